@@ -1,0 +1,136 @@
+/**
+ * Everything that an operation can fail with. Handle by tag; a caller never needs to compare texts.
+ *
+ * None carries a secret, a signature or a signed URL.
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+
+/**
+ * What the service said: its code, the HTTP status, and what else was in the error object.
+ */
+export const Details = Schema.Struct({
+  code: Schema.String,
+  status: Schema.Int,
+  message: Schema.String,
+  reason: Schema.optionalKey(Schema.Json),
+  assemblyId: Schema.optionalKey(Schema.String)
+})
+export type Details = typeof Details.Type
+
+/**
+ * One rule that an input breaks: where, and in words.
+ */
+export const Issue = Schema.Struct({
+  path: Schema.Array(Schema.Union([Schema.String, Schema.Number])),
+  message: Schema.String
+})
+export type Issue = typeof Issue.Type
+
+/**
+ * The input breaks a rule of the specification; nothing was sent.
+ */
+export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
+  operation: Schema.String,
+  issues: Schema.Array(Issue)
+}) {
+  override get message() {
+    const lines = this.issues.map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
+    return `${this.operation}: ${lines.join("; ")}`
+  }
+}
+
+/**
+ * The service does not accept who asks: an unknown key, a wrong or used signature, a missing scope, an expired token.
+ */
+export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFailed>()("AuthenticationFailed", Details) {}
+
+/**
+ * Too many requests; `retryAfter` is how long the service asks to wait.
+ */
+export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
+  ...Details.fields,
+  retryAfter: Schema.Duration
+}) {}
+
+/**
+ * Any other error code of the service.
+ */
+export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("ServiceFailure", Details) {}
+
+/**
+ * An answer that is neither a success nor an error of the service. `excerpt` is the start of the body, at most 200
+ * characters.
+ */
+export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()("UnexpectedResponse", {
+  operation: Schema.String,
+  status: Schema.Int,
+  problem: Schema.String,
+  excerpt: Schema.String
+}) {
+  override get message() {
+    return `${this.operation}: status ${this.status}, ${this.problem}`
+  }
+}
+
+/**
+ * The request or its answer was lost on the way; whether the service saw it is not known.
+ */
+export class TransportFailure extends Schema.TaggedError<TransportFailure>()("TransportFailure", {
+  operation: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.operation}: ${this.problem}`
+  }
+}
+
+/**
+ * No whole answer within the time that one request has.
+ */
+export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
+  operation: Schema.String,
+  after: Schema.Duration
+}) {
+  override get message() {
+    return `${this.operation}: no answer after ${Duration.format(this.after)}`
+  }
+}
+
+/** 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing or incorrect, or more than 91 days ago. */
+export class StatisticsInvalidTime extends Schema.TaggedError<StatisticsInvalidTime>()(
+  "StatisticsInvalidTime",
+  Details
+) {}
+
+/** 400 ASSEMBLY_STATS_MISSING_REGION: a region or `all` must be given. */
+export class StatisticsMissingRegion extends Schema.TaggedError<StatisticsMissingRegion>()(
+  "StatisticsMissingRegion",
+  Details
+) {}
+
+/** 500 ASSEMBLY_STATS_ERROR: the statistics could not be loaded. */
+export class StatisticsUnavailable extends Schema.TaggedError<StatisticsUnavailable>()(
+  "StatisticsUnavailable",
+  Details
+) {}
+
+/** ASSEMBLY_LIST_ERROR: instead of a list. */
+export class AssemblyListFailed extends Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details) {}
+
+/** 400 DAM_INVALID_REQUEST: the params are invalid. */
+export class DamInvalidRequest extends Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details) {}
+
+/** 404 DAM_RESOURCE_NOT_FOUND: no such asset or folder in this Workspace. */
+export class DamResourceNotFound extends Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details) {}
+
+/** 409 DAM_MUTATION_CONFLICT: the change conflicts with something that exists. */
+export class DamMutationConflict extends Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details) {}
+
+/** 500 DAM_MUTATION_FAILED: the change could not be completed; the service says to retry. */
+export class DamMutationFailed extends Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details) {}
+
+/**
+ * What every operation can fail with.
+ */
+export type Common = InvalidRequest | RateLimited | ServiceFailure | UnexpectedResponse | TransportFailure | TimedOut

@@ -1,0 +1,149 @@
+/**
+ * The interpreter of operations: one description in, one typed Effect out.
+ */
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as SchemaParser from "effect/SchemaParser"
+import * as ApiError from "./ApiError.ts"
+import * as Body from "./internal/body.ts"
+import { fromSchema } from "./internal/issues.ts"
+import * as Request from "./internal/request.ts"
+import * as Response from "./internal/response.ts"
+import type * as Operation from "./Operation.ts"
+
+/**
+ * Runs operations against one base URL.
+ */
+export class AssemblyClient extends Context.Service<
+  AssemblyClient,
+  {
+    readonly run: <Op extends Operation.Any>(
+      operation: Op,
+      input: Operation.Input<Op>
+    ) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
+  }
+>()("@assembly-effect/api/AssemblyClient") {}
+
+/**
+ * - `baseUrl`: https, or http on loopback; credentials go nowhere else.
+ * - `requestTimeout`: for one request with its whole answer, 1 minute by default.
+ * - `maxResponseBytes`: of one answer, 32 MiB by default.
+ */
+export interface Options {
+  readonly baseUrl: string | URL
+  readonly requestTimeout?: Duration.Input | undefined
+  readonly maxResponseBytes?: number | undefined
+}
+
+const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
+
+const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<string, ApiError.InvalidRequest> =>
+  decodeBaseUrl(String(baseUrl)).pipe(
+    Effect.map((url) => url.replace(/\/+$/, "")),
+    Effect.mapError(
+      (issue) =>
+        new ApiError.InvalidRequest({
+          operation: "AssemblyClient.layer",
+          issues: fromSchema(issue).map(({ message }) => ({ path: ["baseUrl"], message }))
+        })
+    )
+  )
+
+/**
+ * A client from the HttpClient and the Authenticator of the context. Fails with `InvalidRequest` when the base URL is
+ * not one to send credentials to.
+ */
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const baseUrl = yield* checkBaseUrl(options.baseUrl)
+  const authenticator = yield* Authenticator.Authenticator
+  const http = HttpClient.withScope(yield* HttpClient.HttpClient)
+  const timeout = Duration.fromInputUnsafe(options.requestTimeout ?? "1 minute")
+  const maxBytes = options.maxResponseBytes ?? 32 * 1024 * 1024
+
+  const compile = (operation: Operation.Any) => {
+    const encode = Request.encoder(operation)
+    const decode = Response.decoder(operation, { maxBytes })
+
+    const attempt = Effect.fnUntraced(
+      function* (encoded: Request.Encoded) {
+        const proof =
+          operation.auth === "none"
+            ? undefined
+            : yield* authenticator.authenticate({
+                params: encoded.params,
+                nonceIn: operation.nonceIn,
+                scope: operation.scope
+              })
+        const response = yield* http
+          .execute(Request.toHttp(operation, baseUrl, encoded, proof))
+          .pipe(Effect.mapError(Body.transportFailure(operation.name)))
+        return yield* decode(response)
+      },
+      Effect.scoped,
+      // A redirect would take the proof elsewhere; our own span replaces one that would hold the signed URL.
+      Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
+      Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
+      Effect.timeoutOrElse({
+        duration: timeout,
+        orElse: () => Effect.fail(new ApiError.TimedOut({ operation: operation.name, after: timeout }))
+      })
+    )
+
+    return (input: Operation.Input<Operation.Any>) =>
+      encode(input).pipe(
+        Effect.flatMap(attempt),
+        Effect.withSpan(operation.name, {
+          kind: "client",
+          attributes: { "http.request.method": operation.method, "url.template": operation.path }
+        })
+      )
+  }
+
+  const compiled = new WeakMap<Operation.Any, ReturnType<typeof compile>>()
+  const interpreter = (operation: Operation.Any) => {
+    const existing = compiled.get(operation)
+    if (existing !== undefined) return existing
+    const created = compile(operation)
+    compiled.set(operation, created)
+    return created
+  }
+
+  return AssemblyClient.of({
+    run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
+      // What the codecs of `operation` decode and raise is what `Success` and `Failure` name.
+      interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
+  })
+})
+
+/**
+ * A client for the service at `baseUrl`.
+ *
+ * @example
+ * AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
+ *   Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
+ *   Layer.provide(Credentials.layerConfig)
+ * )
+ */
+export const layer = (
+  options: Options
+): Layer.Layer<AssemblyClient, ApiError.InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
+  Layer.effect(AssemblyClient, make(options))
+
+/**
+ * A client for the service at `ASSEMBLY_BASE_URL`.
+ */
+export const layerConfig: Layer.Layer<
+  AssemblyClient,
+  ApiError.InvalidRequest | Config.ConfigError,
+  Authenticator.Authenticator | HttpClient.HttpClient
+> = Layer.effect(
+  AssemblyClient,
+  Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), (baseUrl) => make({ baseUrl }))
+)

@@ -1,0 +1,98 @@
+/**
+ * The description of one operation of the service: one value that the client, the embedded service and the docs read.
+ */
+import * as Schema from "effect/Schema"
+import type * as ApiError from "./ApiError.ts"
+
+/** A codec without services: an operation is data. */
+type Codec<Encoded = unknown> = Schema.ConstraintCodec<unknown, Encoded>
+
+/** The variables of a path, `"assetId"` for `"/dam/assets/:assetId"`. */
+export type Variable<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Variable<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** An error class of `ApiError` that is made from what the service said. */
+export type NamedError = new (details: ApiError.Details) => { readonly _tag: string }
+
+/**
+ * An operation: where it is, who may ask, how it is asked and what it answers.
+ *
+ * - `carrier`: how the params travel, in the query, as a form or as multipart.
+ * - `nonceIn`: where the params carry their nonce.
+ * - `fields`: what travels beside the params, one form field each.
+ * - `answers`: `result` when a body with an error code is an error under any status, `assemblyStatus` when the Status
+ *   of a failed Assembly is an answer like another.
+ * - `errors`: the named errors, by the service's code.
+ */
+export interface Operation<
+  out Path extends string,
+  out Auth extends "signed" | "none",
+  out Variables,
+  out Params extends Codec,
+  out Fields extends Codec,
+  out Success extends Codec,
+  out Errors
+> {
+  readonly name: string
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  readonly path: Path
+  readonly variables: Variables
+  readonly auth: Auth
+  readonly scope: string | undefined
+  readonly carrier: "query" | "form" | "multipart"
+  readonly nonceIn: "params" | "auth"
+  readonly params: Params
+  readonly fields: Fields
+  readonly answers: "result" | "assemblyStatus"
+  readonly success: Success
+  readonly errors: Errors
+}
+
+/** Any operation. */
+export interface Any
+  extends Operation<
+    string,
+    "signed" | "none",
+    Readonly<Record<string, Codec<string>>>,
+    Codec,
+    Codec,
+    Codec,
+    Readonly<Record<string, NamedError>>
+  > {}
+
+/** Neither params nor fields. */
+export const nothing = Schema.Struct({})
+
+/**
+ * Describes an operation. A variable of the path without its codec does not compile.
+ */
+export const make = <
+  const Path extends string,
+  const Auth extends "signed" | "none",
+  const Variables extends { readonly [Name in Variable<Path>]: Codec<string> },
+  Params extends Codec,
+  Fields extends Codec,
+  Success extends Codec,
+  const Errors extends Readonly<Record<string, NamedError>>
+>(
+  operation: Operation<Path, Auth, Variables, Params, Fields, Success, Errors>
+): Operation<Path, Auth, Variables, Params, Fields, Success, Errors> => operation
+
+/** The decoded variables of the path, params and fields. */
+export interface Input<Op extends Any> {
+  readonly path: { readonly [Name in keyof Op["variables"]]: Op["variables"][Name]["Type"] }
+  readonly params: Op["params"]["Type"]
+  readonly fields: Op["fields"]["Type"]
+}
+
+/** What the operation answers. */
+export type Success<Op extends Any> = Op["success"]["Type"]
+
+/** Exactly what the operation can fail with. */
+export type Failure<Op extends Any> =
+  | InstanceType<Op["errors"][keyof Op["errors"]]>
+  | ApiError.Common
+  | (Op["auth"] extends "signed" ? ApiError.AuthenticationFailed : never)

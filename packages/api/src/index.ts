@@ -1,0 +1,5 @@
+export * as ApiError from "./ApiError.ts"
+export * as Assemblies from "./Assemblies.ts"
+export * as AssemblyClient from "./AssemblyClient.ts"
+export * as Dam from "./Dam.ts"
+export * as Operation from "./Operation.ts"

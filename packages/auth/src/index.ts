@@ -1,0 +1,3 @@
+export * as Authenticator from "./Authenticator.ts"
+export * as Credentials from "./Credentials.ts"
+export * as Signer from "./Signer.ts"

@@ -1,0 +1,138 @@
+/**
+ * The Assembly Status and the params that create an Assembly.
+ *
+ * Beyond the specification: spec.md names the Assembly operations and shows neither their params nor the Status.
+ */
+import * as Schema from "effect/Schema"
+import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
+
+/**
+ * The id of an Assembly, 32 hexadecimal digits. Whoever knows it reads the status, so a client draws it from a
+ * cryptographic source.
+ */
+export const AssemblyId = Schema.String.check(
+  Schema.isPattern(/^[a-f0-9]{32}$/, { expected: "32 lowercase hexadecimal digits" })
+).pipe(Schema.brand("AssemblyId"))
+export type AssemblyId = typeof AssemblyId.Type
+
+const rest = [Schema.Record(Schema.String, Schema.Json)] as const
+
+/**
+ * A file that was uploaded or that a Step made. `size` is bytes. Files of the store robot carry `asset_id`,
+ * `version_id`, `workspace` and `path` (spec.md, "Assembly list entry").
+ */
+export const File = Schema.StructWithRest(
+  Schema.Struct({
+    id: Schema.optionalKey(Schema.String),
+    name: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    field: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    mime: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    size: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+    md5hash: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    sha256: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    url: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    ssl_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    workspace: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    asset_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    version_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    path: Schema.optionalKey(Schema.NullOr(Schema.String))
+  }),
+  rest
+)
+export type File = typeof File.Type
+
+/**
+ * What the service knows of one tus upload. A `finished` one is the receipt that the file arrived, even when the
+ * upload URL is already gone. `size` and `offset` are bytes.
+ */
+export const TusReceipt = Schema.StructWithRest(
+  Schema.Struct({
+    filename: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    fieldname: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    user_meta: Schema.optionalKey(Schema.Json),
+    size: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+    offset: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+    finished: Schema.optionalKey(Schema.Boolean),
+    upload_url: Schema.optionalKey(Schema.NullOr(Schema.String))
+  }),
+  rest
+)
+export type TusReceipt = typeof TusReceipt.Type
+
+/**
+ * The Assembly Status, an open record. `ok` names the state of an Assembly that has not failed; `error` without `ok`
+ * is the code of one that has. Use {@link state} to tell them apart.
+ */
+export const Status = Schema.StructWithRest(
+  Schema.Struct({
+    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    message: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    assembly_id: Schema.String,
+    assembly_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    assembly_ssl_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    tus_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    update_stream_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    bytes_expected: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+    bytes_received: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+    expected_tus_uploads: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+    started_tus_uploads: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+    finished_tus_uploads: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+    tus_uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(TusReceipt))),
+    uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(File))),
+    results: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Array(File))))
+  }),
+  rest
+)
+export type Status = typeof Status.Type
+
+/**
+ * Where an Assembly stands. `Busy` ones change by themselves, the others never do.
+ */
+export type State = "Busy" | "Completed" | "Canceled" | "Aborted" | "Failed"
+
+/**
+ * The state that a Status tells. A status with `error`, or with an `ok` that nobody knows, has failed.
+ */
+export const state = (status: Status): State => {
+  switch (status.ok) {
+    case "ASSEMBLY_UPLOADING":
+    case "ASSEMBLY_EXECUTING":
+    case "ASSEMBLY_REPLAYING":
+      return "Busy"
+    case "ASSEMBLY_COMPLETED":
+      return "Completed"
+    case "ASSEMBLY_CANCELED":
+      return "Canceled"
+    case "REQUEST_ABORTED":
+      return "Aborted"
+    default:
+      return "Failed"
+  }
+}
+
+/**
+ * One Step: which robot works, on the results of which Steps, and the robot's own options.
+ */
+export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString }), rest)
+export type Step = typeof Step.Type
+
+/**
+ * The params that create an Assembly: its Steps or the Template that holds them, and what travels with it.
+ */
+export const CreateParams = Schema.Struct({
+  steps: Schema.optionalKey(Schema.Record(Schema.String, Step)),
+  templateId: Schema.optionalKey(NonEmptyString),
+  fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  notifyUrl: Schema.optionalKey(NonEmptyString)
+}).pipe(Schema.encodeKeys({ templateId: "template_id", notifyUrl: "notify_url" }))
+export type CreateParams = typeof CreateParams.Type
+
+/**
+ * The form fields beside the params. `numExpectedUploadFiles` counts the final files that will be uploaded with tus
+ * (spec.md, "Create a tus upload").
+ */
+export const CreateForm = Schema.Struct({
+  numExpectedUploadFiles: Schema.optionalKey(NonNegativeInt)
+}).pipe(Schema.encodeKeys({ numExpectedUploadFiles: "num_expected_upload_files" }))
+export type CreateForm = typeof CreateForm.Type

@@ -1,0 +1,81 @@
+/**
+ * The list of Assemblies (spec.md, "Retrieve list of Assemblies").
+ */
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import { NonNegativeInt, ListDate } from "./Scalar.ts"
+
+/**
+ * The states to list, or `all`.
+ */
+export const AssemblyType = Schema.Literals([
+  "all",
+  "uploading",
+  "executing",
+  "canceled",
+  "completed",
+  "failed",
+  "request_aborted"
+])
+export type AssemblyType = typeof AssemblyType.Type
+
+/**
+ * The params of a list request. `pageSize` is Assemblies per request, 1 to 5000.
+ *
+ * @example `{ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), type: "completed" }`
+ */
+export const Query = Schema.Struct({
+  page: Schema.optionalKey(Schema.Int),
+  pageSize: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }))),
+  type: Schema.optionalKey(AssemblyType),
+  fromDate: ListDate,
+  toDate: Schema.optionalKey(ListDate),
+  keywords: Schema.optionalKey(Schema.Array(Schema.String))
+}).pipe(Schema.encodeKeys({ pageSize: "pagesize", fromDate: "fromdate", toDate: "todate" }))
+export type Query = typeof Query.Type
+
+/**
+ * What the service assumes for the keys that a query leaves out (spec.md, "Retrieve list of Assemblies").
+ */
+export const defaults = { page: 1, pageSize: 50, type: "all", keywords: [] } as const satisfies Partial<Query>
+
+/**
+ * One Assembly of the list. Beyond the specification, which does not show it: `id` and `created` are always there,
+ * everything else may be missing, null or more.
+ */
+export const Entry = Schema.StructWithRest(
+  Schema.Struct({
+    id: Schema.String,
+    created: Schema.String,
+    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    files: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    region: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    template_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    bytes_received: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+    bytes_usage: Schema.optionalKey(Schema.NullOr(Schema.Number)),
+    execution_duration: Schema.optionalKey(Schema.NullOr(Schema.Number))
+  }),
+  [Schema.Record(Schema.String, Schema.Json)]
+)
+export type Entry = typeof Entry.Type
+
+/**
+ * One page of the list. `count` is the number of Assemblies on all pages, where the service tells it.
+ */
+export const Page = Schema.Struct({
+  items: Schema.Array(Entry),
+  count: Schema.optionalKey(NonNegativeInt)
+})
+export type Page = typeof Page.Type
+
+/**
+ * The list as it comes: a bare array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
+ * specification).
+ */
+export const Listing = Schema.Union([Schema.Array(Entry), Page]).pipe(
+  Schema.decodeTo(Schema.toType(Page), {
+    decode: SchemaGetter.transform((listing) => "items" in listing ? listing : { items: listing }),
+    encode: SchemaGetter.passthrough({ strict: false })
+  })
+)

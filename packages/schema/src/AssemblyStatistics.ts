@@ -1,0 +1,127 @@
+/**
+ * Assembly statistics (spec.md, "Assembly statistics response" and "Retrieve Assembly statistics").
+ *
+ * Responses keep the names of the specification, so that a field can be looked up there.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import { closed } from "./internal/closed.ts"
+import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./Scalar.ts"
+
+/**
+ * One bucket of time. Durations are seconds, speeds megabits per second, sizes bytes.
+ */
+export const StatsBucket = Schema.Struct({
+  data_from_ts: NonNegativeInt,
+  avg_execution_duration: NonNegativeNumber,
+  avg_input_file_sizes: NonNegativeInt,
+  avg_live_queue_duration: NonNegativeNumber,
+  avg_output_file_sizes: NonNegativeInt,
+  avg_processing_speed: NonNegativeNumber,
+  avg_upload_duration: NonNegativeNumber,
+  avg_upload_speed: NonNegativeNumber,
+  num_assemblies: NonNegativeInt,
+  num_bytes: NonNegativeInt,
+  num_cancelled_assemblies: NonNegativeInt,
+  num_erroneous_assemblies: NonNegativeInt,
+  num_files: NonNegativeInt,
+  num_request_aborted_assemblies: NonNegativeInt,
+  num_successful_assemblies: NonNegativeInt,
+  total_bytes_usage: NonNegativeInt,
+  total_execution_duration: NonNegativeNumber,
+  total_live_queue_duration: NonNegativeNumber,
+  total_num_output_files: NonNegativeInt,
+  total_num_uploaded_bytes: NonNegativeInt,
+  total_output_file_sizes: NonNegativeInt,
+  total_upload_duration: NonNegativeNumber
+})
+export type StatsBucket = typeof StatsBucket.Type
+
+/**
+ * How often one error code ended an Assembly within one bucket of time.
+ */
+export const ErrorBucket = Schema.Struct({
+  data_from_ts: NonNegativeInt,
+  error: NonEmptyString,
+  num_erroneous_assemblies: NonNegativeInt
+})
+export type ErrorBucket = typeof ErrorBucket.Type
+
+/**
+ * How often one error code ended an Assembly in the whole window.
+ */
+export const ErrorTotal = Schema.Struct({
+  error: NonEmptyString,
+  num_erroneous_assemblies: NonNegativeInt
+})
+export type ErrorTotal = typeof ErrorTotal.Type
+
+/**
+ * The statistics of a window of time. `granularity` is the length of a bucket in seconds.
+ */
+export const Statistics = Schema.Struct({
+  ok: Schema.Literal("ASSEMBLY_STATS_FOUND"),
+  granularity: PositiveInt,
+  stats: Schema.Array(StatsBucket),
+  errorStatsGranularity: PositiveInt,
+  errorStats: Schema.Array(ErrorBucket),
+  errorStatsTotals: Schema.Array(ErrorTotal),
+  totalAssemblies: NonNegativeInt,
+  totalBytesProcessed: NonNegativeInt,
+  totalBytesUploaded: NonNegativeInt,
+  totalExecutionDuration: NonNegativeNumber,
+  totalFilesProcessed: NonNegativeInt,
+  totalLiveQueueDuration: NonNegativeNumber,
+  totalOutputBytesProcessed: NonNegativeInt,
+  totalOutputFilesProcessed: NonNegativeInt,
+  totalUploadDuration: NonNegativeNumber,
+  totalUsage: NonNegativeInt
+})
+export type Statistics = typeof Statistics.Type
+
+/**
+ * The start of the window: a `DateTime`, or any text that the service can read, which is sent unchanged.
+ * That it lies at most 91 days back is checked where the clock is, in `@assembly-effect/api`.
+ */
+const Since = NonEmptyString.pipe(
+  Schema.decodeTo(Schema.Union([NonEmptyString, Schema.DateTimeUtc]), {
+    decode: SchemaGetter.passthrough({ strict: false }),
+    encode: SchemaGetter.transform((since) => DateTime.isDateTime(since) ? DateTime.formatIso(since) : since)
+  })
+)
+
+const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_template"])
+
+/**
+ * A Template ID or `all`. Absent stands for Assemblies without a Template, which the wire may also write as null,
+ * an empty string or `no_template`.
+ */
+const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
+  Schema.decodeTo(
+    Schema.optionalKey(
+      NonEmptyString.check(Schema.makeFilter((id) => !withoutTemplate.has(id), { expected: "a Template ID or all" }))
+    ),
+    {
+      decode: SchemaGetter.transformOptional((id: Option.Option<string | null>) =>
+        Option.filter(id, (id): id is string => !withoutTemplate.has(id))
+      ),
+      encode: SchemaGetter.passthrough({ strict: false })
+    }
+  )
+)
+
+/**
+ * The params of a statistics request; a closed set of keys.
+ *
+ * @example `{ region: "all", since: "2026-01-01T00:00:00Z", templateId: "all" }`
+ */
+export const Query = closed(
+  Schema.Struct({
+    region: NonEmptyString,
+    since: Since,
+    templateId: TemplateId
+  }).pipe(Schema.encodeKeys({ templateId: "template_id" }))
+)
+export type Query = typeof Query.Type

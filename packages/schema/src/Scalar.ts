@@ -1,0 +1,135 @@
+/**
+ * The number, date and string forms that several resources share.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
+
+const isIntegral = Schema.makeFilter<number>(Number.isInteger, {
+  expected: "an integer",
+  arbitraryConstraint: { number: "integer" }
+})
+
+/**
+ * A finite number of at least 0: durations in seconds, speeds in megabits per second.
+ */
+export const NonNegativeNumber = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+
+/**
+ * An integer of at least 0, without an upper bound: the specification names none for counts and totals.
+ */
+export const NonNegativeInt = NonNegativeNumber.check(isIntegral)
+
+/**
+ * An integer of at least 1, without an upper bound.
+ */
+export const PositiveInt = Schema.Finite.check(isIntegral, Schema.isGreaterThanOrEqualTo(1))
+
+/**
+ * A size in bytes, 0 to 2^53 - 1 (spec.md, "asset object").
+ */
+export const ByteSize = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/**
+ * A width or height in pixels, 1 to 2^53 - 1 (spec.md, "asset object").
+ */
+export const PixelSize = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
+
+/**
+ * A string of at least one character.
+ */
+export const NonEmptyString = Schema.NonEmptyString
+
+/**
+ * A moment as the service wrote it, with the instant that it names.
+ *
+ * The text is kept because it may hold more digits of a second than an instant does; encoding gives it back unchanged.
+ */
+export interface Timestamp {
+  readonly text: string
+  readonly instant: DateTime.Utc
+}
+
+const TimestampPattern =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?Z$/
+
+/** The instant of a text that `TimestampPattern` accepts, unless its day is not in the calendar. */
+const parseTimestamp = (text: string): Option.Option<Timestamp> =>
+  Option.flatMap(DateTime.make(text), (instant) =>
+    DateTime.formatIso(instant).startsWith(text.slice(0, 10)) ? Option.some({ text, instant }) : Option.none()
+  )
+
+const TimestampText = Schema.String.check(
+  Schema.isPattern(TimestampPattern, { expected: "an ISO 8601 date-time ending in Z" }),
+  Schema.makeFilter((text) => Option.isSome(parseTimestamp(text)), { expected: "a day of the calendar" })
+)
+
+const isTimestamp = (u: unknown): u is Timestamp =>
+  typeof u === "object" && u !== null && "text" in u && "instant" in u && typeof u.text === "string" &&
+  DateTime.isDateTime(u.instant) &&
+  Option.exists(parseTimestamp(u.text), ({ instant }) => DateTime.Equivalence(instant, u.instant as DateTime.Utc))
+
+const timestampFromText = {
+  decode: SchemaGetter.transform((text: string) => Option.getOrThrow(parseTimestamp(text))),
+  encode: SchemaGetter.transform((timestamp: Timestamp) => timestamp.text)
+}
+
+/**
+ * A UTC ISO 8601 date-time ending in `Z`, seconds and fraction optional (spec.md, "Move/rename response body").
+ *
+ * @example `2026-01-01T10:00Z`, `2026-01-01T10:00:00.123Z`
+ */
+export const Timestamp = TimestampText.pipe(
+  Schema.decodeTo(
+    Schema.declare<Timestamp>(isTimestamp, {
+      identifier: "Timestamp",
+      expected: "a moment with its text",
+      toCodecArbitrary: () => Schema.link<Timestamp>()(TimestampText, timestampFromText),
+      toCodecJson: () => Schema.link<Timestamp>()(TimestampText, timestampFromText)
+    }),
+    timestampFromText
+  )
+)
+
+const minSecond = -62_167_219_200
+const maxSecond = 253_402_300_799
+
+const isUtcSecond = (u: unknown): u is DateTime.Utc =>
+  DateTime.isDateTime(u) && DateTime.isUtc(u) && u.epochMilliseconds % 1000 === 0 &&
+  u.epochMilliseconds >= minSecond * 1000 && u.epochMilliseconds <= maxSecond * 1000
+
+const UtcSecond = Schema.declare<DateTime.Utc>(isUtcSecond, {
+  expected: "a UTC date-time in whole seconds (round it first), years 0000 to 9999",
+  toCodecArbitrary: () =>
+    Schema.link<DateTime.Utc>()(Schema.Int.check(Schema.isBetween({ minimum: minSecond, maximum: maxSecond })), {
+      decode: SchemaGetter.transform((second) => DateTime.makeUnsafe(second * 1000)),
+      encode: SchemaGetter.transform((date) => date.epochMilliseconds / 1000)
+    })
+})
+
+const parseListDate = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> => {
+  const iso = `${text.replace(" ", "T")}.000Z`
+  const date = DateTime.make(iso)
+  return Option.isSome(date) && DateTime.formatIso(date.value) === iso
+    ? Effect.succeed(date.value)
+    : Effect.fail(new SchemaIssue.InvalidValue({ expected: "a day of the calendar" }, text))
+}
+
+/**
+ * A UTC date-time in whole seconds, written `Y-m-d H:i:s` (spec.md, "Retrieve list of Assemblies").
+ *
+ * A fraction of a second has no place in the text, so it is refused instead of dropped.
+ *
+ * @example `2026-01-01 10:00:00`
+ */
+export const ListDate = Schema.String.check(
+  Schema.isPattern(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/, { expected: "a date-time as Y-m-d H:i:s" })
+).pipe(
+  Schema.decodeTo(UtcSecond, {
+    decode: SchemaGetter.transformEffect(parseListDate),
+    encode: SchemaGetter.transform((date) => DateTime.formatIso(date).slice(0, 19).replace("T", " "))
+  })
+)

@@ -1,0 +1,37 @@
+/**
+ * Addresses that may receive a credential or a file.
+ */
+import * as Schema from "effect/Schema"
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === "localhost" || hostname === "[::1]" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+
+/** The rule that a text breaks as a secure URL, or undefined. */
+const brokenRule = (text: string): string | undefined => {
+  if (/[\s\\\u0000-\u001f\u007f]/.test(text)) return "a URL without white space, backslash and control characters"
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "an absolute http or https URL"
+  const url = new URL(text)
+  if (url.username !== "" || url.password !== "" || text.split("/")[2]?.includes("@") === true) {
+    return "a URL without user info"
+  }
+  if (text.includes("?") || text.includes("#")) return "a URL without query and fragment"
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) return "https (http only on loopback)"
+  return undefined
+}
+
+const isSecureUrl = Schema.makeFilter<string>(
+  (text) => {
+    const rule = brokenRule(text)
+    return rule === undefined ? undefined : `Expected ${rule}`
+  },
+  { expected: "an https URL", arbitraryConstraint: { patterns: [{ source: "^https://[a-z]{1,8}\\.example$", flags: "" }] } }
+)
+
+/**
+ * An absolute https URL, or http on a loopback address, without user info, query and fragment. Credentials, tokens and
+ * files go to such an address only.
+ *
+ * @example `https://api2.example.com`, `http://127.0.0.1:8080`
+ */
+export const SecureUrl = Schema.String.check(isSecureUrl).pipe(Schema.brand("SecureUrl"))
+export type SecureUrl = typeof SecureUrl.Type

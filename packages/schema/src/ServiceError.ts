@@ -1,0 +1,103 @@
+/**
+ * The errors of the service as they come (spec.md, "Errors"). Their Effect errors are in `@assembly-effect/api`.
+ */
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import { NonEmptyString } from "./Scalar.ts"
+
+const HttpCode = Schema.Union([
+  Schema.Finite,
+  Schema.String.check(Schema.isPattern(/^-?\d+(?:\.\d+)?$/, { expected: "a number in digits" }))
+])
+
+/**
+ * The general error object: at least one of `error`, `message` and `reason`; further fields are kept. `http_code` is
+ * a number or a number in digits. Handle by `error`, the code: the wording of `message` may vary.
+ */
+export const ErrorObject = Schema.StructWithRest(
+  Schema.Struct({
+    error: Schema.optionalKey(NonEmptyString),
+    http_code: Schema.optionalKey(HttpCode),
+    message: Schema.optionalKey(Schema.String),
+    reason: Schema.optionalKey(Schema.Json),
+    assembly_id: Schema.optionalKey(Schema.String)
+  }),
+  [Schema.Record(Schema.String, Schema.Json)]
+).check(
+  Schema.makeFilter((body) => "error" in body || "message" in body || "reason" in body, {
+    expected: "at least one of error, message and reason"
+  })
+)
+export type ErrorObject = typeof ErrorObject.Type
+
+/**
+ * The named errors and the HTTP status of each; that of ASSEMBLY_LIST_ERROR is beyond the specification.
+ */
+export const statusOf = {
+  ASSEMBLY_STATS_INVALID_TIME: 400,
+  ASSEMBLY_STATS_MISSING_REGION: 400,
+  ASSEMBLY_STATS_ERROR: 500,
+  ASSEMBLY_LIST_ERROR: 400,
+  DAM_INVALID_REQUEST: 400,
+  DAM_RESOURCE_NOT_FOUND: 404,
+  DAM_MUTATION_CONFLICT: 409,
+  DAM_MUTATION_FAILED: 500
+} as const
+export type NamedCode = keyof typeof statusOf
+
+/**
+ * The codes that refuse who asks, not what is asked. Beyond the specification.
+ */
+export const authenticationCodes: ReadonlySet<string> = new Set([
+  "NO_AUTH_PARAMETER",
+  "NO_AUTH_KEY_PARAMETER",
+  "NO_AUTH_EXPIRES_PARAMETER",
+  "INVALID_AUTH_EXPIRES_PARAMETER",
+  "AUTH_EXPIRED",
+  "NO_SIGNATURE_FIELD",
+  "INVALID_SIGNATURE",
+  "SIGNATURE_REUSE_DETECTED",
+  "GET_ACCOUNT_UNKNOWN_AUTH_KEY",
+  "INSUFFICIENT_AUTH_SCOPE",
+  "REFERER_MISMATCH",
+  "BEARER_TOKEN_INVALID",
+  "BEARER_TOKEN_EXPIRED",
+  "BEARER_TOKEN_AUTH_KEY_MISMATCH"
+])
+
+/**
+ * The codes that ask to wait. Beyond the specification.
+ */
+export const rateLimitCodes: ReadonlySet<string> = new Set([
+  "RATE_LIMIT_REACHED",
+  "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED"
+])
+
+/**
+ * The text of a tus error: the line form `ERR_CODE: message`, or the raw text of a hook, which need not be JSON.
+ */
+export const TusErrorText = Schema.Union([
+  Schema.Struct({ _tag: Schema.tag("Line"), code: Schema.String, message: Schema.String }),
+  Schema.Struct({ _tag: Schema.tag("Hook"), text: Schema.String })
+])
+export type TusErrorText = typeof TusErrorText.Type
+
+const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
+
+/**
+ * The body of a tus error response, read as either of its two forms; every text is one of them.
+ */
+export const TusErrorBody = Schema.String.pipe(
+  Schema.decodeTo(TusErrorText, {
+    decode: SchemaGetter.transform((text): TusErrorText =>
+      Option.match(Option.fromNullishOr(line.exec(text)), {
+        onNone: () => ({ _tag: "Hook", text }),
+        onSome: ([, code = "", message = ""]) => ({ _tag: "Line", code, message })
+      })
+    ),
+    encode: SchemaGetter.transform((error) =>
+      error._tag === "Line" ? `${error.code}: ${error.message}\n` : error.text
+    )
+  })
+)
