@@ -5,6 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
 
 /**
  * What the service said: its code, the HTTP status, and what else was in the error object.
@@ -22,7 +23,7 @@ export type Details = typeof Details.Type
  * One rule that an input breaks: where, and in words.
  */
 export const Issue = Schema.Struct({
-  path: Schema.Array(Schema.Union([Schema.String, Schema.Number])),
+  path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
   message: Schema.String
 })
 export type Issue = typeof Issue.Type
@@ -35,10 +36,27 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
   issues: Schema.Array(Issue)
 }) {
   override get message() {
-    const lines = this.issues.map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
+    const lines = this.issues.map(({ message, path }) =>
+      path.length === 0 ? message : `${path.join(".")}: ${message}`
+    )
     return `${this.operation}: ${lines.join("; ")}`
   }
 }
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const isKey = (key: unknown): key is string | number => typeof key === "string" || typeof key === "number"
+
+/** The issues of a schema as plain data, each with its path. */
+export const fromSchemaIssue = (issue: SchemaIssue.Issue): ReadonlyArray<Issue> =>
+  format(issue).issues.map(({ message, path = [] }) => ({
+    message,
+    path: path.map((segment) => (typeof segment === "object" ? segment.key : segment)).filter(isKey)
+  }))
+
+/** The `InvalidRequest` that an issue of the input's schema stands for. */
+export const invalidRequest = (operation: string, issue: SchemaIssue.Issue): InvalidRequest =>
+  new InvalidRequest({ operation, issues: fromSchemaIssue(issue) })
 
 /**
  * The service does not accept who asks: an unknown key, a wrong or used signature, a missing scope, an expired token.

@@ -7,16 +7,14 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "./ApiError.ts"
-import * as Body from "./internal/body.ts"
-import { fromSchema } from "./internal/issues.ts"
 import * as Request from "./internal/request.ts"
 import * as Response from "./internal/response.ts"
 import type * as Operation from "./Operation.ts"
+import * as Transport from "./Transport.ts"
 
 /**
  * Runs operations against one base URL.
@@ -51,7 +49,7 @@ const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<string, ApiError.Inv
       (issue) =>
         new ApiError.InvalidRequest({
           operation: "AssemblyClient.layer",
-          issues: fromSchema(issue).map(({ message }) => ({ path: ["baseUrl"], message }))
+          issues: ApiError.fromSchemaIssue(issue).map(({ message }) => ({ path: ["baseUrl"], message }))
         })
     )
   )
@@ -63,7 +61,7 @@ const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<string, ApiError.Inv
 export const make = Effect.fnUntraced(function* (options: Options) {
   const baseUrl = yield* checkBaseUrl(options.baseUrl)
   const authenticator = yield* Authenticator.Authenticator
-  const http = HttpClient.withScope(yield* HttpClient.HttpClient)
+  const http = yield* HttpClient.HttpClient
   const timeout = Duration.fromInputUnsafe(options.requestTimeout ?? "1 minute")
   const maxBytes = options.maxResponseBytes ?? 32 * 1024 * 1024
 
@@ -81,15 +79,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
                 nonceIn: operation.nonceIn,
                 scope: operation.scope
               })
-        const response = yield* http
-          .execute(Request.toHttp(operation, baseUrl, encoded, proof))
-          .pipe(Effect.mapError(Body.transportFailure(operation.name)))
+        const response = yield* Transport.execute(http, Request.toHttp(operation, baseUrl, encoded, proof), {
+          operation: operation.name
+        })
         return yield* decode(response)
       },
       Effect.scoped,
-      // A redirect would take the proof elsewhere; our own span replaces one that would hold the signed URL.
-      Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
-      Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
       Effect.timeoutOrElse({
         duration: timeout,
         orElse: () => Effect.fail(new ApiError.TimedOut({ operation: operation.name, after: timeout }))
@@ -117,7 +112,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
   return AssemblyClient.of({
     run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
-      // What the codecs of `operation` decode and raise is what `Success` and `Failure` name.
+      // The codecs of `operation` decode `Success` and raise `Failure`; TypeScript cannot follow them through the table.
+      // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
       interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
   })
 })

@@ -33,7 +33,7 @@ export interface Operation<
   out Variables,
   out Params extends Codec,
   out Fields extends Codec,
-  out Success extends Codec,
+  out Result extends Codec,
   out Errors
 > {
   readonly name: string
@@ -47,21 +47,20 @@ export interface Operation<
   readonly params: Params
   readonly fields: Fields
   readonly answers: "result" | "assemblyStatus"
-  readonly success: Success
+  readonly success: Result
   readonly errors: Errors
 }
 
 /** Any operation. */
-export interface Any
-  extends Operation<
-    string,
-    "signed" | "none",
-    Readonly<Record<string, Codec<string>>>,
-    Codec,
-    Codec,
-    Codec,
-    Readonly<Record<string, NamedError>>
-  > {}
+export interface Any extends Operation<
+  string,
+  "signed" | "none",
+  Readonly<Record<string, Codec<string>>>,
+  Codec,
+  Codec,
+  Codec,
+  Readonly<Record<string, NamedError>>
+> {}
 
 /** Neither params nor fields. */
 export const nothing = Schema.Struct({})
@@ -75,11 +74,11 @@ export const make = <
   const Variables extends { readonly [Name in Variable<Path>]: Codec<string> },
   Params extends Codec,
   Fields extends Codec,
-  Success extends Codec,
+  Result extends Codec,
   const Errors extends Readonly<Record<string, NamedError>>
 >(
-  operation: Operation<Path, Auth, Variables, Params, Fields, Success, Errors>
-): Operation<Path, Auth, Variables, Params, Fields, Success, Errors> => operation
+  operation: Operation<Path, Auth, Variables, Params, Fields, Result, Errors>
+): Operation<Path, Auth, Variables, Params, Fields, Result, Errors> => operation
 
 /** The decoded variables of the path, params and fields. */
 export interface Input<Op extends Any> {

@@ -79,9 +79,7 @@ export const layerSigned = (options?: {
   readonly window?: Duration.Input | undefined
   readonly algorithm?: Signer.Algorithm | undefined
 }): Layer.Layer<Authenticator, never, Credentials.Credentials> =>
-  layerSignedNoDeps(options).pipe(
-    Layer.provide([Signer.layerHmac(options), SecureRandom.layerWebCrypto])
-  )
+  layerSignedNoDeps(options).pipe(Layer.provide([Signer.layerHmac(options), SecureRandom.layerWebCrypto]))
 
 /**
  * A bearer token that somebody else obtained. The request carries neither `auth` nor a signature.

@@ -52,9 +52,9 @@ export const Entry = Schema.StructWithRest(
     files: Schema.optionalKey(Schema.NullOr(Schema.String)),
     region: Schema.optionalKey(Schema.NullOr(Schema.String)),
     template_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    bytes_received: Schema.optionalKey(Schema.NullOr(Schema.Number)),
-    bytes_usage: Schema.optionalKey(Schema.NullOr(Schema.Number)),
-    execution_duration: Schema.optionalKey(Schema.NullOr(Schema.Number))
+    bytes_received: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+    bytes_usage: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+    execution_duration: Schema.optionalKey(Schema.NullOr(Schema.Finite))
   }),
   [Schema.Record(Schema.String, Schema.Json)]
 )
@@ -75,7 +75,7 @@ export type Page = typeof Page.Type
  */
 export const Listing = Schema.Union([Schema.Array(Entry), Page]).pipe(
   Schema.decodeTo(Schema.toType(Page), {
-    decode: SchemaGetter.transform((listing) => "items" in listing ? listing : { items: listing }),
+    decode: SchemaGetter.transform((listing) => ("items" in listing ? listing : { items: listing })),
     encode: SchemaGetter.passthrough({ strict: false })
   })
 )

@@ -88,7 +88,7 @@ export type Statistics = typeof Statistics.Type
 const Since = NonEmptyString.pipe(
   Schema.decodeTo(Schema.Union([NonEmptyString, Schema.DateTimeUtc]), {
     decode: SchemaGetter.passthrough({ strict: false }),
-    encode: SchemaGetter.transform((since) => DateTime.isDateTime(since) ? DateTime.formatIso(since) : since)
+    encode: SchemaGetter.transform((since) => (DateTime.isDateTime(since) ? DateTime.formatIso(since) : since))
   })
 )
 
@@ -104,8 +104,8 @@ const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
       NonEmptyString.check(Schema.makeFilter((id) => !withoutTemplate.has(id), { expected: "a Template ID or all" }))
     ),
     {
-      decode: SchemaGetter.transformOptional((id: Option.Option<string | null>) =>
-        Option.filter(id, (id): id is string => !withoutTemplate.has(id))
+      decode: SchemaGetter.transformOptional((wire: Option.Option<string | null>) =>
+        Option.filter(wire, (id): id is string => !withoutTemplate.has(id))
       ),
       encode: SchemaGetter.passthrough({ strict: false })
     }

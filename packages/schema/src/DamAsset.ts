@@ -74,10 +74,7 @@ const nfc = (text: string): string => text.normalize("NFC")
  * kept (spec.md, "Move or rename a DAM asset").
  */
 export const Filename = Schema.String.pipe(
-  Schema.decodeTo(
-    Schema.String.check(isFilename),
-    SchemaTransformation.transform({ decode: nfc, encode: nfc })
-  )
+  Schema.decodeTo(Schema.String.check(isFilename), SchemaTransformation.transform({ decode: nfc, encode: nfc }))
 )
 
 const destination = { destinationFolderId: Schema.NullOr(Identifier.FolderId) }

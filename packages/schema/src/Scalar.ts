@@ -68,7 +68,11 @@ const TimestampText = Schema.String.check(
 )
 
 const isTimestamp = (u: unknown): u is Timestamp =>
-  typeof u === "object" && u !== null && "text" in u && "instant" in u && typeof u.text === "string" &&
+  typeof u === "object" &&
+  u !== null &&
+  "text" in u &&
+  "instant" in u &&
+  typeof u.text === "string" &&
   DateTime.isDateTime(u.instant) &&
   Option.exists(parseTimestamp(u.text), ({ instant }) => DateTime.Equivalence(instant, u.instant as DateTime.Utc))
 
@@ -98,8 +102,11 @@ const minSecond = -62_167_219_200
 const maxSecond = 253_402_300_799
 
 const isUtcSecond = (u: unknown): u is DateTime.Utc =>
-  DateTime.isDateTime(u) && DateTime.isUtc(u) && u.epochMilliseconds % 1000 === 0 &&
-  u.epochMilliseconds >= minSecond * 1000 && u.epochMilliseconds <= maxSecond * 1000
+  DateTime.isDateTime(u) &&
+  DateTime.isUtc(u) &&
+  u.epochMilliseconds % 1000 === 0 &&
+  u.epochMilliseconds >= minSecond * 1000 &&
+  u.epochMilliseconds <= maxSecond * 1000
 
 const UtcSecond = Schema.declare<DateTime.Utc>(isUtcSecond, {
   expected: "a UTC date-time in whole seconds (round it first), years 0000 to 9999",

@@ -8,6 +8,7 @@ const isLoopback = (hostname: string): boolean =>
 
 /** The rule that a text breaks as a secure URL, or undefined. */
 const brokenRule = (text: string): string | undefined => {
+  // oxlint-disable-next-line no-control-regex -- control characters are what the rule is about
   if (/[\s\\\u0000-\u001f\u007f]/.test(text)) return "a URL without white space, backslash and control characters"
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return "an absolute http or https URL"
   const url = new URL(text)
@@ -24,7 +25,10 @@ const isSecureUrl = Schema.makeFilter<string>(
     const rule = brokenRule(text)
     return rule === undefined ? undefined : `Expected ${rule}`
   },
-  { expected: "an https URL", arbitraryConstraint: { patterns: [{ source: "^https://[a-z]{1,8}\\.example$", flags: "" }] } }
+  {
+    expected: "an https URL",
+    arbitraryConstraint: { patterns: [{ source: "^https://[a-z]{1,8}\\.example$", flags: "" }] }
+  }
 )
 
 /**

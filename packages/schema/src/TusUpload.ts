@@ -42,14 +42,25 @@ export type UploadLength = typeof UploadLength.Type
 export const Offset = UploadLength
 export type Offset = typeof Offset.Type
 
+const segment = "[A-Za-z0-9_~+-][A-Za-z0-9._~+-]*"
+const path = `/resumable/files/${segment}(?:/${segment})*`
+const url = `(?:https?://[A-Za-z0-9.:[\\]-]+)?${path}`
+
+/**
+ * The path of an upload URL, `/resumable/files/<id>` and perhaps more segments (spec.md, "tus upload resource"). No
+ * segment starts with a dot or has a percent sign: such a URL could name another place than it shows.
+ */
+export const UploadPath = Schema.String.check(
+  Schema.isPattern(new RegExp(`^${path}$`), { expected: "a path /resumable/files/<id>[/…]" })
+)
+
 /**
  * `upload-concat` of a final upload: the URLs of its parts in the order of their bytes, at most 8192 characters.
  */
 export const Concat = Schema.String.check(
-  Schema.isPattern(
-    /^final;(?:https?:\/\/[a-z0-9.-]+(?::\d{1,5})?)?\/resumable\/files\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*(?: (?:https?:\/\/[a-z0-9.-]+(?::\d{1,5})?)?\/resumable\/files\/[A-Za-z0-9._~-]+(?:\/[A-Za-z0-9._~-]+)*)*$/,
-    { expected: "final; and upload URLs with a single space between them" }
-  ),
+  Schema.isPattern(new RegExp(`^final;${url}(?: ${url})*$`), {
+    expected: "final; and upload URLs with a single space between them"
+  }),
   Schema.isMaxLength(8192, { expected: "at most 8192 characters" })
 )
 export type Concat = typeof Concat.Type
@@ -170,6 +181,14 @@ export const AppendHeaders = Schema.Struct({
   "upload-offset": Offset,
   "content-type": Schema.Literal(offsetOctetStream),
   "upload-length": Schema.optionalKey(UploadLength)
+})
+
+/**
+ * The headers of the 204 that answers a PATCH. Beyond the specification (tus 1.0.0).
+ */
+export const Appended = Schema.Struct({
+  "tus-resumable": Schema.Literal(tusVersion),
+  "upload-offset": Offset
 })
 
 /**

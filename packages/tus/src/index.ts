@@ -1,1 +1,6 @@
-export {}
+export * as Tus from "./Tus.ts"
+export * as TusError from "./TusError.ts"
+export * as Upload from "./Upload.ts"
+export * as UploadEvent from "./UploadEvent.ts"
+export * as UploadSource from "./UploadSource.ts"
+export * as UploadTarget from "./UploadTarget.ts"

@@ -1,22 +1,14 @@
 import * as Effect from "effect/Effect"
-import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../ApiError.ts"
+import * as Transport from "../Transport.ts"
 
 const maxExcerpt = 200
 const lenient = new TextDecoder()
 
 /** The start of a body for an error message. */
-export const excerpt = (text: string): string =>
-  text.length > maxExcerpt ? `${text.slice(0, maxExcerpt)}…` : text
-
-/** The error of a request that was lost on the way. The reason's name is told; its message would hold the URL. */
-export const transportFailure = (operation: string) => (error: HttpClientError.HttpClientError) =>
-  new ApiError.TransportFailure({
-    operation,
-    problem: error.reason._tag === "TransportError" ? "the connection failed" : `the request failed (${error.reason._tag})`
-  })
+export const excerpt = (text: string): string => (text.length > maxExcerpt ? `${text.slice(0, maxExcerpt)}…` : text)
 
 const concat = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
   if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0]
@@ -47,7 +39,7 @@ export const readText = Effect.fnUntraced(function* (
   const chunks: Array<Uint8Array> = []
   let size = 0
   yield* response.stream.pipe(
-    Stream.mapError(transportFailure(options.operation)),
+    Stream.mapError(Transport.toFailure(options.operation)),
     Stream.runForEach((chunk) => {
       size += chunk.length
       if (size > options.maxBytes) {

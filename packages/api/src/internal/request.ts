@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
-import type * as ApiError from "../ApiError.ts"
+import * as SchemaParser from "effect/SchemaParser"
+import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import { encodeInput } from "./issues.ts"
 
 /** An input in the form of the wire, before authentication. */
 export interface Encoded {
@@ -19,6 +19,13 @@ const fillPath = (path: string, variables: Readonly<Record<string, string>>): st
 
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
+
+/** Encodes input with a schema; every broken rule is in the one error. */
+const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, operation: string) => {
+  const encode = SchemaParser.encodeUnknownEffect(schema, { errors: "all" })
+  return (input: unknown): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
+    Effect.mapError(encode(input), (issue) => ApiError.invalidRequest(operation, issue))
+}
 
 /**
  * The first half of an operation: input → wire. The codecs are compiled once, when the operation is described.

@@ -8,7 +8,6 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import * as Body from "./body.ts"
-import { fromSchema } from "./issues.ts"
 
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
@@ -73,7 +72,7 @@ export const decoder = (operation: Operation.Any, options: { readonly maxBytes: 
     if (operation.answers === "assemblyStatus" ? hasAssemblyId(body) : succeeded && !hasCode(body)) {
       return yield* decodeSuccess(body).pipe(
         Effect.mapError((issue) => {
-          const [first] = fromSchema(issue)
+          const [first] = ApiError.fromSchemaIssue(issue)
           return unexpected(`a body that breaks a rule at ${first?.path.join(".")}: ${first?.message}`)
         })
       )

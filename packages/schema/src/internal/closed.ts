@@ -26,7 +26,9 @@ export const closed = <S extends Schema.ConstraintCodec<object, object>>(
 
   const Type = Schema.declareConstructor<S["Type"]>()(
     [],
-    () => (input, _ast, options): Effect.Effect<S["Type"], SchemaIssue.Issue> => check(input, strict(options)),
+    () =>
+      (input, _ast, options): Effect.Effect<S["Type"], SchemaIssue.Issue> =>
+        check(input, strict(options)),
     {
       toCodecArbitrary: () =>
         Schema.link<S["Type"]>()(type, { decode: SchemaGetter.passthrough(), encode: SchemaGetter.passthrough() })

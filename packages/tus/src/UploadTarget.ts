@@ -1,0 +1,122 @@
+/**
+ * Where bytes may go: the only way to a URL that an upload is sent to (spec.md, "Create a tus upload").
+ */
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import type * as Brand from "effect/Brand"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+
+/**
+ * A URL that passed the checks. It is a capability, whoever has it may write, so it is not shown. Only this module
+ * makes one.
+ */
+export type UploadUrl = Redacted.Redacted<string & Brand.Brand<"UploadUrl">>
+
+/**
+ * The address of the creation request, what authorizes it, and the origins that upload URLs may have.
+ */
+export interface UploadTarget {
+  readonly tusUrl: UploadUrl
+  readonly assemblySslUrl: Redacted.Redacted
+  readonly origins: ReadonlySet<string>
+}
+
+/**
+ * What a target was to be made of breaks a rule. Nothing was sent.
+ */
+export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidTarget", {
+  field: Schema.Literals(["tus_url", "assembly_ssl_url", "origins"]),
+  rule: Schema.String
+}) {
+  override get message() {
+    return `${this.field}: ${this.rule}`
+  }
+}
+
+/**
+ * The service named an upload URL that nothing may be sent to; nothing was. The URL is not told, it may be a trap or
+ * a secret.
+ */
+export class UnsafeLocation extends Schema.TaggedError<UnsafeLocation>()("UnsafeLocation", {
+  rule: Schema.String
+}) {
+  override get message() {
+    return `the Location of the new upload is refused: ${this.rule}`
+  }
+}
+
+const checked = (url: string): UploadUrl =>
+  Redacted.make(url as string & Brand.Brand<"UploadUrl">, { label: "upload URL" })
+
+const decodeUrl = SchemaParser.decodeUnknownResult(SecureUrl.SecureUrl)
+const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
+
+const secureUrl = (text: string): Result.Result<string, string> =>
+  Result.mapError(decodeUrl(text), (issue) => issue.toString())
+
+/**
+ * A target from its parts. `origins` are further origins that upload URLs may have, such as
+ * `https://upload-2.example.com`; the deployment decides about them, never an answer of the service.
+ */
+export const make = (options: {
+  readonly tusUrl: string
+  readonly assemblySslUrl: string
+  readonly origins?: ReadonlyArray<string> | undefined
+}): Effect.Effect<UploadTarget, InvalidTarget> =>
+  Effect.gen(function* () {
+    const check = (field: InvalidTarget["field"], url: string) =>
+      Effect.mapError(Effect.fromResult(secureUrl(url)), (rule) => new InvalidTarget({ field, rule }))
+
+    const tusUrl = yield* check("tus_url", options.tusUrl)
+    yield* check("assembly_ssl_url", options.assemblySslUrl)
+    const origins = new Set([new URL(tusUrl).origin])
+    for (const origin of options.origins ?? []) {
+      origins.add(new URL(yield* check("origins", origin)).origin)
+    }
+    return {
+      tusUrl: checked(tusUrl),
+      assemblySslUrl: Redacted.make(options.assemblySslUrl, { label: "assembly_ssl_url" }),
+      origins
+    }
+  })
+
+/**
+ * The target that the answer to an Assembly creation names. An Assembly without `tus_url` takes no uploads; another
+ * host is never tried instead.
+ */
+export const fromAssembly = (
+  status: Assembly.Status,
+  options?: { readonly origins?: ReadonlyArray<string> | undefined }
+): Effect.Effect<UploadTarget, InvalidTarget> =>
+  Effect.gen(function* () {
+    const { assembly_ssl_url: assemblySslUrl, tus_url: tusUrl } = status
+    if (typeof tusUrl !== "string") {
+      return yield* new InvalidTarget({ field: "tus_url", rule: "missing from the Assembly status" })
+    }
+    if (typeof assemblySslUrl !== "string") {
+      return yield* new InvalidTarget({ field: "assembly_ssl_url", rule: "missing from the Assembly status" })
+    }
+    return yield* make({ tusUrl, assemblySslUrl, ...options })
+  })
+
+/** What precedes the path of an absolute URL; the text is checked as it is, before a URL parser could repair it. */
+const originPart = /^https?:\/\/[^/]*/i
+
+/**
+ * Checks the `location` of a creation: an absolute URL of an allowed origin, or a path, that ends in
+ * `/resumable/files/<id>[/…]`. Relative ones resolve against `tus_url`.
+ */
+export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
+  Result.gen(function* () {
+    const path = location.replace(originPart, "")
+    yield* decodePath(path)
+    const origin = path === location ? new URL(Redacted.value(target.tusUrl)).origin : location.slice(0, -path.length)
+    const url = yield* Result.mapError(secureUrl(origin + path), String)
+    if (!target.origins.has(new URL(url).origin)) return yield* Result.fail("another origin than tus_url")
+    return checked(url)
+  }).pipe(Result.mapError((rule) => new UnsafeLocation({ rule: String(rule) })))
