@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as ApiError from "./ApiError.ts"
 import { AssemblyClient } from "./AssemblyClient.ts"
+import * as Lookback from "./internal/lookback.ts"
 import * as Operation from "./Operation.ts"
 
 /** `GET /assembly_stats` */
@@ -29,7 +30,9 @@ export const Statistics = Operation.make({
     ASSEMBLY_STATS_INVALID_TIME: ApiError.StatisticsInvalidTime,
     ASSEMBLY_STATS_MISSING_REGION: ApiError.StatisticsMissingRegion,
     ASSEMBLY_STATS_ERROR: ApiError.StatisticsUnavailable
-  }
+  },
+  retry: "safe",
+  check: Lookback.check
 })
 
 /** `GET /assemblies` */
@@ -46,7 +49,8 @@ export const List = Operation.make({
   fields: Operation.nothing,
   answers: "result",
   success: AssemblyList.Listing,
-  errors: { ASSEMBLY_LIST_ERROR: ApiError.AssemblyListFailed }
+  errors: { ASSEMBLY_LIST_ERROR: ApiError.AssemblyListFailed },
+  retry: "safe"
 })
 
 /** `POST /assemblies/:assemblyId`. Beyond the specification, which names the operation only. */
@@ -63,7 +67,8 @@ export const Create = Operation.make({
   fields: Assembly.CreateForm,
   answers: "assemblyStatus",
   success: Assembly.Status,
-  errors: {}
+  errors: {},
+  retry: []
 })
 
 /** `GET /assemblies/:assemblyId`. Beyond the specification, which names the operation only. */
@@ -80,7 +85,8 @@ export const Get = Operation.make({
   fields: Operation.nothing,
   answers: "assemblyStatus",
   success: Assembly.Status,
-  errors: {}
+  errors: {},
+  retry: "safe"
 })
 
 /**

@@ -11,10 +11,12 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "./ApiError.ts"
+import * as Attempt from "./internal/attempt.ts"
+import * as Persist from "./internal/persist.ts"
 import * as Request from "./internal/request.ts"
-import * as Response from "./internal/response.ts"
+import * as Telemetry from "./internal/telemetry.ts"
 import type * as Operation from "./Operation.ts"
-import * as Transport from "./Transport.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
 
 /**
  * Runs operations against one base URL.
@@ -32,11 +34,13 @@ export class AssemblyClient extends Context.Service<
 /**
  * - `baseUrl`: https, or http on loopback; credentials go nowhere else.
  * - `requestTimeout`: for one request with its whole answer, 1 minute by default.
+ * - `deadline`: for all attempts of one operation with the pauses between them, 5 minutes by default.
  * - `maxResponseBytes`: of one answer, 32 MiB by default.
  */
 export interface Options {
   readonly baseUrl: string | URL
   readonly requestTimeout?: Duration.Input | undefined
+  readonly deadline?: Duration.Input | undefined
   readonly maxResponseBytes?: number | undefined
 }
 
@@ -55,49 +59,31 @@ const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<string, ApiError.Inv
   )
 
 /**
- * A client from the HttpClient and the Authenticator of the context. Fails with `InvalidRequest` when the base URL is
- * not one to send credentials to.
+ * A client from the HttpClient and the Authenticator of the context, and its `RetryPolicy`. Fails with `InvalidRequest`
+ * when the base URL is not one to send credentials to.
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const baseUrl = yield* checkBaseUrl(options.baseUrl)
-  const authenticator = yield* Authenticator.Authenticator
-  const http = yield* HttpClient.HttpClient
-  const timeout = Duration.fromInputUnsafe(options.requestTimeout ?? "1 minute")
-  const maxBytes = options.maxResponseBytes ?? 32 * 1024 * 1024
+  const environment: Attempt.Environment = {
+    authenticator: yield* Authenticator.Authenticator,
+    http: yield* HttpClient.HttpClient,
+    maxBytes: options.maxResponseBytes ?? 32 * 1024 * 1024
+  }
+  const limits: Persist.Limits = {
+    policy: yield* RetryPolicy.RetryPolicy,
+    requestTimeout: Duration.fromInputUnsafe(options.requestTimeout ?? "1 minute"),
+    deadline: Duration.fromInputUnsafe(options.deadline ?? "5 minutes")
+  }
 
   const compile = (operation: Operation.Any) => {
-    const encode = Request.encoder(operation)
-    const decode = Response.decoder(operation, { maxBytes })
-
-    const attempt = Effect.fnUntraced(
-      function* (encoded: Request.Encoded) {
-        const proof =
-          operation.auth === "none"
-            ? undefined
-            : yield* authenticator.authenticate({
-                params: encoded.params,
-                nonceIn: operation.nonceIn,
-                scope: operation.scope
-              })
-        const response = yield* Transport.execute(http, Request.toHttp(operation, baseUrl, encoded, proof), {
-          operation: operation.name
-        })
-        return yield* decode(response)
-      },
-      Effect.scoped,
-      Effect.timeoutOrElse({
-        duration: timeout,
-        orElse: () => Effect.fail(new ApiError.TimedOut({ operation: operation.name, after: timeout }))
-      })
-    )
+    const encode = Request.encoder(operation, baseUrl)
+    const attempt = Attempt.compile(operation, environment)
+    const observe = Telemetry.observe(operation, baseUrl)
 
     return (input: Operation.Input<Operation.Any>) =>
       encode(input).pipe(
-        Effect.flatMap(attempt),
-        Effect.withSpan(operation.name, {
-          kind: "client",
-          attributes: { "http.request.method": operation.method, "url.template": operation.path }
-        })
+        Effect.flatMap((encoded) => Persist.persist(operation, limits, (conditions) => attempt(encoded, conditions))),
+        observe
       )
   }
 

@@ -1,6 +1,7 @@
 /**
  * One HTTP exchange under the rules that hold for every request to the service.
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
@@ -10,17 +11,37 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 
+/** Which operation a request belongs to, and the Assembly where its path names one. */
+export interface Subject {
+  readonly operation: string
+  readonly assemblyId?: string
+}
+
+const problem = ({ reason }: HttpClientError.HttpClientError): string => {
+  switch (reason._tag) {
+    case "TransportError":
+      // A guard in front of the client says itself why it let nothing through.
+      return reason.description ?? "the connection failed"
+    case "DecodeError":
+      return "the connection failed in the middle of the answer"
+    default:
+      return `the request failed (${reason._tag})`
+  }
+}
+
 /**
  * The error of a request that was lost on the way. It tells what failed, not where: the URL may be a capability.
  */
 export const toFailure =
-  (operation: string) =>
+  (subject: Subject) =>
   (error: HttpClientError.HttpClientError): ApiError.TransportFailure =>
-    new ApiError.TransportFailure({
-      operation,
-      problem:
-        error.reason._tag === "TransportError" ? "the connection failed" : `the request failed (${error.reason._tag})`
-    })
+    new ApiError.TransportFailure({ ...subject, problem: problem(error) })
+
+const rules = (redirect: RequestRedirect) =>
+  Context.make(FetchHttpClient.RequestInit, { redirect }).pipe(Context.add(HttpClient.TracerDisabledWhen, () => true))
+
+const whole = rules("manual")
+const streaming = rules("error")
 
 /**
  * Sends a request, in a scope that frees its connection.
@@ -32,14 +53,16 @@ export const toFailure =
 export const execute = (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
-  options: { readonly operation: string; readonly streaming?: boolean | undefined }
+  options: Subject & { readonly streaming?: boolean | undefined }
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, ApiError.TransportFailure, Scope.Scope> =>
   HttpClient.withScope(http)
     .execute(request)
     .pipe(
-      Effect.provideService(FetchHttpClient.RequestInit, {
-        redirect: options.streaming === true ? "error" : "manual"
-      }),
-      Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
-      Effect.mapError(toFailure(options.operation))
+      Effect.provideContext(options.streaming === true ? streaming : whole),
+      Effect.mapError(
+        toFailure({
+          operation: options.operation,
+          ...(options.assemblyId === undefined ? undefined : { assemblyId: options.assemblyId })
+        })
+      )
     )
