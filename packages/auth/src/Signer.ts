@@ -25,7 +25,8 @@ export class Signer extends Context.Service<
  */
 export type Algorithm = "sha384" | "sha256" | "sha1"
 
-const macAlgorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
+/** @internal The hash functions by the name in front of a signature. */
+export const macAlgorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
   sha384: Mac.hmacSha384,
   sha256: Mac.hmacSha256,
   sha1: Mac.hmacSha1
@@ -53,7 +54,8 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 })
 
-const layerCrypto = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+/** @internal */
+export const layerCrypto = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
 /**
  * HMAC with WebCrypto, so it runs in edge runtimes and workers too. An empty secret is a defect of the program.
