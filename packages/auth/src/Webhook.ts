@@ -14,7 +14,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Credentials from "./Credentials.ts"
-import * as Signer from "./Signer.ts"
+import * as Hmac from "./internal/hmac.ts"
+import type * as Signer from "./Signer.ts"
 
 /**
  * The two form fields of a notification: the Assembly Status as a JSON text, and the signature over exactly that text.
@@ -62,7 +63,7 @@ export class Webhook extends Context.Service<
 
 const mismatch = (problem: string) => Effect.fail(new SignatureMismatch({ problem }))
 
-const isAlgorithm = (name: string): name is Signer.Algorithm => Object.hasOwn(Signer.macAlgorithms, name)
+const isAlgorithm = (name: string): name is Signer.Algorithm => Object.hasOwn(Hmac.algorithms, name)
 
 /** `sha384:0a1b…`; without a prefix it is sha1. */
 const parse = (signature: string): { readonly algorithm: string; readonly digits: string } => {
@@ -72,7 +73,7 @@ const parse = (signature: string): { readonly algorithm: string; readonly digits
     : { algorithm: signature.slice(0, colon), digits: signature.slice(colon + 1) }
 }
 
-const parseJson = SchemaParser.decodeUnknownEffect(Schema.UnknownFromJsonString)
+const parseJson = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 const decodeStatus = SchemaParser.decodeUnknownEffect(Assembly.Status)
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
@@ -108,7 +109,7 @@ export const make = Effect.fnUntraced(function* (options?: {
     const tag = Hex.decode(digits)
     if (Result.isFailure(tag)) return yield* mismatch("its signature is not hexadecimal")
     // `Mac` compares in constant time, and refuses another length. HMAC has no failure a caller could handle.
-    const key = yield* Effect.orDie(Mac.key(Signer.macAlgorithms[algorithm], bytes))
+    const key = yield* Effect.orDie(Mac.key(Hmac.algorithms[algorithm], bytes))
     const matches = yield* Effect.orDie(mac.verify(key, tag.success, new TextEncoder().encode(transloadit)))
     return matches ? undefined : yield* mismatch("its signature is not that of its text")
   })
@@ -134,7 +135,7 @@ export const make = Effect.fnUntraced(function* (options?: {
 export const layer = (options?: {
   readonly algorithms?: ReadonlyArray<Signer.Algorithm> | undefined
 }): Layer.Layer<Webhook, never, Credentials.Credentials> =>
-  Layer.effect(Webhook, make(options)).pipe(Layer.provide(Signer.layerCrypto))
+  Layer.effect(Webhook, make(options)).pipe(Layer.provide(Hmac.layer))
 
 /**
  * The Assembly Status of a notification that the service signed. The comparison takes the same time wherever the
