@@ -52,9 +52,9 @@ export interface Options {
 
 const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
 
-const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<string, ApiError.InvalidRequest> =>
+const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl, ApiError.InvalidRequest> =>
   decodeBaseUrl(String(baseUrl)).pipe(
-    Effect.map((url) => url.replace(/\/+$/, "")),
+    Effect.map((url) => SecureUrl.SecureUrl.make(url.replace(/\/+$/, ""))),
     Effect.mapError(
       (issue) =>
         new ApiError.InvalidRequest({
@@ -71,6 +71,7 @@ const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<string, ApiError.Inv
 export const make = Effect.fnUntraced(function* (options: Options) {
   const baseUrl = yield* checkBaseUrl(options.baseUrl)
   const environment: Attempt.Environment = {
+    baseUrl,
     authenticator: yield* Authenticator.Authenticator,
     http: yield* HttpClient.HttpClient,
     maxBytes: options.maxResponseBytes ?? 32 * 1024 * 1024

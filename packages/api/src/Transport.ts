@@ -1,10 +1,9 @@
 /**
- * One HTTP exchange under the rules that hold for every request to the service.
+ * One HTTP exchange of an operation or an upload: the rules of `@assembly-effect/auth/Transport`, the errors of the api.
  */
-import * as Context from "effect/Context"
+import * as Transport from "@assembly-effect/auth/Transport"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -17,52 +16,27 @@ export interface Subject {
   readonly assemblyId?: string
 }
 
-const problem = ({ reason }: HttpClientError.HttpClientError): string => {
-  switch (reason._tag) {
-    case "TransportError":
-      // A guard in front of the client says itself why it let nothing through.
-      return reason.description ?? "the connection failed"
-    case "DecodeError":
-      return "the connection failed in the middle of the answer"
-    default:
-      return `the request failed (${reason._tag})`
-  }
-}
-
 /**
  * The error of a request that was lost on the way. It tells what failed, not where: the URL may be a capability.
  */
 export const toFailure =
   (subject: Subject) =>
   (error: HttpClientError.HttpClientError): ApiError.TransportFailure =>
-    new ApiError.TransportFailure({ ...subject, problem: problem(error) })
-
-const rules = (redirect: RequestRedirect) =>
-  Context.make(FetchHttpClient.RequestInit, { redirect }).pipe(Context.add(HttpClient.TracerDisabledWhen, () => true))
-
-const whole = rules("manual")
-const streaming = rules("error")
+    new ApiError.TransportFailure({ ...subject, problem: Transport.problem(error) })
 
 /**
- * Sends a request, in a scope that frees its connection.
- *
- * - A redirect is not followed: it would take the credential or the bytes elsewhere. `streaming` requests fail at one,
- *   which also keeps `fetch` from holding a copy of the body; others see its status.
- * - The HTTP client's own span is off, since it would record the signed URL or the capability.
+ * Sends a request, in a scope that frees its connection. A redirect is not followed, and the HTTP client's own span is
+ * off. `streaming` is for a body that is not to be held in memory.
  */
 export const execute = (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
   options: Subject & { readonly streaming?: boolean | undefined }
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, ApiError.TransportFailure, Scope.Scope> =>
-  HttpClient.withScope(http)
-    .execute(request)
-    .pipe(
-      Effect.provideContext(options.streaming === true ? streaming : whole),
-      Effect.mapError(
-        toFailure({
-          operation: options.operation,
-          ...(options.assemblyId === undefined ? undefined : { assemblyId: options.assemblyId })
-        })
-      )
-    )
+  Effect.mapError(
+    Transport.send(http, request, options),
+    toFailure({
+      operation: options.operation,
+      ...(options.assemblyId === undefined ? undefined : { assemblyId: options.assemblyId })
+    })
+  )

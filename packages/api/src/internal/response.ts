@@ -1,3 +1,4 @@
+import { isRedirect } from "@assembly-effect/auth/Transport"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -39,9 +40,6 @@ const textOf = (body: unknown, key: string): string | undefined => {
 }
 
 const isSuccessful = (status: number): boolean => status >= 200 && status < 300
-
-/** 0 is how a browser shows a redirect that it did not follow. */
-const isRedirect = (status: number): boolean => status === 0 || (status >= 300 && status < 400)
 
 /** The codes that are about the request; an Assembly never fails with one. */
 const isAboutRequest = (code: string): boolean =>
