@@ -10,16 +10,19 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as SchemaParser from "effect/SchemaParser"
+import type * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
 import * as Attempt from "./internal/attempt.ts"
 import * as Persist from "./internal/persist.ts"
 import * as Request from "./internal/request.ts"
 import * as Telemetry from "./internal/telemetry.ts"
+import * as Updates from "./internal/updates.ts"
 import type * as Operation from "./Operation.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
+import type { ServiceUrl } from "./ServiceUrl.ts"
 
 /**
- * Runs operations against one base URL.
+ * Runs operations against one base URL; `updates` is the text of the update stream that a Status names.
  */
 export class AssemblyClient extends Context.Service<
   AssemblyClient,
@@ -28,6 +31,9 @@ export class AssemblyClient extends Context.Service<
       operation: Op,
       input: Operation.Input<Op>
     ) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
+    readonly updates: (
+      url: ServiceUrl
+    ) => Stream.Stream<string, ApiError.TransportFailure | ApiError.UnexpectedResponse>
   }
 >()("@assembly-effect/api/AssemblyClient") {}
 
@@ -101,7 +107,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
       // The codecs of `operation` decode `Success` and raise `Failure`; TypeScript cannot follow them through the table.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
-      interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
+      interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
+    updates: (url) => Updates.open(environment.http, url)
   })
 })
 

@@ -2,7 +2,9 @@ import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as Scope from "effect/Scope"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import * as Transport from "../Transport.ts"
@@ -23,6 +25,19 @@ export interface Conditions {
   readonly timeout: Duration.Duration
   readonly clockSkew: number
 }
+
+/**
+ * Gives an exchange a scope that is closed when it fails or is interrupted: that cuts the connection. An answer that was
+ * read to its end has none to cut, and aborting it all the same costs as much as signing it.
+ */
+const cutUnlessRead = <A, E, R>(exchange: Effect.Effect<A, E, R | Scope.Scope>) =>
+  Effect.suspend(() => {
+    const scope = Scope.makeUnsafe()
+    return exchange.pipe(
+      Effect.provideService(Scope.Scope, scope),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+  })
 
 /**
  * One request with its whole answer. It is authenticated anew, so each attempt carries a fresh nonce and expiry. A
@@ -46,7 +61,7 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
     Transport.execute(http, Request.toHttp(operation, encoded, proof), encoded.subject).pipe(
       Effect.mapError(Response.withoutWait),
       Effect.flatMap((response) => decode(response, { subject: encoded.subject, secrets: Request.secretsOf(proof) })),
-      Effect.scoped
+      cutUnlessRead
     )
 
   const replace = (proof: Authenticator.Proof, failed: Response.Failed) => {

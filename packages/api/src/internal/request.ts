@@ -24,10 +24,13 @@ const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
 /** Encodes input with a schema; every broken rule is in the one error. */
-const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, operation: string) => {
+const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
   const encode = SchemaParser.encodeUnknownEffect(schema, { errors: "all" })
-  return (input: unknown): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
-    Effect.mapError(encode(input), (issue) => ApiError.invalidRequest(operation, issue))
+  return (input: unknown, subject: Transport.Subject): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
+    Effect.mapError(
+      encode(input),
+      (issue) => new ApiError.InvalidRequest({ ...subject, issues: ApiError.fromSchemaIssue(issue) })
+    )
 }
 
 const subjectOf = (operation: Operation.Any, variables: Readonly<Record<string, string>>): Transport.Subject => {
@@ -52,25 +55,25 @@ const checkParams = (
  * The first half of an operation: input → wire. The codecs are compiled once for a client.
  */
 export const encoder = (operation: Operation.Any, baseUrl: string) => {
-  const params = encodeInput(operation.params, operation.name)
-  const fields = encodeInput(operation.fields, operation.name)
-  const variables = Object.entries(operation.variables).map(
-    ([name, schema]) => [name, encodeInput(schema, operation.name)] as const
-  )
+  const params = encodeInput(operation.params)
+  const fields = encodeInput(operation.fields)
+  const variables = Object.entries(operation.variables).map(([name, schema]) => [name, encodeInput(schema)] as const)
 
   return Effect.fnUntraced(function* (
     input: Operation.Input<Operation.Any>
   ): Effect.fn.Return<Encoded, ApiError.InvalidRequest> {
     const path: Record<string, string> = {}
-    for (const [name, encode] of variables) path[name] = yield* encode(input.path[name])
+    for (const [name, encode] of variables) {
+      path[name] = yield* encode(input.path[name], { operation: operation.name })
+    }
     const subject = subjectOf(operation, path)
-    const encodedParams = yield* params(input.params)
+    const encodedParams = yield* params(input.params, subject)
     yield* checkParams(operation, subject, input.params)
     return {
       subject,
       url: input.at === undefined ? baseUrl + fillPath(operation.path, path) : Redacted.value(input.at),
       params: encodedParams as Schema.JsonObject,
-      fields: toText((yield* fields(input.fields)) as object)
+      fields: toText((yield* fields(input.fields, subject)) as object)
     }
   })
 }

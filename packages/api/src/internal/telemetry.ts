@@ -68,6 +68,6 @@ export const observe = (operation: Operation.Any, baseUrl: string) => {
           Effect.andThen(Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details)))
         )
       }),
-      Effect.withSpan(operation.name, { kind: "client", attributes })
+      Effect.withSpan(operation.name, { kind: "client", attributes }, { captureStackTrace: false })
     )
 }

@@ -3,6 +3,8 @@
  */
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Signer from "@assembly-effect/auth/Signer"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
@@ -10,6 +12,7 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { createHmac } from "node:crypto"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 
 type Exchange = Effect.Effect<Response, HttpClientError.HttpClientError>
@@ -47,12 +50,26 @@ export const make = (...lines: ReadonlyArray<Line>) => {
 
 export const credentials = Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") })
 
+/** Signs at once: the TestClock would not wait for WebCrypto's threads. */
+const signer = Layer.succeed(Signer.Signer, {
+  sign: (params) =>
+    Effect.sync(() =>
+      Redacted.make(`sha384:${createHmac("sha384", "test-secret").update(params).digest("hex")}`, {
+        label: "signature"
+      })
+    )
+})
+
+const authenticated = Authenticator.layerSignedNoDeps().pipe(
+  Layer.provide([credentials, signer, SecureRandom.layerWebCrypto])
+)
+
 /** A client of the script, with signed requests. */
 export const client = (
   service: ReturnType<typeof make>,
   options?: Omit<AssemblyClient.Options, "baseUrl">
 ): Layer.Layer<AssemblyClient.AssemblyClient> =>
   AssemblyClient.layer({ baseUrl: "https://api2.example.com", ...options }).pipe(
-    Layer.provide([Authenticator.layerSigned().pipe(Layer.provide(credentials)), service.layer]),
+    Layer.provide([authenticated, service.layer]),
     Layer.orDie
   )

@@ -7,7 +7,7 @@ import * as DateTime from "effect/DateTime"
 import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
 
 export const assemblyId = AssemblyId.make("0123456789abcdef0123456789abcdef")
@@ -116,7 +116,14 @@ export const cases: ReadonlyArray<Case> = [
   },
   {
     name: "Assemblies.create",
-    run: Assemblies.create({ assemblyId, templateId: "t", numExpectedUploadFiles: 1 }),
+    // Without the recovery of a lost answer, which has tests of its own.
+    run: AssemblyClient.use((client) =>
+      client.run(Assemblies.Create, {
+        path: { assemblyId },
+        params: { templateId: "t" },
+        fields: { numExpectedUploadFiles: 1 }
+      })
+    ),
     method: "POST",
     path: `/assemblies/${assemblyId}`,
     signed: true,
@@ -130,6 +137,17 @@ export const cases: ReadonlyArray<Case> = [
     path: `/assemblies/${assemblyId}`,
     signed: false,
     success: status,
+    named: []
+  },
+  {
+    name: "Assemblies.cancel",
+    run: AssemblyClient.use((client) =>
+      client.run(Assemblies.Cancel, { path: { assemblyId }, params: {}, fields: {} })
+    ),
+    method: "DELETE",
+    path: `/assemblies/${assemblyId}`,
+    signed: false,
+    success: { ...status, ok: "ASSEMBLY_CANCELED" },
     named: []
   }
 ]
