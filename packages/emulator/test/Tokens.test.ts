@@ -1,5 +1,5 @@
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -145,7 +145,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A bearer token", (it) => 
   )
 })
 
-describe("The end of a bearer token", () => {
+layer(layerEmulator())("The end of a bearer token", (it) => {
   it.effect("is told from a token that never was one", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(DateTime.makeUnsafe("2026-11-21T12:00:00Z").epochMilliseconds)
@@ -154,6 +154,6 @@ describe("The end of a bearer token", () => {
       assert.strictEqual((yield* list(token)).status, 200)
       yield* TestClock.adjust("1 minute")
       refused(yield* list(token), 400, "BEARER_TOKEN_EXPIRED")
-    }).pipe(Effect.provide(layerEmulator()))
+    })
   )
 })
