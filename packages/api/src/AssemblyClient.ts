@@ -127,6 +127,12 @@ export const layer = (
 ): Layer.Layer<AssemblyClient, ApiError.InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
   Layer.effect(AssemblyClient, make(options))
 
+const makeConfigured = () =>
+  Layer.effect(
+    AssemblyClient,
+    Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), (baseUrl) => make({ baseUrl }))
+  )
+
 /**
  * A client for the service at `ASSEMBLY_BASE_URL`.
  */
@@ -134,7 +140,5 @@ export const layerConfig: Layer.Layer<
   AssemblyClient,
   ApiError.InvalidRequest | Config.ConfigError,
   Authenticator.Authenticator | HttpClient.HttpClient
-> = Layer.effect(
-  AssemblyClient,
-  Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), (baseUrl) => make({ baseUrl }))
-)
+  // The annotation lets a bundler drop it, and `Config` with it, where nobody reads the configuration.
+> = /* @__PURE__ */ makeConfigured()
