@@ -1,4 +1,0 @@
-const start = performance.now()
-await import("@transloadit/node")
-console.log(performance.now() - start)
-process.exit(0)
