@@ -3,6 +3,8 @@
  *
  * Both are Effect's own. They serve `api` and `tus` alike, count by origin, and add nothing to an error channel: a
  * request that they do not let through is a `TransportFailure` that says so.
+ *
+ * Not part of the index: `import * as Guard from "@assembly-effect/api/Guard"`.
  */
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
