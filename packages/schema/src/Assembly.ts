@@ -4,6 +4,7 @@
  * Beyond the specification: spec.md names the Assembly operations and shows neither their params nor the Status.
  */
 import * as Schema from "effect/Schema"
+import { generateFew } from "./internal/generate.ts"
 import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
@@ -115,7 +116,7 @@ export const state = (status: Status): State => {
 /**
  * One Step: which robot works, on the results of which Steps, and the robot's own options.
  */
-export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString }), rest)
+export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString }), rest).check(generateFew(3))
 export type Step = typeof Step.Type
 
 /**
@@ -123,9 +124,9 @@ export type Step = typeof Step.Type
  */
 export const CreateParams = renamed(
   {
-    steps: Schema.optionalKey(Schema.Record(Schema.String, Step)),
+    steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3))),
     templateId: Schema.optionalKey(NonEmptyString),
-    fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+    fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
     notifyUrl: Schema.optionalKey(NonEmptyString)
   },
   { templateId: "template_id", notifyUrl: "notify_url" }

@@ -111,43 +111,39 @@ const both = <A, B>(
     return [first.success, yield* Effect.fromResult(second)] as const
   })
 
+/** The keys of the proof, or all others. */
+const pick = (input: Readonly<Record<string, unknown>>, ofProof: boolean): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(input).filter(([key]) => (key === "auth" || key === "nonce") === ofProof))
+
 const withProof = <
   Proof extends Schema.ConstraintCodec<object, object>,
   S extends Schema.ConstraintCodec<unknown, unknown>
 >(
-  proof: Proof,
-  params: S
+  ofProof: Proof,
+  ofParams: S
 ) => {
-  const decodeProof = SchemaParser.decodeUnknownEffect(proof)
-  const encodeProof = SchemaParser.encodeEffect(proof)
-  const decodeParams = SchemaParser.decodeUnknownEffect(params)
-  const encodeParams = SchemaParser.encodeEffect(params)
+  const decodeProof = SchemaParser.decodeUnknownEffect(ofProof)
+  const encodeProof = SchemaParser.encodeEffect(ofProof)
+  const decodeParams = SchemaParser.decodeUnknownEffect(ofParams)
+  const encodeParams = SchemaParser.encodeEffect(ofParams)
+  const Whole = Schema.make<Schema.Codec<{ readonly proof: Proof["Type"]; readonly params: S["Type"] }>>(
+    Schema.Struct({ proof: Schema.toType(ofProof), params: Schema.toType(ofParams) }).ast
+  )
   return Params.pipe(
-    Schema.decodeTo(
-      Schema.make<Schema.Codec<{ readonly proof: Proof["Type"]; readonly params: S["Type"] }>>(
-        Schema.Struct({ proof: Schema.toType(proof), params: Schema.toType(params) }).ast
-      ),
-      {
-        decode: SchemaGetter.transformEffect(({ auth, nonce, ...rest }, options) =>
-          Effect.map(
-            both(
-              decodeProof(
-                { ...(auth === undefined ? {} : { auth }), ...(nonce === undefined ? {} : { nonce }) },
-                options
-              ),
-              decodeParams(rest, options)
-            ),
-            ([proof, params]) => ({ proof, params })
-          )
-        ),
-        encode: SchemaGetter.transformEffect(({ params, proof }, options) =>
-          Effect.map(both(encodeProof(proof, options), encodeParams(params, options)), ([auth, rest]) => ({
-            ...auth,
-            ...(isRecord(rest) ? rest : undefined)
-          }))
+    Schema.decodeTo(Whole, {
+      decode: SchemaGetter.transformEffect((input, options) =>
+        Effect.map(
+          both(decodeProof(pick(input, true), options), decodeParams(pick(input, false), options)),
+          ([proof, params]) => ({ proof, params })
         )
-      }
-    )
+      ),
+      encode: SchemaGetter.transformEffect(({ params, proof }, options) =>
+        Effect.map(both(encodeProof(proof, options), encodeParams(params, options)), ([auth, rest]) => ({
+          ...auth,
+          ...(isRecord(rest) ? rest : undefined)
+        }))
+      )
+    })
   )
 }
 

@@ -1,7 +1,7 @@
 /**
  * The headers of tus 1.0.0 as the service runs it (spec.md, "Create a tus upload").
  */
-import * as Arr from "effect/Array"
+import type * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { generateFew } from "./generate.ts"
 
 const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
 
@@ -61,7 +62,7 @@ const MetadataRecord = Schema.make<
     SchemaAST.Objects,
     Schema.Top
   >
->(Schema.StructWithRest(mandatory, [entries, noOther]).ast)
+>(Schema.StructWithRest(mandatory, [entries, noOther]).check(generateFew(6)).ast)
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
