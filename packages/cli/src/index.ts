@@ -1,1 +1,12 @@
-export {}
+export * as AssemblyTable from "./AssemblyTable.ts"
+export * as Chart from "./Chart.ts"
+export * as Completion from "./Completion.ts"
+export * as ErrorLine from "./ErrorLine.ts"
+export * as Format from "./Format.ts"
+export * as LocalFile from "./LocalFile.ts"
+export * as Output from "./Output.ts"
+export * as ProgressBar from "./ProgressBar.ts"
+export * as StatisticsReport from "./StatisticsReport.ts"
+export * as Style from "./Style.ts"
+export * as Table from "./Table.ts"
+export * as UploadProgress from "./UploadProgress.ts"

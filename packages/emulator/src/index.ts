@@ -1,1 +1,2 @@
-export {}
+export * as Emulator from "./Emulator.ts"
+export * as Faults from "./Faults.ts"

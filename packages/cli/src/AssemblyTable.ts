@@ -1,0 +1,52 @@
+/**
+ * The list of Assemblies as a table.
+ */
+import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Format from "./Format.ts"
+import type * as Style from "./Style.ts"
+import * as Table from "./Table.ts"
+
+const unknown = "–"
+
+/** The moment without the seconds; the service's own text where it is none. */
+const createdAt = ({ created }: AssemblyList.Entry): string =>
+  Option.match(DateTime.make(created), {
+    onNone: () => created,
+    onSome: (moment) => Format.date(moment).slice(0, 16)
+  })
+
+/** The state as the list's filter names it, or the code of an error. */
+const state = ({ error, ok }: AssemblyList.Entry): string =>
+  error ?? ok?.replace(/^ASSEMBLY_/, "").toLowerCase() ?? unknown
+
+const paintState = (text: string, entry: AssemblyList.Entry, style: Style.Style): string => {
+  if (typeof entry.error === "string") return style.red(text)
+  return entry.ok === "ASSEMBLY_COMPLETED" ? style.green(text) : style.yellow(text)
+}
+
+const columns: ReadonlyArray<Table.Column<AssemblyList.Entry>> = [
+  { title: "Assembly", value: ({ id }) => id, keep: true },
+  { title: "Created (UTC)", value: createdAt, keep: true },
+  { title: "State", value: state, style: paintState },
+  { title: "Files", value: ({ files }) => files ?? unknown },
+  {
+    title: "Received",
+    align: "right",
+    value: ({ bytes_received: bytes }) => (typeof bytes === "number" ? Format.bytes(bytes) : unknown)
+  },
+  {
+    title: "Duration",
+    align: "right",
+    value: ({ execution_duration: seconds }) =>
+      typeof seconds === "number" ? Format.duration(Duration.seconds(seconds)) : unknown
+  }
+]
+
+/** One line for each Assembly, in the order of the list. */
+export const render = (
+  entries: ReadonlyArray<AssemblyList.Entry>,
+  options?: { readonly width?: number | undefined; readonly style?: Style.Style | undefined }
+): ReadonlyArray<string> => Table.render(columns, entries, { ...options, empty: "no Assemblies" })

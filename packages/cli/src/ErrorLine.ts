@@ -1,0 +1,47 @@
+/**
+ * Errors as one line for people.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Cause from "effect/Cause"
+import * as Config from "effect/Config"
+import * as Schema from "effect/Schema"
+import * as Format from "./Format.ts"
+import * as Text from "./internal/text.ts"
+
+const configuration = ({ cause }: Config.ConfigError): string => {
+  if (!Schema.isSchemaError(cause)) return "the configuration cannot be read"
+  const names = ApiError.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_"))
+  return `set the environment variable ${[...new Set(names)].join(", ")}`
+}
+
+/** An error that holds what a server said. */
+const isAnswer = Schema.is(
+  Schema.Struct({ message: Schema.String, status: Schema.Int, code: Schema.optionalKey(Schema.String) })
+)
+
+const text = (error: unknown): string => {
+  if (error instanceof Config.ConfigError) return configuration(error)
+  if (isAnswer(error)) {
+    const code = error.code === undefined || error.code === error.message ? "" : `${error.code}, `
+    const wait = error instanceof ApiError.RateLimited ? `; wait ${Format.duration(error.retryAfter)}` : ""
+    return `${error.message} (${code}status ${error.status})${wait}`
+  }
+  return error instanceof Error && error.message !== "" ? error.message : String(error)
+}
+
+/** What went wrong, without line breaks and without anything that a terminal would obey. */
+export const fromError = (error: unknown): string =>
+  Text.printable(
+    text(error)
+      .trim()
+      .replace(/\s*\n\s*/g, " ")
+  )
+
+/**
+ * What went wrong, for a whole `Cause`: the first typed error. A defect is a fault of this program, so it keeps its
+ * stack. Undefined when nothing but an interruption happened.
+ */
+export const fromCause = <E>(cause: Cause.Cause<E>): string | undefined => {
+  if (Cause.hasInterruptsOnly(cause)) return undefined
+  return cause.reasons.some(Cause.isFailReason) ? fromError(Cause.squash(cause)) : Cause.pretty(cause)
+}

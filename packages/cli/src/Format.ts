@@ -1,0 +1,64 @@
+/**
+ * Numbers, sizes and moments for people. Pure; English, and always UTC.
+ */
+import * as ByteSize from "effect/ByteSize"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+
+/** Whole and not negative, which is what a size is; an average of sizes may be neither. */
+const toByteSize = (value: number | bigint): ByteSize.ByteSize =>
+  ByteSize.bytes(typeof value === "bigint" ? value : BigInt(Math.max(0, Math.round(value))))
+
+/**
+ * A number of bytes in binary units, one decimal from KiB on.
+ *
+ * @example bytes(123) // "123 B", bytes(1536n) // "1.5 KiB"
+ */
+export const bytes = (value: number | bigint): string => {
+  const size = toByteSize(value)
+  return ByteSize.format(size, { precision: 1, trailingZeros: size >= 1024n })
+}
+
+/**
+ * A speed in decimal units, as networks are measured.
+ *
+ * @example rate(12_300_000) // "12.3 MB/s"
+ */
+export const rate = (bytesPerSecond: number): string => {
+  const size = toByteSize(bytesPerSecond)
+  return `${ByteSize.format(size, { system: "decimal", precision: 1, trailingZeros: size >= 1000n })}/s`
+}
+
+/**
+ * A count with its thousands apart.
+ *
+ * @example count(1234567) // "1,234,567"
+ */
+export const count = (value: number): string => value.toLocaleString("en-US")
+
+/**
+ * A duration in its two largest units; tenths of a second below ten seconds.
+ *
+ * @example duration("1234 millis") // "1.2 s", duration("65 seconds") // "1 min 5 s", duration("1 hour") // "1 h"
+ */
+export const duration = (input: Duration.Input): string => {
+  const length = Duration.max(Duration.fromInputUnsafe(input), Duration.zero)
+  if (!Duration.isFinite(length)) return "∞"
+  const seconds = Duration.toSeconds(length)
+  if (seconds < 9.95) return `${Number(seconds.toFixed(1))} s`
+
+  const { days, hours, minutes, ...rest } = Duration.parts(Duration.seconds(Math.round(seconds)))
+  const units = [`${days} d`, `${hours} h`, `${minutes} min`, `${rest.seconds} s`]
+  const first = units.findIndex((unit) => !unit.startsWith("0 "))
+  return units
+    .slice(first, first + 2)
+    .filter((unit) => !unit.startsWith("0 "))
+    .join(" ")
+}
+
+/**
+ * A moment in UTC, to the second. The zone is not in the text: the heading says it once.
+ *
+ * @example date(DateTime.makeUnsafe("2026-01-01T10:00:00Z")) // "2026-01-01 10:00:00"
+ */
+export const date = (moment: DateTime.DateTime): string => DateTime.formatIso(moment).slice(0, 19).replace("T", " ")

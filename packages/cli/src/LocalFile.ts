@@ -1,0 +1,53 @@
+/**
+ * Files of this machine as sources of uploads.
+ */
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Schema from "effect/Schema"
+
+/** A file that can be uploaded; `name` is the last part of its path. */
+export interface LocalFile {
+  readonly path: string
+  readonly name: string
+  readonly source: UploadSource.UploadSource
+}
+
+/** There is no file at this path that could be read. Nothing was sent. */
+export class CannotRead extends Schema.TaggedError<CannotRead>()("CannotRead", {
+  path: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.path}: ${this.problem}`
+  }
+}
+
+const problems: Readonly<Record<string, string>> = {
+  NotFound: "no such file",
+  PermissionDenied: "permission denied"
+}
+
+const toCannotRead =
+  (path: string) =>
+  (error: PlatformError.PlatformError): CannotRead =>
+    new CannotRead({ path, problem: problems[error.reason._tag] ?? error.message })
+
+/**
+ * Looks a file up before anything is created for it at the service.
+ *
+ * @example LocalFile.open("video.mp4")
+ */
+export const open = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const info = yield* Effect.mapError(fs.stat(path), toCannotRead(path))
+  if (info.type !== "File") {
+    return yield* new CannotRead({ path, problem: info.type === "Directory" ? "is a directory" : "is not a file" })
+  }
+  yield* Effect.mapError(fs.access(path, { readable: true }), toCannotRead(path))
+  const source = yield* Effect.mapError(UploadSource.fromPath(path), ({ problem }) => new CannotRead({ path, problem }))
+  const { basename } = yield* Path.Path
+  return { path, name: basename(path), source } satisfies LocalFile
+})

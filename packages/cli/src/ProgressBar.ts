@@ -1,0 +1,220 @@
+/**
+ * The progress of one transfer as a value, and as one line of text. Pure: the clock is an argument.
+ */
+import * as Duration from "effect/Duration"
+import * as Format from "./Format.ts"
+import * as Text from "./internal/text.ts"
+import * as Style from "./Style.ts"
+
+/** The speed at `at`, in bytes per second, and the bytes that had left by then. */
+interface Measure {
+  readonly at: number
+  readonly sent: bigint
+  readonly rate: number | undefined
+}
+
+/**
+ * Where a transfer stands. `sent` bytes have left, `acknowledged` ones are stored for good; `total` is undefined while
+ * nobody knows it. Times are milliseconds since 1970.
+ */
+export interface Progress {
+  readonly sent: bigint
+  readonly acknowledged: bigint
+  readonly total: bigint | undefined
+  readonly startedAt: number
+  readonly now: number
+  readonly measure: Measure
+}
+
+/** A transfer that begins now. */
+export const start = (options: { readonly total: bigint | undefined; readonly now: number }): Progress => ({
+  sent: 0n,
+  acknowledged: 0n,
+  total: options.total,
+  startedAt: options.now,
+  now: options.now,
+  measure: { at: options.now, sent: 0n, rate: undefined }
+})
+
+/** Shorter measurements are noise. */
+const minMeasureMillis = 200
+
+/** How long ago a speed still counts: after this time its weight has fallen to a third. */
+const smoothingMillis = 2000
+
+const measureAgain = (measure: Measure, sent: bigint, now: number): Measure => {
+  const elapsed = now - measure.at
+  if (elapsed < minMeasureMillis) return measure
+  // After a broken connection the server may have less than was sent; that is no negative speed.
+  const moved = sent > measure.sent ? Number(sent - measure.sent) : 0
+  const rate = (moved * 1000) / elapsed
+  const weight = 1 - Math.exp(-elapsed / smoothingMillis)
+  return {
+    at: now,
+    sent,
+    rate: measure.rate === undefined ? rate : measure.rate + weight * (rate - measure.rate)
+  }
+}
+
+/** The progress after something happened, or after time went by. What is not given stays. */
+export const update = (
+  progress: Progress,
+  change: {
+    readonly now: number
+    readonly sent?: bigint | undefined
+    readonly acknowledged?: bigint | undefined
+    readonly total?: bigint | undefined
+  }
+): Progress => {
+  const now = Math.max(progress.now, change.now)
+  const sent = change.sent ?? progress.sent
+  return {
+    ...progress,
+    sent,
+    acknowledged: change.acknowledged ?? progress.acknowledged,
+    total: change.total ?? progress.total,
+    now,
+    measure: measureAgain(progress.measure, sent, now)
+  }
+}
+
+/** The progress after a pause that says nothing about the speed: the server told where to go on. */
+export const resume = (progress: Progress, change: { readonly now: number; readonly offset: bigint }): Progress => ({
+  ...progress,
+  sent: change.offset,
+  acknowledged: change.offset,
+  now: Math.max(progress.now, change.now),
+  measure: { at: Math.max(progress.now, change.now), sent: change.offset, rate: progress.measure.rate }
+})
+
+/** Whether every byte is stored. */
+export const isComplete = ({ acknowledged, total }: Progress): boolean => total !== undefined && acknowledged >= total
+
+/** Whether every byte has left, and the server has not yet said that it stored them. */
+export const isFinishing = (progress: Progress): boolean =>
+  progress.total !== undefined && progress.sent >= progress.total && !isComplete(progress)
+
+/** The share of the bytes that have left, in whole percent; 100 only when every byte is stored. */
+export const percent = (progress: Progress): number | undefined => {
+  const { sent, total } = progress
+  if (total === undefined) return undefined
+  if (isComplete(progress)) return 100
+  return Math.min(99, Number((sent * 100n) / total))
+}
+
+/** The time since the start. */
+export const elapsed = ({ now, startedAt }: Progress): Duration.Duration => Duration.millis(now - startedAt)
+
+/** Bytes per second: smoothed on the way, the average of the whole transfer at its end. */
+export const rate = (progress: Progress): number | undefined => {
+  const { measure, now, sent, startedAt } = progress
+  const average = now > startedAt ? (Number(sent) * 1000) / (now - startedAt) : undefined
+  return isComplete(progress) ? average : (measure.rate ?? average)
+}
+
+/** The time that the rest takes at the present speed; undefined when nothing moves. */
+export const timeLeft = (progress: Progress): Duration.Duration | undefined => {
+  const { sent, total } = progress
+  const speed = rate(progress)
+  if (total === undefined || speed === undefined || speed <= 0) return undefined
+  return Duration.seconds(Math.max(0, Number(total - sent)) / speed)
+}
+
+const maxBarCells = 40
+const minBarCells = 8
+
+/** Stored, on the way, and still to go; a block that wanders where the end is not known. */
+const bar = (progress: Progress, cells: number, style: Style.Style): string => {
+  const { acknowledged, now, sent, startedAt, total } = progress
+  if (total === undefined) {
+    const block = Math.max(1, Math.floor(cells / 4))
+    const position = Math.floor((now - startedAt) / 100) % (cells - block + 1)
+    const rest = cells - block - position
+    return style.dim("░".repeat(position)) + style.cyan("▓".repeat(block)) + style.dim("░".repeat(rest))
+  }
+  // An upload of no bytes is full from the start.
+  const share = (bytes: bigint): number =>
+    total === 0n ? cells : Math.min(cells, Number((bytes * BigInt(cells)) / total))
+  const stored = share(acknowledged)
+  const underway = Math.max(0, share(sent) - stored)
+  return (
+    style.green("█".repeat(stored)) +
+    style.cyan("▓".repeat(underway)) +
+    style.dim("░".repeat(cells - stored - underway))
+  )
+}
+
+/** What the time has to say: how long it took, that only the answer is missing, or how long the rest takes. */
+const timeInWords = (progress: Progress): string | undefined => {
+  if (isComplete(progress)) return `in ${Format.duration(elapsed(progress))}`
+  if (isFinishing(progress)) return "finishing"
+  const left = timeLeft(progress)
+  return left === undefined ? undefined : `${Format.duration(left)} left`
+}
+
+/** The facts in words, each undefined while it is not known. */
+const facts = (progress: Progress) => {
+  const { sent, total } = progress
+  const share = percent(progress)
+  // Nothing moves any more while the server finishes; a falling speed would look like a fault.
+  const speed = isFinishing(progress) ? undefined : rate(progress)
+  return {
+    share: share === undefined ? undefined : `${share}%`,
+    sent: Format.bytes(sent),
+    total: total === undefined ? undefined : Format.bytes(total),
+    speed: speed === undefined ? undefined : Format.rate(speed),
+    time: timeInWords(progress)
+  }
+}
+
+/** The cells of the longest usual amount, such as `1023.9 KiB` or `1000.0 MB/s`: with them the line stands still. */
+const amountCells = 10
+
+/** What stands right of the bar, the most important first. */
+const columns = (progress: Progress): ReadonlyArray<string> => {
+  const { sent, share, speed, time, total } = facts(progress)
+  const amount = total === undefined ? sent : `${sent.padStart(total.length)} / ${total}`
+  return [share?.padStart(4), amount, speed?.padStart(amountCells), time].filter((fact) => fact !== undefined)
+}
+
+const separator = "  "
+
+/** As many parts as fit, from the first on. */
+const fitting = (parts: ReadonlyArray<string>, cells: number): string =>
+  parts.reduce((line, part) => {
+    const longer = line === "" ? part : line + separator + part
+    return Text.width(longer) <= cells ? longer : line
+  }, "")
+
+/**
+ * One line, at most `width` cells: the label, the bar, percent, bytes, speed and time. What does not fit goes: first
+ * the facts from the last on, then a part of the label, then the bar.
+ *
+ * @example
+ * ProgressBar.line(progress, { label: "video.mp4", width: 80 })
+ * // "video.mp4  ████████▓▓▓▓▓░░░░░░░  62%  74.4 MiB / 120.0 MiB  81.2 MB/s  0.6 s left"
+ */
+export const line = (
+  progress: Progress,
+  options: { readonly label: string; readonly width: number; readonly style?: Style.Style | undefined }
+): string => {
+  const { style = Style.plain, width } = options
+  const label = Text.truncate(Text.printable(options.label), Math.floor(width / 3))
+  const before = label === "" ? "" : label + separator
+  const room = width - Text.width(before)
+  const text = fitting(columns(progress), room - minBarCells - separator.length)
+  if (text === "") return (before + fitting(columns(progress), room)).trimEnd()
+  const barCells = Math.min(maxBarCells, room - Text.width(text) - separator.length)
+  return before + bar(progress, barCells, style) + separator + text
+}
+
+/**
+ * The same as words, for where lines stay: a file, a log, a pipe.
+ *
+ * @example "video.mp4: 50% (60.0 MiB of 120.0 MiB), 81.2 MB/s, 0.7 s left"
+ */
+export const sentence = (progress: Progress, label: string): string => {
+  const { sent, share, speed, time, total } = facts(progress)
+  const amount = total === undefined ? sent : `${share} (${sent} of ${total})`
+  return `${Text.printable(label)}: ${[amount, speed, time].filter((fact) => fact !== undefined).join(", ")}`
+}

@@ -1,0 +1,87 @@
+/**
+ * Assembly statistics as a table of totals and as charts over time.
+ */
+import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import * as Arr from "effect/Array"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Chart from "./Chart.ts"
+import * as Format from "./Format.ts"
+import type * as Style from "./Style.ts"
+import * as Table from "./Table.ts"
+
+/** `from` and `to` are the window that the charts show; without them it is that of the buckets. */
+export interface Options {
+  readonly from?: DateTime.DateTime | undefined
+  readonly to?: DateTime.DateTime | undefined
+  readonly width?: number | undefined
+  readonly style?: Style.Style | undefined
+}
+
+interface Total {
+  readonly name: string
+  readonly value: string
+}
+
+const seconds = (value: number): string => Format.duration(Duration.seconds(value))
+
+const toTotals = (statistics: AssemblyStatistics.Statistics): ReadonlyArray<Total> => [
+  { name: "Assemblies", value: Format.count(statistics.totalAssemblies) },
+  { name: "Uploaded", value: Format.bytes(statistics.totalBytesUploaded) },
+  { name: "Files processed", value: Format.count(statistics.totalFilesProcessed) },
+  { name: "Bytes processed", value: Format.bytes(statistics.totalBytesProcessed) },
+  { name: "Files produced", value: Format.count(statistics.totalOutputFilesProcessed) },
+  { name: "Bytes produced", value: Format.bytes(statistics.totalOutputBytesProcessed) },
+  { name: "Usage", value: Format.bytes(statistics.totalUsage) },
+  { name: "Time uploading", value: seconds(statistics.totalUploadDuration) },
+  { name: "Time in queue", value: seconds(statistics.totalLiveQueueDuration) },
+  { name: "Time executing", value: seconds(statistics.totalExecutionDuration) }
+]
+
+const totalColumns: ReadonlyArray<Table.Column<Total>> = [
+  { title: "Statistics", value: ({ name }) => name },
+  { title: "Total", align: "right", value: ({ value }) => value }
+]
+
+const errorColumns: ReadonlyArray<Table.Column<AssemblyStatistics.ErrorTotal>> = [
+  { title: "Error", value: ({ error }) => error, style: (text, _, style) => style.red(text) },
+  { title: "Assemblies", align: "right", value: (total) => Format.count(total.num_erroneous_assemblies) }
+]
+
+/** The totals, and the errors if there were any. */
+export const tables = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<string> => [
+  ...Table.render(totalColumns, toTotals(statistics), options),
+  ...(statistics.errorStatsTotals.length === 0
+    ? []
+    : ["", ...Table.render(errorColumns, statistics.errorStatsTotals, options)])
+]
+
+/** Assemblies and uploaded bytes over time. */
+export const charts = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<string> => {
+  const points = (value: (bucket: AssemblyStatistics.StatsBucket) => number): ReadonlyArray<Chart.Point> =>
+    Arr.getSomes(
+      statistics.stats.map((bucket) =>
+        Option.map(DateTime.make(bucket.data_from_ts * 1000), (at) => ({ at, value: value(bucket) }))
+      )
+    )
+  const shared = { ...options, bucket: Duration.seconds(statistics.granularity), height: 6 }
+  return [
+    ...Chart.render(
+      points((bucket) => bucket.num_assemblies),
+      { ...shared, title: "Assemblies", format: Format.count }
+    ),
+    "",
+    ...Chart.render(
+      points((bucket) => bucket.total_num_uploaded_bytes),
+      { ...shared, title: "Uploaded bytes", format: Format.bytes }
+    )
+  ]
+}
+
+/** The whole report. */
+export const render = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<string> => [
+  ...tables(statistics, options),
+  "",
+  ...charts(statistics, options)
+]

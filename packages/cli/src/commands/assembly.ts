@@ -1,0 +1,30 @@
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Command from "effect/cli/Command"
+import * as Layer from "effect/Layer"
+import { emulator } from "./emulator.ts"
+import { list } from "./list.ts"
+import { move } from "./move.ts"
+import { stats } from "./stats.ts"
+import { upload } from "./upload.ts"
+
+/** The service that ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET name; read when a command needs it. */
+const service = AssemblyClient.layerConfig.pipe(
+  Layer.provide(Authenticator.layerSigned()),
+  Layer.provide(Credentials.layerConfig),
+  Layer.provideMerge(NodeHttpClient.layerUndici)
+)
+
+/** The command line: `assembly <command>`. */
+export const assembly = Command.make("assembly").pipe(
+  Command.withDescription("The Assembly Processing Service from the command line"),
+  Command.withSubcommands([
+    Command.provide(upload, service),
+    Command.provide(stats, service),
+    Command.provide(list, service),
+    Command.provide(move, service),
+    emulator
+  ])
+)

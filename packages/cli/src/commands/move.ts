@@ -1,0 +1,71 @@
+import * as Dam from "@assembly-effect/api/Dam"
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as Identifier from "@assembly-effect/schema/Identifier"
+import * as Argument from "effect/cli/Argument"
+import * as CliError from "effect/cli/CliError"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { jsonFlag } from "../internal/flags.ts"
+import * as Output from "../Output.ts"
+
+interface Change {
+  readonly filename: Option.Option<string>
+  readonly folder: Option.Option<Identifier.FolderId>
+  readonly root: boolean
+}
+
+/** The change to request, or what is wrong with the flags: at least one, and only one destination. */
+const toRequest = ({
+  filename,
+  folder,
+  root
+}: Change): Effect.Effect<DamAsset.MoveRequest, CliError.ValidationError> => {
+  if (root && Option.isSome(folder)) {
+    return Effect.fail(new CliError.ValidationError({ message: "--folder and --root exclude each other" }))
+  }
+  const destination = root
+    ? { destinationFolderId: null }
+    : Option.match(folder, {
+        onNone: () => undefined,
+        onSome: (destinationFolderId) => ({ destinationFolderId })
+      })
+  if (Option.isSome(filename)) return Effect.succeed({ filename: filename.value, ...destination })
+  return destination === undefined
+    ? Effect.fail(
+        new CliError.ValidationError({ message: "at least one of --filename, --folder and --root is needed" })
+      )
+    : Effect.succeed(destination)
+}
+
+/** `assembly move`: renames an asset, moves it, or both. */
+export const move = Command.make(
+  "move",
+  {
+    assetId: Argument.String("assetId").pipe(
+      Argument.withDescription("The identity of the asset"),
+      Argument.withSchema(Identifier.AssetId)
+    ),
+    filename: Flag.String("filename").pipe(
+      Flag.withDescription("The new name, without a folder"),
+      Flag.withSchema(DamAsset.Filename),
+      Flag.optional
+    ),
+    folder: Flag.String("folder").pipe(
+      Flag.withDescription("The id of the folder to move to"),
+      Flag.withSchema(Identifier.FolderId),
+      Flag.optional
+    ),
+    root: Flag.Boolean("root").pipe(Flag.withDescription("Move out of all folders"), Flag.withDefault(false)),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function* ({ assetId, json, ...change }) {
+    const moved = yield* Effect.flatMap(toRequest(change), (request) => Dam.move(assetId, request))
+    if (json) return yield* Output.json(DamAsset.Moved)(moved)
+    yield* Output.lines([`${moved.asset_id} is now ${moved.path}`])
+  })
+).pipe(
+  Command.validate((input) => Effect.asVoid(toRequest(input))),
+  Command.withDescription("Rename or move an asset (alpha)")
+)

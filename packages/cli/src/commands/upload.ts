@@ -1,0 +1,80 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Completion from "../Completion.ts"
+import * as Format from "../Format.ts"
+import * as LocalFile from "../LocalFile.ts"
+import * as Output from "../Output.ts"
+import * as Table from "../Table.ts"
+import * as UploadProgress from "../UploadProgress.ts"
+
+const handle = { ":original": { robot: "/upload/handle" } }
+const store = { ...handle, stored: { robot: "/transloadit/store", use: ":original" } }
+
+interface Stored {
+  readonly step: string
+  readonly file: Assembly.File
+}
+
+/** What the Assembly has made, or what it received where no Step made anything. */
+const filesOf = ({ results, uploads }: Assembly.Status): ReadonlyArray<Stored> => {
+  const made = Object.entries(results ?? {}).flatMap(([step, files]) => files.map((file) => ({ step, file })))
+  return made.length > 0 ? made : (uploads ?? []).map((file) => ({ step: ":original", file }))
+}
+
+const columns: ReadonlyArray<Table.Column<Stored>> = [
+  { title: "Step", value: ({ step }) => step },
+  { title: "File", value: ({ file }) => file.path ?? file.name ?? "" },
+  {
+    title: "Size",
+    align: "right",
+    value: ({ file }) => (typeof file.size === "number" ? Format.bytes(file.size) : "")
+  },
+  { title: "Asset", value: ({ file }) => file.asset_id ?? "", keep: true },
+  { title: "SHA-256", value: ({ file }) => file.sha256 ?? "" }
+]
+
+const send = (target: UploadTarget.UploadTarget, { name, source }: LocalFile.LocalFile) =>
+  UploadProgress.follow(Upload.upload(target, source, { metadata: { filename: name, fieldname: "file" } }), {
+    label: name
+  })
+
+/** `assembly upload`: one Assembly for all files, each uploaded resumably. */
+export const upload = Command.make(
+  "upload",
+  {
+    paths: Argument.String("paths").pipe(
+      Argument.withDescription("The files to upload"),
+      Argument.variadic({ min: 1 })
+    ),
+    template: Flag.String("template").pipe(
+      Flag.withDescription("The Template that processes the files; without one they are stored in the Workspace"),
+      Flag.optional
+    )
+  },
+  Effect.fnUntraced(function* ({ paths, template }) {
+    const files = yield* Effect.forEach(paths, LocalFile.open)
+    const created = yield* Assemblies.create({
+      ...Option.match(template, { onNone: () => ({ steps: store }), onSome: (templateId) => ({ templateId }) }),
+      numExpectedUploadFiles: files.length
+    })
+    yield* Output.lines([`Assembly ${created.assembly_id}`])
+    const target = yield* UploadTarget.fromAssembly(created)
+    yield* Effect.forEach(files, (file) => send(target, file), { discard: true })
+
+    const status = yield* Completion.wait(created)
+    yield* Output.lines(["", ...Table.render(columns, filesOf(status), yield* Output.layout)])
+  })
+).pipe(
+  Command.withDescription("Upload files into a new Assembly and wait for its results"),
+  Command.withExamples([
+    { command: "assembly upload video.mp4 cover.jpg", description: "Store two files in the Workspace" },
+    { command: "assembly upload --template <id> video.mp4", description: "Process a file with a Template" }
+  ])
+)

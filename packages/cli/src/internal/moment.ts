@@ -1,0 +1,71 @@
+import * as CliError from "effect/cli/CliError"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+
+const units: Readonly<Record<string, (amount: number) => Duration.Duration>> = {
+  s: Duration.seconds,
+  m: Duration.minutes,
+  h: Duration.hours,
+  d: Duration.days,
+  w: Duration.weeks
+}
+
+/** A length of time such as `7d` or `24h`. */
+const parseAgo = (text: string): Option.Option<Duration.Duration> => {
+  const [, amount, unit = ""] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
+  return Option.map(Option.fromUndefinedOr(units[unit]), (make) => make(Number(amount)))
+}
+
+/** Whether a day is in the calendar: JavaScript reads 30 February as 2 March. */
+const isDay = (day: string): boolean =>
+  Option.exists(DateTime.make(`${day}T00:00:00Z`), (moment) => DateTime.formatIsoDateUtc(moment) === day)
+
+/** A date with or without time and zone, UTC where none is named. */
+const parseDate = (text: string): Option.Option<DateTime.Utc> =>
+  /^\d{4}-\d{2}-\d{2}([ T]|$)/.test(text) && isDay(text.slice(0, 10))
+    ? Option.map(DateTime.make(text.length === 10 ? `${text}T00:00:00Z` : text.replace(" ", "T")), DateTime.toUtc)
+    : Option.none()
+
+/** A moment in whole seconds, or how long ago it is. */
+export const parse = (text: string, now: DateTime.Utc): Option.Option<DateTime.Utc> =>
+  Option.map(
+    Option.orElse(
+      Option.map(parseAgo(text), (ago) => DateTime.subtractDuration(now, ago)),
+      () => parseDate(text)
+    ),
+    (moment) => DateTime.makeUnsafe(Math.floor(moment.epochMilliseconds / 1000) * 1000)
+  )
+
+const read = (name: string, value: string) =>
+  Effect.flatMap(DateTime.now, (now) =>
+    Option.match(parse(value, now), {
+      onSome: Effect.succeed,
+      onNone: () =>
+        Effect.fail(
+          new CliError.InvalidValue({
+            option: name,
+            value,
+            expected: "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or how long ago, such as 24h or 7d",
+            kind: "flag"
+          })
+        )
+    })
+  )
+
+/** A flag for a moment. */
+export const flag = (name: string): Flag.Flag<DateTime.Utc> =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("when"),
+    Flag.mapEffect((value) => read(name, value))
+  )
+
+/** The same, with a moment for when the flag is not given. */
+export const flagWithDefault = (name: string, otherwise: string): Flag.Flag<DateTime.Utc> =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("when"),
+    Flag.withDefault(otherwise),
+    Flag.mapEffect((value) => read(name, value))
+  )

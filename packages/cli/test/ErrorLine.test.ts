@@ -1,0 +1,74 @@
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
+import * as TusError from "@assembly-effect/tus/TusError"
+import { describe, expect, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import { text } from "./support/texts.ts"
+
+const details = { code: "DAM_RESOURCE_NOT_FOUND", status: 404, message: "No such asset." }
+
+const service = AssemblyClient.layerConfig.pipe(
+  Layer.provide(Authenticator.layerSigned()),
+  Layer.provide(Credentials.layerConfig),
+  Layer.provide(FetchHttpClient.layer)
+)
+
+describe("ErrorLine.fromError", () => {
+  it.each([
+    [new ApiError.DamResourceNotFound(details), "No such asset. (DAM_RESOURCE_NOT_FOUND, status 404)"],
+    [new ApiError.ServiceFailure({ ...details, message: details.code }), "DAM_RESOURCE_NOT_FOUND (status 404)"],
+    [
+      new ApiError.RateLimited({
+        code: "RATE_LIMIT_REACHED",
+        status: 429,
+        message: "Slow down.",
+        retryAfter: Duration.seconds(90)
+      }),
+      "Slow down. (RATE_LIMIT_REACHED, status 429); wait 1 min 30 s"
+    ],
+    [
+      new ApiError.TransportFailure({ operation: "Dam.move", problem: "the connection failed" }),
+      "Dam.move: the connection failed"
+    ],
+    [new TusError.UploadRefused({ request: "append", status: 403, message: "no" }), "no (status 403)"]
+  ])("%s", (error, line) => {
+    expect(ErrorLine.fromError(error)).toBe(line)
+  })
+
+  it.effect.each<readonly [Record<string, string>, string]>([
+    [{}, "set the environment variable ASSEMBLY_AUTH_KEY"],
+    [{ ASSEMBLY_AUTH_KEY: "k" }, "set the environment variable ASSEMBLY_AUTH_SECRET"],
+    [{ ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "" }, "set the environment variable ASSEMBLY_AUTH_SECRET"],
+    [{ ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }, "set the environment variable ASSEMBLY_BASE_URL"]
+  ])("names what %j lacks", ([env, line]) =>
+    Effect.gen(function* () {
+      const error = yield* Layer.build(service).pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
+        Effect.flip
+      )
+      expect(ErrorLine.fromError(error)).toBe(line)
+    })
+  )
+
+  it.prop("is one line, whatever the service said", { message: text }, ({ message }) => {
+    const line = ErrorLine.fromError(new ApiError.DamMutationFailed({ ...details, message }))
+    // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+    expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
+  })
+})
+
+describe("ErrorLine.fromCause", () => {
+  it("tells a failure in one line, a defect with its stack, and an interruption not at all", () => {
+    expect(ErrorLine.fromCause(Cause.fail(new ApiError.DamMutationFailed(details)))).toContain("No such asset.")
+    expect(ErrorLine.fromCause(Cause.die(new Error("a fault")))).toMatch(/a fault\n +at /)
+    expect(ErrorLine.fromCause(Cause.interrupt(1))).toBeUndefined()
+  })
+})

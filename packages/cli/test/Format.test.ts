@@ -1,0 +1,74 @@
+import * as Format from "@assembly-effect/cli/Format"
+import { describe, expect, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+
+describe("Format.bytes", () => {
+  it.each([
+    [0, "0 B"],
+    [1, "1 B"],
+    [1023, "1023 B"],
+    [1024, "1.0 KiB"],
+    [1536n, "1.5 KiB"],
+    [1024 ** 2, "1.0 MiB"],
+    [123_456_789n, "117.7 MiB"],
+    [2n ** 63n - 1n, "8.0 EiB"],
+    [1.4, "1 B"]
+  ])("%s is %s", (value, text) => {
+    expect(Format.bytes(value)).toBe(text)
+  })
+
+  it.prop("any size has a unit and at most ten characters below a YiB", { size: Schema.BigInt }, ({ size }) => {
+    const value = size < 0n ? -size : size
+    const text = Format.bytes(value)
+    expect(text).toMatch(/^\d+(\.\d)? ([KMGTPEZY]i)?B$/)
+    if (value < 2n ** 80n) expect(text.length).toBeLessThanOrEqual(10)
+  })
+})
+
+describe("Format.rate", () => {
+  it.each([
+    [0, "0 B/s"],
+    [999, "999 B/s"],
+    [12_300, "12.3 kB/s"],
+    [812_340_000, "812.3 MB/s"],
+    [1_200_000_000, "1.2 GB/s"]
+  ])("%d is %s", (value, text) => {
+    expect(Format.rate(value)).toBe(text)
+  })
+})
+
+describe("Format.duration", () => {
+  it.each([
+    ["0 seconds", "0 s"],
+    ["40 millis", "0 s"],
+    ["1234 millis", "1.2 s"],
+    ["9960 millis", "10 s"],
+    ["59600 millis", "1 min"],
+    ["65 seconds", "1 min 5 s"],
+    ["1 hour", "1 h"],
+    ["3605 seconds", "1 h"],
+    ["90 minutes", "1 h 30 min"],
+    ["49 hours", "2 d 1 h"],
+    ["Infinity", "∞"]
+  ] as const)("%s is %s", (input, text) => {
+    expect(Format.duration(input)).toBe(text)
+  })
+
+  it.prop(
+    "never more than two units",
+    { seconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000_000 })) },
+    ({ seconds }) => {
+      expect(Format.duration(Duration.seconds(seconds))).toMatch(/^\d+(\.\d)? (s|min|h|d)( \d+ (s|min|h))?$/)
+    }
+  )
+})
+
+it("Format.date is UTC to the second", () => {
+  expect(Format.date(DateTime.makeUnsafe("2026-01-31T23:59:59.999+02:00"))).toBe("2026-01-31 21:59:59")
+})
+
+it("Format.count has thousands apart", () => {
+  expect(Format.count(1_234_567)).toBe("1,234,567")
+})

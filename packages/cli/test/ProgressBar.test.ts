@@ -1,0 +1,123 @@
+import * as ProgressBar from "@assembly-effect/cli/ProgressBar"
+import { describe, expect, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import { columns, control, text } from "./support/texts.ts"
+
+const MiB = 1024n * 1024n
+
+const half = ProgressBar.update(ProgressBar.start({ total: 120n * MiB, now: 1000 }), {
+  now: 2000,
+  sent: 60n * MiB,
+  acknowledged: 30n * MiB
+})
+
+describe("ProgressBar.line", () => {
+  it("shows what is stored, what is on the way, and what is left", () => {
+    expect(ProgressBar.line(half, { label: "cat.mp4", width: 96 })).toBe(
+      "cat.mp4  █████████▓▓▓▓▓▓▓▓▓░░░░░░░░░░░░░░░░░░   50%   60.0 MiB / 120.0 MiB   62.9 MB/s  1 s left"
+    )
+  })
+
+  it("drops the time, the speed and then the bar when the terminal gets narrow", () => {
+    const line = (width: number) => ProgressBar.line(half, { label: "cat.mp4", width })
+    expect(line(65)).toBe("cat.mp4  ███▓▓▓▓░░░░░░░░   50%   60.0 MiB / 120.0 MiB   62.9 MB/s")
+    expect(line(50)).toBe("cat.mp4  ███▓▓▓░░░░░░   50%   60.0 MiB / 120.0 MiB")
+    expect(line(30)).toBe("cat.mp4  ███▓▓▓▓░░░░░░░░   50%")
+    expect(line(14)).toBe("cat…   50%")
+    expect(line(5)).toBe("…")
+  })
+
+  it("knows no share without a total", () => {
+    const unknown = ProgressBar.update(ProgressBar.start({ total: undefined, now: 0 }), { now: 1000, sent: 5n * MiB })
+    expect(ProgressBar.percent(unknown)).toBeUndefined()
+    expect(ProgressBar.timeLeft(unknown)).toBeUndefined()
+    expect(ProgressBar.line(unknown, { label: "tape", width: 46 })).toMatch(
+      /^tape {2}░*▓+░* {2}5\.0 MiB {4}5\.2 MB\/s$/
+    )
+  })
+
+  it("is complete at once for an empty file", () => {
+    const empty = ProgressBar.start({ total: 0n, now: 0 })
+    expect(ProgressBar.line(empty, { label: "empty", width: 60 })).toMatch(
+      /^empty {2}█+ {2}100% {2}0 B \/ 0 B {2}in 0 s$/
+    )
+  })
+
+  it("says that it waits for the server when everything has left", () => {
+    const sent = ProgressBar.update(half, { now: 3000, sent: 120n * MiB })
+    expect(ProgressBar.isFinishing(sent)).toBe(true)
+    expect(ProgressBar.sentence(sent, "cat.mp4")).toBe("cat.mp4: 99% (120.0 MiB of 120.0 MiB), finishing")
+  })
+
+  const bytes = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: 2n ** 63n - 1n }))
+  const millis = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000_000 }))
+  const anySteps = Arbitrary.array(
+    Arbitrary.schema(Schema.Struct({ sent: bytes, acknowledged: bytes, wait: millis })),
+    {
+      maxLength: 6
+    }
+  )
+  const anyTotal = Schema.Union([bytes, Schema.Undefined])
+
+  it.prop(
+    "never leaves its line, whatever the numbers and the label",
+    { steps: anySteps, total: anyTotal, label: text, width: columns(1) },
+    ({ label, steps, total, width }) => {
+      let progress = ProgressBar.start({ total, now: 0 })
+      for (const { acknowledged, sent, wait } of steps) {
+        progress = ProgressBar.update(progress, { now: progress.now + wait, sent, acknowledged })
+        const line = ProgressBar.line(progress, { label, width })
+        expect(CliOutput.displayWidth(line)).toBeLessThanOrEqual(width)
+        expect(line).not.toMatch(control)
+        expect(ProgressBar.sentence(progress, label)).not.toMatch(/undefined|NaN|Infinity|-\d/)
+      }
+    }
+  )
+
+  it.prop("100% means that every byte is stored", { steps: anySteps, total: bytes }, ({ steps, total }) => {
+    for (const { acknowledged, sent } of steps) {
+      const progress = ProgressBar.update(ProgressBar.start({ total, now: 0 }), { now: 1, sent, acknowledged })
+      expect(ProgressBar.percent(progress) === 100).toBe(acknowledged >= total)
+    }
+  })
+})
+
+describe("ProgressBar.rate", () => {
+  const begin = ProgressBar.start({ total: 1000n * MiB, now: 0 })
+
+  it("ignores measurements too short to mean something", () => {
+    const first = ProgressBar.update(begin, { now: 1000, sent: 10n * MiB })
+    const soon = ProgressBar.update(first, { now: 1001, sent: 20n * MiB })
+    expect(ProgressBar.rate(soon)).toBe(ProgressBar.rate(first))
+  })
+
+  it("follows a change slowly", () => {
+    const fast = ProgressBar.update(begin, { now: 1000, sent: 100n * MiB })
+    const slow = ProgressBar.update(fast, { now: 2000, sent: 100n * MiB })
+    const slower = ProgressBar.update(slow, { now: 12_000 })
+    expect(ProgressBar.rate(slow)).toBeLessThan(ProgressBar.rate(fast) ?? 0)
+    expect(ProgressBar.rate(slow)).toBeGreaterThan((ProgressBar.rate(fast) ?? 0) / 2)
+    expect(ProgressBar.rate(slower)).toBeLessThan((ProgressBar.rate(fast) ?? 0) / 100)
+  })
+
+  it("is not negative when the server has less than was sent", () => {
+    const sent = ProgressBar.update(begin, { now: 1000, sent: 100n * MiB })
+    const resumed = ProgressBar.resume(sent, { now: 2000, offset: 60n * MiB })
+    expect(ProgressBar.rate(resumed)).toBe(ProgressBar.rate(sent))
+    expect(ProgressBar.rate(ProgressBar.update(sent, { now: 2000, sent: 60n * MiB }))).toBeGreaterThan(0)
+  })
+
+  it("is the average at the end", () => {
+    const moving = ProgressBar.update(begin, { now: 1000, sent: 900n * MiB })
+    const done = ProgressBar.update(moving, { now: 4000, sent: 1000n * MiB, acknowledged: 1000n * MiB })
+    expect(ProgressBar.rate(done)).toBe(250 * 1024 * 1024)
+    expect(Duration.toMillis(ProgressBar.elapsed(done))).toBe(4000)
+  })
+})
+
+it("ProgressBar.sentence says the same in words", () => {
+  expect(ProgressBar.sentence(half, "cat.mp4")).toBe("cat.mp4: 50% (60.0 MiB of 120.0 MiB), 62.9 MB/s, 1 s left")
+})

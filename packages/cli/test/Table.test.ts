@@ -1,0 +1,120 @@
+import * as Style from "@assembly-effect/cli/Style"
+import * as Table from "@assembly-effect/cli/Table"
+import { describe, expect, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as CliOutput from "effect/cli/CliOutput"
+import { columns, control, text } from "./support/texts.ts"
+
+interface File {
+  readonly name: string
+  readonly size: string
+}
+
+const fileColumns: ReadonlyArray<Table.Column<File>> = [
+  { title: "Name", value: ({ name }) => name },
+  { title: "Size", align: "right", value: ({ size }) => size, keep: true }
+]
+
+const files: ReadonlyArray<File> = [
+  { name: "cat.jpg", size: "12 B" },
+  { name: "ファイル.mp4", size: "1,024 B" }
+]
+
+describe("Table.render", () => {
+  it("aligns columns, counting wide characters as two cells", () => {
+    expect(Table.render(fileColumns, files)).toEqual([
+      "Name             Size",
+      "─────────────────────",
+      "cat.jpg          12 B",
+      "ファイル.mp4  1,024 B"
+    ])
+  })
+
+  it("cuts the widest column of a narrow terminal and keeps the others", () => {
+    expect(Table.render(fileColumns, files, { width: 16 })).toEqual([
+      "Name        Size",
+      "────────────────",
+      "cat.jpg     12 B",
+      "ファイ…  1,024 B"
+    ])
+  })
+
+  it("leaves out a column before it cuts one that has to be whole", () => {
+    const render = (width: number) =>
+      Table.render(
+        [
+          { title: "First", value: (row) => row, keep: true },
+          { title: "Second", value: (row) => row }
+        ],
+        ["abcdefghijkl"],
+        { width }
+      )[2]
+    expect(render(20)).toBe("abcdefghijkl  abcde…")
+    expect(render(19)).toBe("abcdefghijkl")
+    expect(render(8)).toBe("abcdefg…")
+  })
+
+  it("leaves out the last columns when too little is left to read them", () => {
+    expect(Table.render(fileColumns, files, { width: 12 })).toEqual(["Name", "────────────", "cat.jpg", "ファイル.mp4"])
+  })
+
+  it("says that there is nothing", () => {
+    expect(Table.render(fileColumns, [], { empty: "no files" })).toEqual(["Name  Size", "──────────", "no files"])
+  })
+
+  it("has no lines to draw without columns", () => {
+    expect(Table.render([], [], { empty: "" })).toEqual(["", "", ""])
+  })
+
+  it("paints after cutting, so colours change no layout", () => {
+    const painted = Table.render(
+      [
+        {
+          title: "Name",
+          value: ({ name }: File) => name,
+          style: (cell, { name }, style) => (name === "cat.jpg" ? style.green(cell) : cell)
+        }
+      ],
+      files,
+      { style: Style.ansi, width: 5 }
+    )
+    expect(painted[2]).toBe("\u001b[32mcat.…\u001b[39m")
+    expect(painted[3]).toBe("ファ…")
+  })
+
+  it("shows escape sequences instead of obeying them", () => {
+    const rows = [{ name: "\u001b[2Jevil\nname\u202egpj", size: "" }]
+    expect(Table.render(fileColumns, rows)[2]).toBe("\\x1b[2Jevil\\x0aname\\u202egpj")
+  })
+
+  it.prop(
+    "no line is longer than the terminal, whatever the cells hold",
+    { rows: Arbitrary.array(Arbitrary.all([text, text, text]), { maxLength: 8 }), width: columns(1) },
+    ({ rows, width }) => {
+      const lines = Table.render(
+        [
+          { title: "First", value: (row) => row[0] },
+          { title: "Second", align: "right", value: (row) => row[1], keep: true },
+          { title: "第三", value: (row) => row[2] }
+        ],
+        rows,
+        { width }
+      )
+      for (const line of lines) {
+        expect(CliOutput.displayWidth(line)).toBeLessThanOrEqual(width)
+        expect(line).not.toMatch(control)
+      }
+      expect(lines).toHaveLength(2 + Math.max(1, rows.length))
+    }
+  )
+
+  it.prop(
+    "with room nothing is cut and right-aligned cells end at one edge",
+    { values: Arbitrary.array(text) },
+    ({ values }) => {
+      const lines = Table.render([{ title: "Value", align: "right", value: (value: string) => `${value}|` }], values)
+      const ends = lines.slice(2).map((line) => CliOutput.displayWidth(line))
+      if (values.length > 0) expect(new Set(ends).size).toBe(1)
+    }
+  )
+})

@@ -1,0 +1,30 @@
+import { expect, it } from "@effect/vitest"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+
+/** Runs the command line as a process of its own, without any configuration. */
+const assembly = (...args: ReadonlyArray<string>) =>
+  new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
+    const child = execFile(process.execPath, [bin, ...args], { env: { NO_COLOR: "1" } }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr })
+    )
+  })
+
+it("tells its version", async () => {
+  expect(await assembly("--version")).toMatchObject({ code: 0, stdout: "assembly v0.1.0\n", stderr: "" })
+})
+
+it("says in one line which variable to set", async () => {
+  const missing = { code: 1, stdout: "", stderr: "assembly: set the environment variable ASSEMBLY_AUTH_KEY\n" }
+  expect(await assembly("list")).toEqual(missing)
+})
+
+it("says in one line what is wrong with an invocation, and where help is", async () => {
+  expect(await assembly("move", "AAAAAAAAAAAAAAAAAAAAAA")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "assembly: at least one of --filename, --folder and --root is needed\nSee: assembly move --help\n"
+  })
+})

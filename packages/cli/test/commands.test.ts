@@ -1,0 +1,150 @@
+import { list } from "@assembly-effect/cli/commands/list"
+import { move } from "@assembly-effect/cli/commands/move"
+import { stats } from "@assembly-effect/cli/commands/stats"
+import { describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import * as TestConsole from "effect/testing/TestConsole"
+import * as Service from "./support/service.ts"
+import { moved, statistics } from "./support/answers.ts"
+
+const output = Effect.map(TestConsole.logLines, (lines) => lines.join("\n"))
+const atNewYear = TestClock.setTime(Date.UTC(2026, 0, 1, 12))
+
+describe("assembly list", () => {
+  const entry = {
+    id: "a".repeat(32),
+    created: "2026/01/01 10:00:00 GMT",
+    ok: "ASSEMBLY_COMPLETED",
+    bytes_received: 2048
+  }
+
+  it.effect("asks for the last seven days and shows a table", () =>
+    Effect.gen(function* () {
+      yield* atNewYear
+      const service = Service.make([entry])
+      yield* Service.run(list, []).pipe(Effect.provide(service.layer))
+      expect(service.asked).toEqual([
+        {
+          name: "Assemblies.list",
+          path: {},
+          params: { fromdate: "2025-12-25 12:00:00", page: 1, pagesize: 50, type: "all", keywords: [] }
+        }
+      ])
+      expect((yield* output).split("\n")).toEqual([
+        "Assembly                          Created (UTC)     State      Files  Received  Duration",
+        "─".repeat(88),
+        `${entry.id}  2026-01-01 10:00  completed  –       2.0 KiB         –`
+      ])
+    })
+  )
+
+  it.effect("passes its flags on", () =>
+    Effect.gen(function* () {
+      yield* atNewYear
+      const service = Service.make({ items: [], count: 0 })
+      const args = ["--from", "2025-12-01", "--to", "24h", "--type", "failed", "--keyword", "cat", "--keyword", "dog"]
+      yield* Service.run(list, [...args, "--page", "2", "--page-size", "10"]).pipe(Effect.provide(service.layer))
+      expect(service.asked[0]?.params).toEqual({
+        fromdate: "2025-12-01 00:00:00",
+        todate: "2025-12-31 12:00:00",
+        page: 2,
+        pagesize: 10,
+        type: "failed",
+        keywords: ["cat", "dog"]
+      })
+      expect(yield* output).toContain("no Assemblies")
+    })
+  )
+
+  it.effect("prints JSON for programs", () =>
+    Effect.gen(function* () {
+      yield* Service.run(list, ["--json"]).pipe(Effect.provide(Service.make({ items: [entry], count: 7 }).layer))
+      expect(JSON.parse(yield* output)).toEqual({ items: [entry], count: 7 })
+    })
+  )
+
+  it.effect("says how many there are on other pages", () =>
+    Effect.gen(function* () {
+      yield* Service.run(list, []).pipe(Effect.provide(Service.make({ items: [entry], count: 7 }).layer))
+      expect(yield* output).toMatch(/\n\npage 1: 1 of 7 Assemblies$/)
+    })
+  )
+
+  it.effect.each(["yesterday", "2026-02-30", "7y"])("refuses --from %s before anything is sent", (when) =>
+    Effect.gen(function* () {
+      const service = Service.make([])
+      const error = yield* Service.run(list, ["--from", when]).pipe(Effect.provide(service.layer), Effect.flip)
+      expect(error).toMatchObject({ _tag: "ShowHelp", errors: [{ _tag: "InvalidValue", option: "from" }] })
+      expect(service.asked).toEqual([])
+    })
+  )
+})
+
+describe("assembly stats", () => {
+  it.effect("shows totals and charts", () =>
+    Effect.gen(function* () {
+      yield* atNewYear
+      const service = Service.make(statistics)
+      yield* Service.run(stats, ["--since", "24h"]).pipe(Effect.provide(service.layer))
+      expect(service.asked[0]?.params).toEqual({ region: "all", since: "2025-12-31T12:00:00.000Z" })
+      const text = yield* output
+      expect(text).toMatch(/^Assemblies +3$/m)
+      expect(text).toMatch(/^Uploaded +2\.0 MiB$/m)
+      expect(text).toMatch(/^NO_COUNTRY +1$/m)
+      expect(text).toMatch(/^Assemblies per 1 h$/m)
+      expect(text).toMatch(/^3 │ +█+$/m)
+      expect(text).toMatch(/^Uploaded bytes per 1 h$/m)
+    })
+  )
+
+  it.effect("leaves a date that only the service reads as it is", () =>
+    Effect.gen(function* () {
+      const service = Service.make(statistics)
+      const args = ["--since", "last monday", "--region", "eu-west-1", "--template", "all", "--json"]
+      yield* Service.run(stats, args).pipe(Effect.provide(service.layer))
+      expect(service.asked[0]?.params).toEqual({ region: "eu-west-1", since: "last monday", template_id: "all" })
+      expect(JSON.parse(yield* output)).toEqual(statistics)
+    })
+  )
+})
+
+describe("assembly move", () => {
+  const assetId = "AAAAAAAAAAAAAAAAAAAAAA"
+  const folderId = "BBBBBBBBBBBBBBBBBBBBBQ"
+
+  it.effect.each([
+    [["--filename", "b.txt"], { filename: "b.txt" }],
+    [["--root"], { destination_folder_id: null }],
+    [["--folder", folderId], { destination_folder_id: folderId }],
+    [["--filename", "b.txt", "--root"], { filename: "b.txt", destination_folder_id: null }]
+  ] as const)("%j asks for %j", ([flags, params]) =>
+    Effect.gen(function* () {
+      const service = Service.make(moved)
+      yield* Service.run(move, [assetId, ...flags]).pipe(Effect.provide(service.layer))
+      expect(service.asked).toEqual([{ name: "Dam.move", path: { assetId }, params }])
+      expect(yield* output).toBe(`${assetId} is now b.txt`)
+    })
+  )
+
+  it.effect.each([
+    [[assetId], "at least one of --filename, --folder and --root is needed"],
+    [[assetId, "--root", "--folder", folderId], "--folder and --root exclude each other"],
+    [["short", "--root"], "22 characters of Base64URL"],
+    [[assetId, "--filename", "a/b"], "without slash"]
+  ] as const)("refuses %j before anything is sent", ([args, message]) =>
+    Effect.gen(function* () {
+      const service = Service.make(moved)
+      const error = yield* Service.run(move, args).pipe(Effect.provide(service.layer), Effect.flip)
+      expect(error).toMatchObject({ _tag: "ShowHelp", errors: [{ message: expect.stringContaining(message) }] })
+      expect(service.asked).toEqual([])
+    })
+  )
+
+  it.effect("prints JSON in the form of the service", () =>
+    Effect.gen(function* () {
+      yield* Service.run(move, [assetId, "--root", "--json"]).pipe(Effect.provide(Service.make(moved).layer))
+      expect(JSON.parse(yield* output)).toEqual(moved)
+    })
+  )
+})

@@ -1,0 +1,88 @@
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import { list } from "@assembly-effect/cli/commands/list"
+import { move } from "@assembly-effect/cli/commands/move"
+import { stats } from "@assembly-effect/cli/commands/stats"
+import { upload } from "@assembly-effect/cli/commands/upload"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
+import * as TestConsole from "effect/testing/TestConsole"
+import * as Screen from "./support/screen.ts"
+import * as Service from "./support/service.ts"
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+
+const services = Layer.mergeAll(client, TestConsole.layer).pipe(
+  Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
+)
+
+/** What a command that was run with `--json` has printed last. */
+const lastJson = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) =>
+  Effect.gen(function* () {
+    const printed = (yield* TestConsole.logLines).at(-1)
+    return yield* Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(printed)
+  })
+
+layer(services, { excludeTestServices: true })("the commands against the emulator", (it) => {
+  it.effect("upload, list, count and rename two files", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { join } = yield* Path.Path
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const paths = [join(folder, "cat.txt"), join(folder, "empty.txt")]
+      yield* fs.writeFileString(join(folder, "cat.txt"), "meow")
+      yield* fs.writeFileString(join(folder, "empty.txt"), "")
+
+      const screen = Screen.make({ columns: 0, animated: false })
+      yield* Service.run(upload, paths).pipe(Effect.provide(screen.layer))
+      expect(screen.text()).toMatch(/^cat\.txt: 100% .*\nempty\.txt: 100% .*\n$/)
+      const table = String((yield* TestConsole.logLines).at(-1))
+      const assetId =
+        /^stored +cat\.txt +4 B +(\S{22}) +404cdd7bc109c432f8cc2443b45bcfe95980f5107215c645236e577929ac3e52$/m.exec(
+          table
+        )?.[1]
+      expect(assetId).toBeDefined()
+
+      yield* Service.run(list, ["--from", "1h", "--json"])
+      const listed = yield* lastJson(AssemblyList.Page)
+      expect(listed.items).toMatchObject([{ ok: "ASSEMBLY_COMPLETED", bytes_received: 4 }])
+
+      yield* Service.run(stats, ["--since", "1h", "--json"])
+      const counted = yield* lastJson(AssemblyStatistics.Statistics)
+      expect(counted).toMatchObject({ totalAssemblies: 1, totalBytesUploaded: 4 })
+
+      yield* Service.run(move, [assetId ?? "", "--filename", "dog.txt", "--json"])
+      const moved = yield* lastJson(DamAsset.Moved)
+      expect(moved).toMatchObject({ asset_id: assetId, path: "dog.txt" })
+    })
+  )
+
+  it.effect("creates nothing when a file is missing", () =>
+    Effect.gen(function* () {
+      yield* Service.run(list, ["--from", "1h", "--json"])
+      const before = yield* lastJson(AssemblyList.Page)
+      const error = yield* Effect.flip(Service.run(upload, ["missing.txt"]))
+      expect(error).toMatchObject({ _tag: "CannotRead", problem: "no such file" })
+      yield* Service.run(list, ["--from", "1h", "--json"])
+      expect((yield* lastJson(AssemblyList.Page)).items.length).toBe(before.items.length)
+    })
+  )
+})

@@ -1,0 +1,40 @@
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Terminal from "effect/Terminal"
+
+/** A terminal that keeps what was written to it. */
+export const make = (options: { readonly columns: number; readonly animated: boolean }) => {
+  const written: Array<string> = []
+  const layer = Layer.mergeAll(
+    Layer.succeed(
+      Terminal.Terminal,
+      Terminal.make({
+        columns: Effect.succeed(options.columns),
+        rows: Effect.succeed(24),
+        size: Effect.die("not used"),
+        readInput: Effect.die("not used"),
+        readLine: Effect.die("not used"),
+        display: (text) => Effect.sync(() => void written.push(text))
+      })
+    ),
+    Layer.succeed(TerminalCapabilities.TerminalCapabilities, {
+      canAnimate: options.animated,
+      canColor: false,
+      canPrompt: false
+    })
+  )
+  return { layer, written, text: () => written.join("") }
+}
+
+/** The lines that a person sees at the end: only what the renderer may use is understood, anything else stays visible. */
+export const visible = (text: string): ReadonlyArray<string> => {
+  const lines = [""]
+  // oxlint-disable-next-line no-control-regex -- escape sequences are what this reads
+  for (const [part] of text.matchAll(/\u001b\[2K|\u001b\[\?25[lh]|\r|\n|[^\r\n\u001b]+|\u001b/g)) {
+    if (part === "\n") lines.push("")
+    else if (part === "\u001b[2K") lines[lines.length - 1] = ""
+    else if (part !== "\r" && !part.startsWith("\u001b[?25")) lines[lines.length - 1] += part
+  }
+  return lines
+}

@@ -1,0 +1,31 @@
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import type * as Operation from "@assembly-effect/api/Operation"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Screen from "./screen.ts"
+
+/** What every command line needs, with a screen that is a file. */
+const platform = Screen.make({ columns: 0, animated: false }).layer.pipe(Layer.provideMerge(NodeServices.layer))
+
+/** A service that answers every operation with the same wire form and remembers what it was asked, as encoded. */
+export const make = (answer: unknown) => {
+  const asked: Array<{ readonly name: string; readonly path: unknown; readonly params: unknown }> = []
+  const client = Layer.succeed(AssemblyClient.AssemblyClient, {
+    run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
+      Effect.gen(function* () {
+        const params = yield* Schema.encodeEffect(operation.params)(input.params)
+        asked.push({ name: operation.name, path: input.path, params })
+        return yield* Schema.decodeUnknownEffect(operation.success)(answer)
+      }).pipe(Effect.orDie)
+  })
+  return { asked, layer: Layer.merge(client, platform) }
+}
+
+/** Runs a command as the command line does. */
+export const run = <Name extends string, Input, E, R, C>(
+  command: Command.Command<Name, Input, C, E, R>,
+  args: ReadonlyArray<string>
+) => Command.runWith(command, { version: "0.0.0" })(args)

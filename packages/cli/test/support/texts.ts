@@ -1,0 +1,40 @@
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+
+/** Pieces that break naive layouts: wide, combining, emoji, control characters, escapes, changes of direction. */
+const pieces = [
+  "a",
+  "Z9",
+  " ",
+  "ü",
+  "e\u0301",
+  "ファ",
+  "漢字",
+  "한",
+  "👍",
+  "👩‍👩‍👧",
+  "🇦🇹",
+  "…",
+  "\n",
+  "\t",
+  "\u001b[31m",
+  "\u001b[2J",
+  "\u0007",
+  "\u009b",
+  "\u202e",
+  "\u2028",
+  "\ud800"
+] as const
+
+/** Texts of a terminal's nightmares. */
+export const text: Arbitrary.Arbitrary<string> = Arbitrary.map(
+  Arbitrary.array(Arbitrary.schema(Schema.Literals(pieces)), { maxLength: 30 }),
+  (parts) => parts.join("")
+)
+
+/** The cells of a terminal. */
+export const columns = (minimum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum: 140 }))
+
+/** What moves the cursor or starts a sequence. */
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+export const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/

@@ -1,0 +1,177 @@
+/**
+ * The Assembly Processing Service on this machine: a real server, without an account and a network.
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerError from "effect/http/HttpServerError"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Redacted from "effect/Redacted"
+import type * as Faults from "./Faults.ts"
+import * as Assemblies from "./internal/Assemblies.ts"
+import * as AssemblyListing from "./internal/AssemblyListing.ts"
+import * as AssemblyStatus from "./internal/AssemblyStatus.ts"
+import * as AssemblyStore from "./internal/AssemblyStore.ts"
+import * as Authentication from "./internal/Authentication.ts"
+import * as AuthKeys from "./internal/AuthKeys.ts"
+import * as Dam from "./internal/Dam.ts"
+import * as DamStore from "./internal/DamStore.ts"
+import * as Database from "./internal/Database.ts"
+import * as Execution from "./internal/Execution.ts"
+import * as FaultQueue from "./internal/FaultQueue.ts"
+import * as FileStore from "./internal/FileStore.ts"
+import * as Ids from "./internal/Ids.ts"
+import * as Middleware from "./internal/Middleware.ts"
+import * as Origin from "./internal/Origin.ts"
+import * as Robots from "./internal/Robots.ts"
+import * as Server from "./internal/Server.ts"
+import * as Statistics from "./internal/Statistics.ts"
+import * as StatisticsStore from "./internal/StatisticsStore.ts"
+import * as Tus from "./internal/tus/Tus.ts"
+import * as UploadLocks from "./internal/tus/UploadLocks.ts"
+import * as Uploads from "./internal/tus/Uploads.ts"
+import * as UploadStore from "./internal/UploadStore.ts"
+import * as UsedSignatures from "./internal/UsedSignatures.ts"
+
+/**
+ * A running emulator: where it is, and an Auth Key of its Workspace.
+ */
+export class Emulator extends Context.Service<
+  Emulator,
+  {
+    /** Without a slash at its end, e.g. `http://127.0.0.1:43210`. */
+    readonly baseUrl: string
+    readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
+    /** The slug of the Workspace. */
+    readonly workspace: string
+  }
+>()("@assembly-effect/emulator/Emulator") {}
+
+/**
+ * - `port`: 0, the default, takes a free one.
+ * - `data`: the folder that keeps everything; by default nothing outlives the scope.
+ * - `credentials`: the Auth Key; by default a random one, or the one that `data` holds. `scopes` are all by default.
+ */
+export interface Options {
+  readonly port?: number | undefined
+  readonly data?: string | undefined
+  readonly credentials?:
+    | {
+        readonly key: string
+        readonly secret: Redacted.Redacted
+        readonly scopes?: ReadonlyArray<string> | undefined
+      }
+    | undefined
+}
+
+const workspace = "emulator"
+
+/** Every scope: those without a resource grant the ones with it, and these have no such form. */
+const allScopes = ["read", "write", "smart_cdn:sign"]
+
+const randomCredentials = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) })
+
+/** The Auth Key that was asked for, else the one that is there, else a new one. */
+const ensureAuthKey = Effect.fnUntraced(function* (credentials: Options["credentials"]) {
+  const authKeys = yield* AuthKeys.AuthKeys
+  const existing = credentials === undefined ? yield* authKeys.firstOf(workspace) : Option.none()
+  if (Option.isSome(existing)) return existing.value
+  const { scopes = allScopes, ...given } = credentials ?? { ...(yield* randomCredentials), scopes: allScopes }
+  const authKey = { ...given, workspace, scopes }
+  yield* authKeys.put(authKey)
+  return authKey
+})
+
+const emulator = (options: Options) =>
+  Layer.effect(
+    Emulator,
+    Effect.gen(function* () {
+      const { baseUrl } = yield* Origin.Origin
+      const { key, secret } = yield* ensureAuthKey(options.credentials)
+      return { baseUrl, credentials: { key, secret }, workspace }
+    })
+  )
+
+/** Where state and bytes are kept: in the folder, or in memory and a folder that the scope removes. */
+const storage = ({ data }: Options) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const folder = data ?? (yield* fs.makeTempDirectoryScoped({ prefix: "assembly-emulator-" }))
+      yield* fs.makeDirectory(folder, { recursive: true })
+      return Layer.mergeAll(
+        Database.layer(data === undefined ? ":memory:" : path.join(folder, "emulator.sqlite")),
+        FileStore.layer(path.join(folder, "files"))
+      )
+    })
+  )
+
+const routes = Layer.mergeAll(Assemblies.layer, Statistics.layer, Dam.layer, Tus.layer, Middleware.layer)
+
+const stores = Layer.mergeAll(
+  AssemblyListing.layer,
+  AssemblyStore.layer,
+  AuthKeys.layer,
+  DamStore.layer,
+  StatisticsStore.layer,
+  UploadStore.layer,
+  UsedSignatures.layer
+)
+
+/** What the routes work with, from the top down. */
+const services = Layer.mergeAll(Uploads.layer, Authentication.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Execution.layer, AssemblyStatus.layer, UploadLocks.layer, FaultQueue.layer)),
+  Layer.provideMerge(Robots.layer),
+  Layer.provideMerge(stores)
+)
+
+/**
+ * An emulator that runs as long as its scope.
+ *
+ * **When to use**
+ *
+ * To develop and test against the service: signatures, scopes, limits and errors are real, and so are the uploads.
+ *
+ * **Details**
+ *
+ * It listens on loopback only. When the scope closes, requests under way get 50 milliseconds, then they are cut.
+ *
+ * **Gotchas**
+ *
+ * A real server needs a real clock: under a test clock that stands still, signatures of clients on another clock are
+ * refused.
+ *
+ * @example
+ * Layer.unwrap(
+ *   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+ *     AssemblyClient.layer({ baseUrl }).pipe(
+ *       Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
+ *       Layer.provide(Credentials.layer(credentials))
+ *     )
+ *   )
+ * ).pipe(Layer.provideMerge(Emulator.layer()))
+ */
+export const layer = (
+  options: Options = {}
+): Layer.Layer<Emulator | Faults.Faults, HttpServerError.ServeError | PlatformError.PlatformError> =>
+  Layer.mergeAll(
+    emulator(options),
+    FaultQueue.layerFaults,
+    HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
+  ).pipe(
+    Layer.provide(services),
+    Layer.provide(Origin.layer),
+    Layer.provide(storage(options)),
+    Layer.provide(Server.layer(options.port ?? 0)),
+    Layer.provide([NodeFileSystem.layer, NodePath.layer, SecureRandom.layerWebCrypto]),
+    // Layers are shared by reference, and two emulators share nothing.
+    Layer.fresh
+  )

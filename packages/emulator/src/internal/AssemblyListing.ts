@@ -1,0 +1,123 @@
+import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { okOf } from "./AssemblyStatus.ts"
+import * as AssemblyStore from "./AssemblyStore.ts"
+import * as Database from "./Database.ts"
+
+/** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
+export class AssemblyListing extends Context.Service<
+  AssemblyListing,
+  {
+    readonly page: (workspace: string, query: AssemblyList.Query) => Effect.Effect<AssemblyList.Page>
+  }
+>()("@assembly-effect/emulator/AssemblyListing") {}
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  state: AssemblyStore.State,
+  region: Schema.String,
+  template_id: Schema.NullOr(Schema.String),
+  notify_url: Schema.NullOr(Schema.String),
+  redirect_url: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.String),
+  files: Schema.NullOr(Schema.String),
+  created_at: Schema.Int,
+  uploaded_at: Schema.NullOr(Schema.Int),
+  ended_at: Schema.NullOr(Schema.Int),
+  input_files: Schema.Int,
+  input_bytes: Schema.Int,
+  output_bytes: Schema.Int
+})
+
+/**
+ * A page holds Assemblies in which every keyword occurs somewhere, upper and lower case alike. Lines keep a keyword
+ * from matching across two fields.
+ */
+const matching = `
+WITH listed AS (
+  SELECT assemblies.*, assemblies.rowid AS position, (
+    SELECT group_concat(filename, ', ') FROM uploads WHERE uploads.assembly_id = assemblies.id
+  ) AS files
+  FROM assemblies
+  WHERE workspace = :workspace AND created_at > :from AND created_at < :to AND (:type = 'all' OR state = :type)
+), matching AS (
+  SELECT * FROM listed WHERE NOT EXISTS (
+    SELECT 1 FROM json_each(:keywords) AS keyword
+    WHERE instr(
+      lower(concat_ws(char(10), id, redirect_url, fields, notify_url, error, message, files)),
+      lower(keyword.value)
+    ) = 0
+  )
+)`
+
+const pageSql = `${matching}
+SELECT id, state, region, template_id, notify_url, redirect_url, error, files, created_at, uploaded_at, ended_at,
+  input_files, input_bytes, output_bytes
+FROM matching ORDER BY created_at DESC, position DESC LIMIT :limit OFFSET :offset`
+
+const countSql = `${matching} SELECT count(*) AS count FROM matching`
+
+const seconds = (from: number | null, to: number | null): number | null =>
+  from === null || to === null ? null : (to - from) / 1000
+
+const toListDate = (millis: number): string =>
+  DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(0, 19).replace("T", " ")
+
+const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
+  id: row.id,
+  created: toListDate(row.created_at),
+  created_ts: Math.floor(row.created_at / 1000),
+  ok: okOf(row.state),
+  error: row.error,
+  region: row.region,
+  template_id: row.template_id,
+  notify_url: row.notify_url,
+  redirect_url: row.redirect_url,
+  files: row.files,
+  num_input_files: row.input_files,
+  bytes_received: row.input_bytes,
+  bytes_usage: row.input_bytes + row.output_bytes,
+  upload_duration: seconds(row.created_at, row.uploaded_at),
+  execution_duration: seconds(row.uploaded_at, row.ended_at)
+})
+
+const maxSqlInteger = 2n ** 63n - 1n
+
+/** A page below 1 is the first one; one that is far too high is empty. */
+const offsetOf = (page: number, pageSize: number): bigint => {
+  const offset = BigInt(Math.max(1, page) - 1) * BigInt(pageSize)
+  return offset > maxSqlInteger ? maxSqlInteger : offset
+}
+
+const toFilter = (workspace: string, query: AssemblyList.Query): Database.Parameters => ({
+  workspace,
+  from: query.fromDate.epochMilliseconds,
+  to: query.toDate?.epochMilliseconds ?? maxSqlInteger,
+  type: query.type ?? AssemblyList.defaults.type,
+  keywords: JSON.stringify(query.keywords ?? AssemblyList.defaults.keywords)
+})
+
+const make = Effect.gen(function* () {
+  const database = yield* Database.Database
+  const page = database.query(Row, pageSql)
+  const count = database.query(Schema.Struct({ count: Schema.Int }), countSql)
+
+  return AssemblyListing.of({
+    page: (workspace, query) => {
+      const filter = toFilter(workspace, query)
+      const limit = query.pageSize ?? AssemblyList.defaults.pageSize
+      const offset = offsetOf(query.page ?? AssemblyList.defaults.page, limit)
+      return database.transaction(() => ({
+        items: page.all({ ...filter, limit, offset }).map(toEntry),
+        count: Option.getOrThrow(count.first(filter)).count
+      }))
+    }
+  })
+})
+
+export const layer: Layer.Layer<AssemblyListing, never, Database.Database> = Layer.effect(AssemblyListing, make)

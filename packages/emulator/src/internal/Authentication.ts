@@ -1,0 +1,133 @@
+import * as Signer from "@assembly-effect/auth/Signer"
+import * as Context from "effect/Context"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import type * as Schema from "effect/Schema"
+import * as AuthKeys from "./AuthKeys.ts"
+import { Refusal } from "./Refusal.ts"
+import * as UsedSignatures from "./UsedSignatures.ts"
+
+/** What a request brings to prove who asks. `text` is the `params` exactly as they came: that is what was signed. */
+export interface Claim {
+  readonly text: string
+  readonly params: Schema.JsonObject
+  readonly signature: string | undefined
+  readonly authorization: string | undefined
+  readonly scope: string | undefined
+}
+
+/** Decides who asks (spec.md, "Authentication"). The codes and their order are beyond the specification. */
+export class Authentication extends Context.Service<
+  Authentication,
+  {
+    readonly authenticate: (claim: Claim) => Effect.Effect<AuthKeys.AuthKey, Refusal>
+  }
+>()("@assembly-effect/emulator/Authentication") {}
+
+const refuse = (code: string, message: string) => new Refusal({ code, status: 400, message })
+
+const isText = (u: unknown): u is string => typeof u === "string" && u !== ""
+
+/** `auth.key` and `auth.expires`, each missing one with its own code. */
+const readAuth = Effect.fnUntraced(function* (params: Schema.JsonObject) {
+  const { auth } = params
+  if (!Predicate.isObject(auth)) {
+    return yield* refuse("NO_AUTH_PARAMETER", "The params have no auth object.")
+  }
+  const { expires, key } = auth as Schema.JsonObject
+  if (!isText(key)) return yield* refuse("NO_AUTH_KEY_PARAMETER", "auth has no key.")
+  if (!isText(expires)) return yield* refuse("NO_AUTH_EXPIRES_PARAMETER", "auth has no expires.")
+  return { key, expires }
+})
+
+const iso8601 = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?$/
+
+/** The instant of an ISO 8601 date-time; without a zone it is UTC. The platform's parser takes 30 February for 2 March. */
+const parseExpires = (text: string): Option.Option<DateTime.Utc> =>
+  Option.gen(function* () {
+    const [, local = "", zone = "Z"] = yield* Option.fromNullishOr(iso8601.exec(text))
+    const unzoned = yield* DateTime.make(`${local}Z`)
+    if (!DateTime.formatIso(unzoned).startsWith(local.slice(0, 10))) return yield* Option.none()
+    return yield* DateTime.make(`${local}${zone}`)
+  })
+
+const checkExpires = Effect.fnUntraced(function* (text: string) {
+  const expires = parseExpires(text)
+  if (Option.isNone(expires)) {
+    return yield* refuse("INVALID_AUTH_EXPIRES_PARAMETER", "auth.expires is not an ISO 8601 date-time.")
+  }
+  const now = yield* DateTime.now
+  if (DateTime.isLessThanOrEqualTo(expires.value, now)) {
+    return yield* refuse("AUTH_EXPIRED", `auth.expires is past; it is ${DateTime.formatIso(now)}.`)
+  }
+  return expires.value
+})
+
+const algorithms: Readonly<Record<string, Signer.Algorithm>> = { sha384: "sha384", sha256: "sha256", sha1: "sha1" }
+const utf8 = new TextEncoder()
+
+/** The signature in its one form, if it is the one of `text`. Upper-case digits must not make it look like another. */
+const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: string, signature: string) {
+  const canonical = signature.toLowerCase()
+  const algorithm = algorithms[canonical.slice(0, canonical.indexOf(":"))]
+  if (algorithm === undefined) return Option.none()
+  const signer = yield* Signer.make({ secret, algorithm }).pipe(Effect.orDie)
+  const expected = Redacted.value(yield* signer.sign(text))
+  return Mac.timingSafeEqual(utf8.encode(canonical), utf8.encode(expected)) ? Option.some(canonical) : Option.none()
+})
+
+/** A scope without a resource, `read` or `write`, grants that of every resource. */
+const grants = (scopes: ReadonlyArray<string>, scope: string): boolean =>
+  scopes.includes(scope) || scopes.includes(scope.slice(scope.indexOf(":") + 1))
+
+const make = Effect.gen(function* () {
+  const authKeys = yield* AuthKeys.AuthKeys
+  const usedSignatures = yield* UsedSignatures.UsedSignatures
+  const mac = yield* Mac.Mac
+
+  const authenticateSigned = Effect.fnUntraced(
+    function* (claim: Claim) {
+      const auth = yield* readAuth(claim.params)
+      const authKey = yield* authKeys.find(auth.key)
+      if (Option.isNone(authKey)) {
+        return yield* refuse("GET_ACCOUNT_UNKNOWN_AUTH_KEY", "There is no such Auth Key.")
+      }
+      const expires = yield* checkExpires(auth.expires)
+      if (!isText(claim.signature)) {
+        return yield* refuse("NO_SIGNATURE_FIELD", "The request has no signature.")
+      }
+      const signature = yield* verify(authKey.value.secret, claim.text, claim.signature)
+      if (Option.isNone(signature)) {
+        return yield* refuse("INVALID_SIGNATURE", "The signature is not the one of the params.")
+      }
+      if (!(yield* usedSignatures.use(signature.value, expires))) {
+        return yield* refuse("SIGNATURE_REUSE_DETECTED", "The signature was used before; a nonce makes it differ.")
+      }
+      return authKey.value
+    },
+    Effect.provideService(Mac.Mac, mac)
+  )
+
+  return Authentication.of({
+    authenticate: Effect.fnUntraced(function* (claim) {
+      if (claim.authorization !== undefined) {
+        return yield* refuse("BEARER_TOKEN_INVALID", "This emulator has handed out no such token.")
+      }
+      const authKey = yield* authenticateSigned(claim)
+      return claim.scope === undefined || grants(authKey.scopes, claim.scope)
+        ? authKey
+        : yield* refuse("INSUFFICIENT_AUTH_SCOPE", `The Auth Key lacks the scope ${claim.scope}.`)
+    })
+  })
+})
+
+export const layer: Layer.Layer<Authentication, never, AuthKeys.AuthKeys | UsedSignatures.UsedSignatures> =
+  Layer.effect(Authentication, make).pipe(
+    Layer.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
+  )

@@ -1,0 +1,88 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { DatabaseSync } from "node:sqlite"
+import { migrations } from "./migrations.ts"
+
+/** Named parameters of a statement, without their `:`. */
+export type Parameters = Readonly<Record<string, string | number | bigint | null>>
+
+/** A prepared SELECT (or a statement with RETURNING) whose rows are decoded. */
+export interface Query<Row> {
+  readonly all: (parameters: Parameters) => ReadonlyArray<Row>
+  readonly first: (parameters: Parameters) => Option.Option<Row>
+}
+
+/** A prepared statement that changes rows; tells how many. */
+export type Command = (parameters: Parameters) => number
+
+/**
+ * The emulator's state. Statements are synchronous, as `node:sqlite` is, so that what `transaction` runs is one step
+ * for every other fiber. A statement that fails is a defect of the emulator, never an answer.
+ */
+export class Database extends Context.Service<
+  Database,
+  {
+    readonly query: <Row>(row: Schema.ConstraintDecoder<Row>, sql: string) => Query<Row>
+    readonly command: (sql: string) => Command
+    readonly transaction: <A>(work: () => A) => Effect.Effect<A>
+  }
+>()("@assembly-effect/emulator/Database") {}
+
+const open = (path: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new DatabaseSync(path, { enableForeignKeyConstraints: true })),
+    (database) => Effect.sync(() => database.close())
+  )
+
+const migrate = (database: DatabaseSync): void => {
+  const [row] = database.prepare("PRAGMA user_version").all()
+  const version = Number(row?.["user_version"] ?? 0)
+  for (const [index, script] of migrations.entries()) {
+    if (index < version) continue
+    // `user_version` takes no parameter; the number is our own.
+    database.exec(`BEGIN; ${script}; PRAGMA user_version = ${index + 1}; COMMIT`)
+  }
+}
+
+const transact = <A>(database: DatabaseSync, work: () => A): A => {
+  database.exec("BEGIN IMMEDIATE")
+  try {
+    const result = work()
+    database.exec("COMMIT")
+    return result
+  } catch (defect) {
+    database.exec("ROLLBACK")
+    throw defect
+  }
+}
+
+const make = Effect.fnUntraced(function* (path: string) {
+  const database = yield* open(path)
+  yield* Effect.sync(() => {
+    database.exec("PRAGMA journal_mode = WAL")
+    migrate(database)
+  })
+
+  return Database.of({
+    query: (row, sql) => {
+      const statement = database.prepare(sql)
+      const decode = Schema.decodeUnknownSync(row)
+      return {
+        all: (parameters) => statement.all(parameters).map((columns) => decode(columns)),
+        first: (parameters) =>
+          Option.map(Option.fromUndefinedOr(statement.get(parameters)), (columns) => decode(columns))
+      }
+    },
+    command: (sql) => {
+      const statement = database.prepare(sql)
+      return (parameters) => Number(statement.run(parameters).changes)
+    },
+    transaction: (work) => Effect.sync(() => transact(database, work))
+  })
+})
+
+/** A database in the file at `path`; `:memory:` forgets everything when the scope closes. */
+export const layer = (path: string): Layer.Layer<Database> => Layer.effect(Database, make(path))

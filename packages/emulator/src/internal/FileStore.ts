@@ -1,0 +1,111 @@
+import * as ByteSize from "effect/ByteSize"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
+
+/** What was computed from stored bytes. `size` is bytes. */
+export interface Digest {
+  readonly size: number
+  readonly md5hash: string
+  readonly sha256: string
+}
+
+/** More bytes came than there is room for. The chunk that was too long was not stored. */
+export class NoRoom extends Data.TaggedError("NoRoom") {}
+
+/**
+ * The bytes of uploads and assets, each blob a file that only grows. Its length is the one truth about how much is
+ * stored: nothing else counts it, so nothing can disagree after a crash.
+ */
+export class FileStore extends Context.Service<
+  FileStore,
+  {
+    readonly create: (id: string) => Effect.Effect<void>
+    readonly size: (id: string) => Effect.Effect<bigint>
+    /**
+     * Stores bytes as they come, at most `room` of them. However it ends – the stream fails, the fiber is interrupted –
+     * what was stored is on the disk when it has ended.
+     */
+    readonly append: <E>(
+      id: string,
+      bytes: Stream.Stream<Uint8Array, E>,
+      room: bigint | undefined
+    ) => Effect.Effect<void, E | NoRoom>
+    readonly digest: (id: string) => Effect.Effect<Digest>
+    readonly remove: (id: string) => Effect.Effect<void>
+  }
+>()("@assembly-effect/emulator/FileStore") {}
+
+/** Bytes that are read at once to compute a digest. */
+const digestChunk = 1024 * 1024
+
+/** Writes chunks to an open file and refuses the one that would take more than `room`. */
+const writer = (file: FileSystem.File, room: bigint | undefined) => {
+  let left = room
+  return (chunk: Uint8Array): Effect.Effect<void, NoRoom> => {
+    if (left !== undefined && BigInt(chunk.length) > left) return Effect.fail(new NoRoom())
+    if (left !== undefined) left -= BigInt(chunk.length)
+    return Effect.orDie(file.writeAll(chunk))
+  }
+}
+
+const make = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.makeDirectory(folder, { recursive: true })
+  const fileOf = (id: string) => path.join(folder, id)
+
+  return FileStore.of({
+    create: (id) => fs.open(fileOf(id), { flag: "ax" }).pipe(Effect.scoped, Effect.orDie, Effect.asVoid),
+    size: (id) =>
+      fs.stat(fileOf(id)).pipe(
+        Effect.map(({ size }) => ByteSize.toBigInt(size)),
+        Effect.orDie
+      ),
+    append: (id, bytes, room) =>
+      fs.open(fileOf(id), { flag: "a" }).pipe(
+        Effect.orDie,
+        Effect.flatMap((file) => {
+          const write = writer(file, room)
+          return bytes.pipe(
+            // What was read from the connection is written even if the connection breaks meanwhile.
+            Stream.runForEachArray((chunks) =>
+              Effect.uninterruptible(Effect.forEach(chunks, write, { discard: true }))
+            ),
+            Effect.ensuring(Effect.orDie(file.sync))
+          )
+        }),
+        Effect.scoped
+      ),
+    digest: (id) =>
+      Effect.suspend(() => {
+        const md5 = createHash("md5")
+        const sha256 = createHash("sha256")
+        let size = 0
+        return fs.stream(fileOf(id), { chunkSize: digestChunk }).pipe(
+          Stream.runForEach((chunk) =>
+            Effect.sync(() => {
+              md5.update(chunk)
+              sha256.update(chunk)
+              size += chunk.length
+            })
+          ),
+          Effect.map(() => ({ size, md5hash: md5.digest("hex"), sha256: sha256.digest("hex") })),
+          Effect.orDie
+        )
+      }),
+    remove: (id) => Effect.orDie(fs.remove(fileOf(id), { force: true }))
+  })
+})
+
+/** A store in a folder, which is made if it is not there. */
+export const layer = (
+  folder: string
+): Layer.Layer<FileStore, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(FileStore, make(folder))

@@ -1,0 +1,23 @@
+import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as Data from "effect/Data"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+
+/** An answer that refuses a request: the general error object of spec.md, "Errors". */
+export class Refusal extends Data.TaggedError("Refusal")<{
+  readonly code: string
+  readonly status: number
+  readonly message: string
+}> {}
+
+/** A refusal with the status that the specification gives its code. */
+export const named = (code: ServiceError.NamedCode, message: string): Refusal =>
+  new Refusal({ code, status: ServiceError.statusOf[code], message })
+
+export const toResponse = ({ code, message, status }: Refusal): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe({ error: code, http_code: status, message }, { status })
+
+/** Beyond the specification: what the service answers where no operation is. */
+export const notFound = new Refusal({ code: "SERVER_404", status: 404, message: "There is no such operation." })
+
+/** A defect of the emulator. Its cause is logged, not told. */
+export const defect = new Refusal({ code: "SERVER_500", status: 500, message: "The emulator failed; see its log." })

@@ -1,0 +1,2 @@
+/** The one region of the emulator. */
+export const region = "eu-west-1"

@@ -1,0 +1,23 @@
+import * as Context from "effect/Context"
+import type * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as DamStore from "./DamStore.ts"
+import type { Robot } from "./robots/Robot.ts"
+import * as TransloaditStore from "./robots/TransloaditStore.ts"
+import { uploadHandle } from "./robots/UploadHandle.ts"
+
+/** The robots that Steps may name. */
+export class Robots extends Context.Service<Robots, ReadonlyMap<string, Robot>>()("@assembly-effect/emulator/Robots") {}
+
+const make = Effect.gen(function* () {
+  return new Map([
+    ["/upload/handle", uploadHandle],
+    ["/transloadit/store", yield* TransloaditStore.make]
+  ])
+})
+
+export const layer: Layer.Layer<Robots, never, DamStore.DamStore | SecureRandom.SecureRandom> = Layer.effect(
+  Robots,
+  make
+)

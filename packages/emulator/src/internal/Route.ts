@@ -1,0 +1,122 @@
+import * as ApiError from "@assembly-effect/api/ApiError"
+import type * as Operation from "@assembly-effect/api/Operation"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Authentication from "./Authentication.ts"
+import type * as AuthKeys from "./AuthKeys.ts"
+import * as Form from "./Form.ts"
+import * as Refusal from "./Refusal.ts"
+
+/** A request that was decoded and, where the operation asks for it, authenticated. */
+interface Call<Op extends Operation.Any> extends Operation.Input<Op> {
+  readonly authKey: Op["auth"] extends "signed" ? AuthKeys.AuthKey : undefined
+  /** Form fields that the operation does not name. */
+  readonly others: Form.Fields
+}
+
+/**
+ * - `invalid`: the answer to input that breaks a rule of the operation's schemas, which are the only validation.
+ * - `aliases`: other names under which a form field is accepted.
+ */
+export interface Options<Op extends Operation.Any, R> {
+  readonly invalid: (issues: ReadonlyArray<ApiError.Issue>) => Refusal.Refusal
+  readonly aliases?: Readonly<Record<string, string>> | undefined
+  readonly handle: (call: Call<Op>) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal, R>
+}
+
+const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
+
+/** The params object as it came; no field at all counts as an empty one. */
+const parseParams = (fields: Form.Fields): Option.Option<Schema.JsonObject> =>
+  decodeJsonObject(fields["params"] ?? "{}")
+
+/** The params of the operation itself. A nonce sits in `auth` or beside it; both are accepted everywhere. */
+const withoutAuth = ({ auth: _auth, nonce: _nonce, ...params }: Schema.JsonObject): Schema.JsonObject => params
+
+const splitFields = (all: Form.Fields, aliases: Readonly<Record<string, string>>): Form.Fields =>
+  Object.fromEntries(
+    Object.entries(all)
+      .filter(([name]) => name !== "params" && name !== "signature")
+      .map(([name, value]) => [aliases[name] ?? name, value])
+  )
+
+const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(Object(named), name)))
+
+/** A decoder that answers with the operation's own refusal. */
+const decoder = (schema: Schema.ConstraintDecoder<unknown>, invalid: Options<Operation.Any, never>["invalid"]) => {
+  const decode = SchemaParser.decodeUnknownEffect(schema, { errors: "all" })
+  return (input: unknown) => decode(input).pipe(Effect.mapError((issue) => invalid(ApiError.fromSchemaIssue(issue))))
+}
+
+/** What comes before the handler: the wire → a call. */
+const reader = (operation: Operation.Any, options: Options<Operation.Any, never>) => {
+  const { aliases = {}, invalid } = options
+  const decodePath = decoder(Schema.Struct(operation.variables), invalid)
+  const decodeParams = decoder(operation.params, invalid)
+  // A form knows texts only, so numbers are read from their digits.
+  const fieldsCodec = Schema.toCodecStringTree(operation.fields)
+  const decodeFields = decoder(fieldsCodec, invalid)
+  const encodeFields = SchemaParser.encodeUnknownEffect(fieldsCodec)
+
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const all = yield* Form.read(operation, request).pipe(
+      Effect.mapError(({ problem }) => invalid([{ path: [], message: problem }]))
+    )
+    const params = parseParams(all)
+    if (Option.isNone(params)) return yield* invalid([{ path: ["params"], message: "Expected a JSON object" }])
+
+    const authentication = yield* Authentication.Authentication
+    const authKey =
+      operation.auth === "none"
+        ? undefined
+        : yield* authentication.authenticate({
+            text: all["params"] ?? "{}",
+            params: params.value,
+            signature: all["signature"],
+            authorization: request.headers["authorization"],
+            scope: operation.scope
+          })
+
+    const texts = splitFields(all, aliases)
+    const fields = yield* decodeFields(texts)
+    return {
+      authKey,
+      path: yield* Effect.flatMap(HttpRouter.params, decodePath),
+      params: yield* decodeParams(withoutAuth(params.value)),
+      fields,
+      others: otherFields(texts, yield* Effect.orDie(encodeFields(fields)))
+    }
+  })
+}
+
+/**
+ * The route of an operation: what the client's interpreter does, from the other side. Defects are logged and answered
+ * with status 500.
+ */
+export const make = Effect.fnUntraced(function* <Op extends Operation.Any, R>(operation: Op, options: Options<Op, R>) {
+  const authentication = yield* Authentication.Authentication
+  // The reader only asks `options` for what does not depend on the type of the operation.
+  const read = reader(operation, options as unknown as Options<Operation.Any, never>)
+  const encode = SchemaParser.encodeUnknownEffect(operation.success)
+
+  const handler = Effect.fnUntraced(
+    function* (request: HttpServerRequest.HttpServerRequest) {
+      // What the schemas of `operation` decode is what its `Call` names.
+      const call = (yield* read(request)) as unknown as Call<Op>
+      const success = yield* options.handle(call)
+      return HttpServerResponse.jsonUnsafe(yield* Effect.orDie(encode(success)))
+    },
+    Effect.provideService(Authentication.Authentication, authentication),
+    Effect.catchTag("Refusal", (refusal) => Effect.succeed(Refusal.toResponse(refusal))),
+    Effect.catchDefect((defect) =>
+      Effect.as(Effect.logError(`${operation.name} failed`, defect), Refusal.toResponse(Refusal.defect))
+    )
+  )
+  return HttpRouter.route(operation.method, operation.path as HttpRouter.PathInput, handler)
+})

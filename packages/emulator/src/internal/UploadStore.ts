@@ -1,0 +1,88 @@
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Database from "./Database.ts"
+
+/** An upload as it is kept; its bytes are the blob of the same id. `length` is null while it is deferred. */
+export const Row = Schema.Struct({
+  id: Schema.String,
+  assembly_id: Schema.String,
+  metadata: Schema.String,
+  filename: Schema.String,
+  fieldname: Schema.String,
+  user_meta: Schema.fromJsonString(Schema.Record(Schema.String, Schema.NullOr(Schema.String))),
+  length: Schema.NullOr(TusUpload.UploadLength),
+  created_at: Schema.Int,
+  finished_at: Schema.NullOr(Schema.Int),
+  terminated_at: Schema.NullOr(Schema.Int)
+})
+export type Row = typeof Row.Type
+
+/** What an upload is created with; `metadata` is the header as it came. */
+export interface New {
+  readonly id: string
+  readonly assemblyId: string
+  readonly metadata: string
+  readonly filename: string
+  readonly fieldname: string
+  readonly userMeta: Readonly<Record<string, string | null>>
+  readonly length: bigint | undefined
+}
+
+/** What is known of uploads, beside their bytes. */
+export class UploadStore extends Context.Service<
+  UploadStore,
+  {
+    readonly insert: (upload: New) => Effect.Effect<void>
+    /** An upload that was not terminated. */
+    readonly find: (id: string) => Effect.Effect<Option.Option<Row>>
+    /** The uploads of an Assembly in the order of their creation, finished ones even after their termination. */
+    readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>>
+    readonly setLength: (id: string, length: bigint) => Effect.Effect<void>
+    readonly finish: (id: string) => Effect.Effect<void>
+    /** Ends the URL of an upload. A finished one stays as the receipt that the file arrived. */
+    readonly terminate: (id: string) => Effect.Effect<void>
+  }
+>()("@assembly-effect/emulator/UploadStore") {}
+
+const insertSql = `
+INSERT INTO uploads (id, assembly_id, metadata, filename, fieldname, user_meta, length, created_at)
+VALUES (:id, :assemblyId, :metadata, :filename, :fieldname, :userMeta, :length, :now)`
+
+const ofAssemblySql = `
+SELECT * FROM uploads
+WHERE assembly_id = :assemblyId AND (terminated_at IS NULL OR finished_at IS NOT NULL) ORDER BY rowid`
+
+const make = Effect.gen(function* () {
+  const database = yield* Database.Database
+  const insert = database.command(insertSql)
+  const byId = database.query(Row, "SELECT * FROM uploads WHERE id = :id AND terminated_at IS NULL")
+  const ofAssembly = database.query(Row, ofAssemblySql)
+  const setLength = database.command("UPDATE uploads SET length = :length WHERE id = :id")
+  const finish = database.command("UPDATE uploads SET finished_at = :now WHERE id = :id AND finished_at IS NULL")
+  const terminate = database.command("UPDATE uploads SET terminated_at = :now WHERE id = :id")
+
+  return UploadStore.of({
+    insert: Effect.fnUntraced(function* ({ length, userMeta, ...upload }) {
+      const now = (yield* DateTime.now).epochMilliseconds
+      insert({ ...upload, userMeta: JSON.stringify(userMeta), length: length?.toString() ?? null, now })
+    }),
+    find: (id) => Effect.sync(() => byId.first({ id })),
+    ofAssembly: (assemblyId) => Effect.sync(() => ofAssembly.all({ assemblyId })),
+    setLength: (id, length) => Effect.sync(() => setLength({ id, length: length.toString() })),
+    finish: Effect.fnUntraced(function* (id) {
+      const now = (yield* DateTime.now).epochMilliseconds
+      finish({ id, now })
+    }),
+    terminate: Effect.fnUntraced(function* (id) {
+      const now = (yield* DateTime.now).epochMilliseconds
+      terminate({ id, now })
+    })
+  })
+})
+
+export const layer: Layer.Layer<UploadStore, never, Database.Database> = Layer.effect(UploadStore, make)

@@ -1,0 +1,86 @@
+const first = `
+CREATE TABLE auth_keys (
+  key TEXT PRIMARY KEY,
+  secret TEXT NOT NULL,
+  workspace TEXT NOT NULL,
+  scopes TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE used_signatures (
+  signature TEXT PRIMARY KEY,
+  expires_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE assemblies (
+  id TEXT PRIMARY KEY,
+  workspace TEXT NOT NULL,
+  region TEXT NOT NULL,
+  state TEXT NOT NULL,
+  steps TEXT NOT NULL,
+  template_id TEXT,
+  fields TEXT NOT NULL,
+  notify_url TEXT,
+  redirect_url TEXT,
+  expected_uploads INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  uploaded_at INTEGER,
+  ended_at INTEGER,
+  error TEXT,
+  message TEXT,
+  uploads TEXT NOT NULL DEFAULT '[]',
+  results TEXT NOT NULL DEFAULT '{}',
+  input_files INTEGER NOT NULL DEFAULT 0,
+  input_bytes INTEGER NOT NULL DEFAULT 0,
+  output_files INTEGER NOT NULL DEFAULT 0,
+  output_bytes INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX assemblies_by_creation ON assemblies (workspace, created_at);
+
+-- A length is text: 2^63 - 1 is more than a JavaScript number holds.
+CREATE TABLE uploads (
+  id TEXT PRIMARY KEY,
+  assembly_id TEXT NOT NULL REFERENCES assemblies (id),
+  metadata TEXT NOT NULL,
+  filename TEXT NOT NULL,
+  fieldname TEXT NOT NULL,
+  user_meta TEXT NOT NULL,
+  length TEXT,
+  created_at INTEGER NOT NULL,
+  finished_at INTEGER,
+  terminated_at INTEGER
+) STRICT;
+CREATE INDEX uploads_by_assembly ON uploads (assembly_id);
+
+CREATE TABLE folders (
+  id TEXT PRIMARY KEY,
+  workspace TEXT NOT NULL,
+  parent_id TEXT REFERENCES folders (id),
+  name TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX folders_by_name ON folders (workspace, coalesce(parent_id, ''), name);
+
+CREATE TABLE assets (
+  id TEXT PRIMARY KEY,
+  workspace TEXT NOT NULL,
+  folder_id TEXT REFERENCES folders (id),
+  filename TEXT NOT NULL,
+  version_id TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  deleted_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX assets_by_name ON assets (workspace, coalesce(folder_id, ''), filename) WHERE deleted_at IS NULL;
+
+CREATE TABLE versions (
+  id TEXT PRIMARY KEY,
+  asset_id TEXT NOT NULL REFERENCES assets (id),
+  blob TEXT NOT NULL,
+  mime TEXT,
+  size INTEGER NOT NULL,
+  md5hash TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT
+`
+
+/** Each script brings the database one version further; one that has run somewhere is never changed again. */
+export const migrations: ReadonlyArray<string> = [first]

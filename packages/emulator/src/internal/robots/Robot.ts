@@ -1,0 +1,28 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type * as AssemblyStore from "../AssemblyStore.ts"
+import type * as FileStore from "../FileStore.ts"
+
+/** A file on its way through the Steps, the blob that holds its bytes and what was computed from them. */
+export interface StepFile {
+  readonly blob: string
+  readonly digest: FileStore.Digest
+  readonly file: Assembly.File
+}
+
+/** What a robot works on. */
+export interface Work {
+  readonly assembly: AssemblyStore.Row
+  readonly step: Assembly.Step
+  readonly files: ReadonlyArray<StepFile>
+}
+
+/** Why a Step failed; the Assembly ends with this error. */
+export class StepFailed extends Data.TaggedError("StepFailed")<{
+  readonly error: string
+  readonly message: string
+}> {}
+
+/** What a Step does: files in, files out. A new robot is one of these, named in `Robots`. */
+export type Robot = (work: Work) => Effect.Effect<ReadonlyArray<StepFile>, StepFailed>

@@ -1,0 +1,86 @@
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as DamStore from "../DamStore.ts"
+import * as Ids from "../Ids.ts"
+import { type Robot, type StepFile, StepFailed, type Work } from "./Robot.ts"
+
+const decodeOptions = Schema.decodeUnknownEffect(Schema.Struct({ path: Schema.optionalKey(Schema.NonEmptyString) }))
+const decodeNames = Schema.decodeUnknownEffect(Schema.NonEmptyArray(DamAsset.Filename))
+
+const messages: Readonly<Record<DamStore.Problem, string>> = {
+  AssetNotFound: "The asset is not there.",
+  FolderNotFound: "The folder is not there.",
+  NameTaken: "A part of the path is taken by something else.",
+  PathTooLong: "The path has more than 512 code points or 1024 bytes."
+}
+
+const failed = (message: string) => new StepFailed({ error: "TRANSLOADIT_STORE_FAILED", message })
+
+/** The variables that a `path` may hold. Any other is kept as it is written. */
+const variables = ({ assembly }: Work, { file }: StepFile): Readonly<Record<string, unknown>> => ({
+  "assembly.id": assembly.id,
+  "file.id": file.id,
+  "file.name": file.name,
+  "file.basename": file["basename"],
+  "file.ext": file["ext"]
+})
+
+const interpolate = (template: string, values: Readonly<Record<string, unknown>>): string =>
+  template.replace(/\$\{([a-z._]+)\}/g, (text, name: string) => {
+    const value = values[name]
+    return typeof value === "string" ? value : text
+  })
+
+const placeOf = Effect.fnUntraced(
+  function* (work: Work, source: StepFile) {
+    const { path = "${file.name}" } = yield* decodeOptions(work.step)
+    const names = interpolate(path, variables(work, source)).replace(/^\//, "").split("/")
+    const checked = yield* decodeNames(names)
+    return { folders: checked.slice(0, -1), filename: checked.at(-1) ?? "" }
+  },
+  Effect.mapError(({ message }) => failed(`The path breaks a rule: ${message}`))
+)
+
+/**
+ * `/transloadit/store`: keeps each file as an asset of the Workspace. `path`, by default `${file.name}`, makes the
+ * folders that it names.
+ */
+export const make = Effect.gen(function* () {
+  const dam = yield* DamStore.DamStore
+  const random = yield* SecureRandom.SecureRandom
+
+  const store = Effect.fnUntraced(
+    function* (work: Work, source: StepFile) {
+      const place = yield* placeOf(work, source)
+      const asset = yield* dam
+        .store({
+          ...place,
+          workspace: work.assembly.workspace,
+          blob: source.blob,
+          mime: source.file.mime ?? null,
+          digest: source.digest
+        })
+        .pipe(Effect.mapError((problem) => failed(messages[problem])))
+      const { asset_id, path, version_id, workspace, ...stored } = asset
+      return {
+        ...source,
+        file: {
+          ...source.file,
+          ...stored,
+          id: yield* Ids.hex,
+          original_id: source.file.id ?? null,
+          asset_id,
+          version_id,
+          workspace,
+          path
+        }
+      }
+    },
+    Effect.provideService(SecureRandom.SecureRandom, random)
+  )
+
+  const robot: Robot = (work) => Effect.forEach(work.files, (source) => store(work, source))
+  return robot
+})

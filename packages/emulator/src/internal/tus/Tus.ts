@@ -1,0 +1,143 @@
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Stream from "effect/Stream"
+import * as Origin from "../Origin.ts"
+import * as TusRefusal from "./TusRefusal.ts"
+import * as Uploads from "./Uploads.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const empty = (status: number, headers: Readonly<Record<string, string>> = {}) =>
+  HttpServerResponse.empty({ status, headers: { ...TusRefusal.tusHeaders, ...headers } })
+
+const checkVersion = (headers: Headers.Headers): Effect.Effect<void, TusRefusal.TusRefusal> =>
+  headers["tus-resumable"] === TusUpload.tusVersion ? Effect.void : Effect.fail(TusRefusal.unsupportedVersion)
+
+/** Decodes headers; the first one that breaks a rule names the refusal. */
+const decoder = <A>(schema: Schema.ConstraintDecoder<A>) => {
+  const decode = SchemaParser.decodeUnknownEffect(schema)
+  return (headers: Headers.Headers): Effect.Effect<A, TusRefusal.TusRefusal> =>
+    decode(headers).pipe(
+      Effect.mapError((issue) => {
+        const [first] = ApiError.fromSchemaIssue(issue)
+        return TusRefusal.invalidHeader(String(first?.path[0] ?? "headers"), first?.message ?? "breaks a rule")
+      })
+    )
+}
+
+const decodeFixed = decoder(TusUpload.FixedHeaders)
+const decodeDeferred = decoder(TusUpload.DeferredHeaders)
+const decodeAppend = decoder(TusUpload.AppendHeaders)
+
+/** Which of its forms a creation has is decided by the header that only this form has; then that form alone is read. */
+const readCreation = Effect.fnUntraced(function* (headers: Headers.Headers) {
+  const header = headers["upload-metadata"] ?? ""
+  if ("upload-concat" in headers) return yield* TusRefusal.noConcatenation
+  if ("upload-defer-length" in headers) {
+    const { "upload-metadata": metadata } = yield* decodeDeferred(headers)
+    return { header, metadata, length: undefined }
+  }
+  const { "upload-length": length, "upload-metadata": metadata } = yield* decodeFixed(headers)
+  return { header, metadata, length }
+})
+
+/** The length of the body where the request tells it; an HTTP server lets no other text through. */
+const bodySize = (headers: Headers.Headers): bigint | undefined => {
+  const length = headers["content-length"]
+  return length === undefined ? undefined : BigInt(length)
+}
+
+const body = (request: Request) => Stream.mapError(request.stream, () => TusRefusal.brokenBody)
+
+const handlers = Effect.gen(function* () {
+  const origin = yield* Origin.Origin
+  const uploads = yield* Uploads.Uploads
+  const uploadId = Effect.map(HttpRouter.params, ({ uploadId: id = "" }) => id)
+
+  const create = Effect.fnUntraced(function* (request: Request) {
+    const { headers } = request
+    yield* checkVersion(headers)
+    const creation = yield* readCreation(headers)
+    const size = bodySize(headers)
+    if (creation.length !== undefined && size !== undefined && size > creation.length) {
+      return yield* TusRefusal.sizeExceeded
+    }
+    const id = yield* uploads.create(creation)
+    const offset =
+      headers["content-type"] === TusUpload.offsetOctetStream
+        ? yield* uploads.append({ id, offset: 0n, length: undefined, size, bytes: body(request) })
+        : 0n
+    return empty(201, { location: origin.uploadUrl(id), "upload-offset": String(offset) })
+  })
+
+  const get = Effect.fnUntraced(function* (request: Request) {
+    yield* checkVersion(request.headers)
+    const { offset, row } = yield* Effect.flatMap(uploadId, uploads.get)
+    return empty(200, {
+      "cache-control": "no-store",
+      "upload-offset": String(offset),
+      "upload-metadata": row.metadata,
+      ...(row.length === null ? { "upload-defer-length": "1" } : { "upload-length": String(row.length) })
+    })
+  })
+
+  const append = Effect.fnUntraced(function* (request: Request) {
+    const { headers } = request
+    yield* checkVersion(headers)
+    const id = yield* uploadId
+    const { "upload-length": length, "upload-offset": offset } = yield* decodeAppend(headers)
+    const reached = yield* uploads.append({ id, offset, length, size: bodySize(headers), bytes: body(request) })
+    return empty(204, { "upload-offset": String(reached) })
+  })
+
+  const terminate = Effect.fnUntraced(function* (request: Request) {
+    yield* checkVersion(request.headers)
+    yield* Effect.flatMap(uploadId, uploads.terminate)
+    return empty(204)
+  })
+
+  return { create, get, append, terminate }
+})
+
+/** What the server can do; asked without a version. */
+const discover = empty(204, {
+  "tus-version": TusUpload.tusVersion,
+  "tus-extension": "creation,creation-defer-length,creation-with-upload,termination",
+  "tus-max-size": "9223372036854775807"
+})
+
+type Handler = (
+  request: Request
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, TusRefusal.TusRefusal, HttpRouter.RouteContext>
+
+const answering =
+  (handler: Handler) =>
+  (request: Request): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpRouter.RouteContext> =>
+    handler(request).pipe(
+      Effect.catch((refusal) => Effect.succeed(TusRefusal.toResponse(refusal))),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("A tus request failed", defect), TusRefusal.toResponse(TusRefusal.defect))
+      )
+    )
+
+const files = "/resumable/files/"
+const file = "/resumable/files/:uploadId"
+
+const routes = Effect.map(handlers, ({ append, create, get, terminate }) => [
+  HttpRouter.route("OPTIONS", files, discover),
+  HttpRouter.route("OPTIONS", file, discover),
+  HttpRouter.route("POST", files, answering(create)),
+  HttpRouter.route("HEAD", file, answering(get)),
+  HttpRouter.route("PATCH", file, answering(append)),
+  HttpRouter.route("DELETE", file, answering(terminate))
+])
+
+/** The routes under `/resumable/files/` (spec.md, "Create a tus upload"). */
+export const layer = HttpRouter.addAll(routes)

@@ -1,0 +1,62 @@
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Data from "effect/Data"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+
+/** An answer that refuses a tus request: a line of text (spec.md, "Errors"). Codes and statuses are beyond it. */
+export class TusRefusal extends Data.TaggedError("TusRefusal")<{
+  readonly code: `ERR_${string}`
+  readonly status: number
+  readonly message: string
+}> {}
+
+/** What every tus answer carries, also one that refuses. */
+export const tusHeaders = {
+  "tus-resumable": TusUpload.tusVersion,
+  "x-content-type-options": "nosniff"
+} as const
+
+export const toResponse = ({ code, message, status }: TusRefusal): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(`${code}: ${message}\n`, {
+    status,
+    contentType: "text/plain; charset=utf-8",
+    headers: status === 412 ? { ...tusHeaders, "tus-version": TusUpload.tusVersion } : tusHeaders
+  })
+
+const refusal = (code: TusRefusal["code"], status: number, message: string) => new TusRefusal({ code, status, message })
+
+export const unsupportedVersion = refusal(
+  "ERR_UNSUPPORTED_VERSION",
+  412,
+  `tus-resumable has to be ${TusUpload.tusVersion}`
+)
+export const uploadNotFound = refusal("ERR_UPLOAD_NOT_FOUND", 404, "there is no such upload")
+export const assemblyNotFound = refusal("ERR_ASSEMBLY_NOT_FOUND", 404, "assembly_url names no Assembly of this service")
+export const assemblyNotUploading = refusal(
+  "ERR_ASSEMBLY_NOT_UPLOADING",
+  403,
+  "the Assembly does not wait for uploads any more"
+)
+export const mismatchedOffset = refusal("ERR_MISMATCHED_OFFSET", 409, "upload-offset is not where the upload stands")
+export const sizeExceeded = refusal("ERR_UPLOAD_SIZE_EXCEEDED", 413, "more bytes than the length of the upload")
+export const locked = refusal("ERR_UPLOAD_LOCKED", 423, "another request for this upload came after this one")
+export const brokenBody = refusal("ERR_READ_BODY", 400, "the connection broke before the body ended")
+export const lengthIsSet = refusal("ERR_INVALID_UPLOAD_LENGTH", 400, "the upload has another length")
+export const lengthBelowOffset = refusal("ERR_INVALID_UPLOAD_LENGTH", 400, "the upload is longer already")
+export const noConcatenation = refusal("ERR_NOT_IMPLEMENTED", 501, "this emulator does not concatenate yet")
+export const defect = refusal("ERR_INTERNAL_SERVER_ERROR", 500, "the emulator failed; see its log")
+
+const codes: Readonly<Record<string, readonly [code: TusRefusal["code"], status: number]>> = {
+  "upload-length": ["ERR_INVALID_UPLOAD_LENGTH", 400],
+  "upload-defer-length": ["ERR_INVALID_UPLOAD_DEFER_LENGTH", 400],
+  "upload-offset": ["ERR_INVALID_OFFSET", 400],
+  "upload-metadata": ["ERR_INVALID_METADATA", 400],
+  "upload-concat": ["ERR_INVALID_CONCAT", 400],
+  "content-type": ["ERR_INVALID_CONTENT_TYPE", 415]
+}
+
+/** The refusal of a header that breaks a rule. */
+export const invalidHeader = (header: string, message: string): TusRefusal => {
+  const [code, status] = codes[header] ?? (["ERR_INVALID_HEADER", 400] as const)
+  // The line ends the message.
+  return refusal(code, status, `${header}: ${message.replace(/\s+/g, " ")}`)
+}

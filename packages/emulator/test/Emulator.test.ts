@@ -1,0 +1,62 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import { createUpload, head, layer, patch, patchForever } from "./support.ts"
+
+it.live("keeps everything in its folder", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+
+    const first = yield* Effect.gen(function* () {
+      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
+      yield* patch(headers["location"] ?? "", 0, new Uint8Array(4))
+      return { assembly, location: headers["location"] ?? "", ...(yield* Emulator.Emulator) }
+    }).pipe(Effect.provide(layer({ data })))
+
+    // The port is the same, so that the addresses that were handed out still hold.
+    yield* Effect.gen(function* () {
+      const { credentials } = yield* Emulator.Emulator
+      assert.strictEqual(credentials.key, first.credentials.key)
+      assert.strictEqual((yield* head(first.location)).headers["upload-offset"], "4")
+      yield* patch(first.location, 4, new Uint8Array(6))
+      const status = yield* Assemblies.get(Assembly.AssemblyId.make(first.assembly.assembly_id))
+      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", bytes_received: 10 })
+    }).pipe(Effect.provide(layer({ data, port: Number(new URL(first.baseUrl).port) })))
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.live("shares nothing with another one", () =>
+  Effect.gen(function* () {
+    const one = yield* Layer.build(Emulator.layer())
+    const other = yield* Layer.build(Emulator.layer())
+    assert.notDeepEqual(one.mapUnsafe.get(Emulator.Emulator.key), other.mapUnsafe.get(Emulator.Emulator.key))
+  }).pipe(Effect.scoped)
+)
+
+it.live("is closed with its scope, though a request is under way, and keeps what arrived", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const { baseUrl } = yield* Effect.gen(function* () {
+      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
+      yield* Effect.forkDetach(patchForever(headers["location"] ?? "", new Uint8Array(4)))
+      const id = Assembly.AssemblyId.make(assembly.assembly_id)
+      yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === 4 })
+      return yield* Emulator.Emulator
+    }).pipe(Effect.provide(layer({ data })))
+
+    const refused = yield* Effect.exit(Effect.tryPromise(() => fetch(baseUrl)))
+    assert.isTrue(Exit.isFailure(refused))
+    const [upload = ""] = yield* fs.readDirectory(`${data}/files`)
+    assert.strictEqual((yield* fs.readFile(`${data}/files/${upload}`)).length, 4)
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)

@@ -1,0 +1,256 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
+import {
+  createUpload,
+  creationHeaders,
+  head,
+  layer as layerEmulator,
+  metadata,
+  patch,
+  patchForever,
+  send,
+  terminate
+} from "./support.ts"
+
+const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
+const sha256 = createHash("sha256").update(bytes).digest("hex")
+
+const waiting = (numExpectedUploadFiles = 1) => Assemblies.create({ numExpectedUploadFiles })
+
+const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(Assembly.AssemblyId.make(assembly_id))
+
+/** A new upload of `length` bytes: its Assembly and its URL. */
+const begin = Effect.fnUntraced(function* (headers: Readonly<Record<string, string>>) {
+  const assembly = yield* waiting()
+  const created = yield* createUpload(assembly, headers)
+  assert.strictEqual(created.status, 201)
+  return { assembly, url: created.headers["location"] ?? "" }
+})
+
+const refused = (answer: { readonly status: number; readonly text: string }, status: number, code: string) => {
+  assert.strictEqual(answer.status, status)
+  assert.match(answer.text, new RegExp(`^${code}: .+\\n$`))
+}
+
+layer(layerEmulator(), { excludeTestServices: true })("An upload", (it) => {
+  it.effect("is created, filled, and completes its Assembly", () =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* Emulator.Emulator
+      const assembly = yield* waiting()
+      const created = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
+      const url = created.headers["location"] ?? ""
+      assert.strictEqual(created.status, 201)
+      assert.isTrue(url.startsWith(`${baseUrl}/resumable/files/`))
+      assert.deepInclude(created.headers, {
+        "upload-offset": "0",
+        "tus-resumable": "1.0.0",
+        "x-content-type-options": "nosniff"
+      })
+
+      const first = yield* patch(url, 0, bytes.subarray(0, 100_000))
+      assert.strictEqual(first.status, 204)
+      assert.strictEqual(first.headers["upload-offset"], "100000")
+      const between = yield* statusOf(assembly)
+      assert.deepInclude(between, { ok: "ASSEMBLY_UPLOADING", bytes_received: 100_000, bytes_expected: 300_000 })
+      assert.deepInclude(between.tus_uploads?.[0], { filename: "a file.txt", offset: 100_000, finished: false })
+
+      const last = yield* patch(url, 100_000, bytes.subarray(100_000))
+      assert.strictEqual(last.headers["upload-offset"], "300000")
+      const done = yield* statusOf(assembly)
+      assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
+      assert.deepInclude(done.uploads?.[0], { size: 300_000, sha256 })
+      assert.deepInclude(done.tus_uploads?.[0], { finished: true, upload_url: url, size: 300_000, offset: 300_000 })
+    })
+  )
+
+  it.effect("tells how far it came", () =>
+    Effect.gen(function* () {
+      const { assembly, url } = yield* begin({ "upload-length": "10" })
+      yield* patch(url, 0, bytes.subarray(0, 4))
+      const answer = yield* head(url)
+      assert.strictEqual(answer.status, 200)
+      assert.deepInclude(answer.headers, {
+        "upload-offset": "4",
+        "upload-length": "10",
+        "upload-metadata": creationHeaders(assembly, {})["upload-metadata"],
+        "cache-control": "no-store",
+        "tus-resumable": "1.0.0"
+      })
+    })
+  )
+
+  it.effect("keeps what arrived before its connection broke", () =>
+    Effect.gen(function* () {
+      const faults = yield* Faults.Faults
+      const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 123_456 }))
+      const broken = yield* Effect.exit(patch(url, 0, bytes))
+      assert.strictEqual(broken._tag, "Failure")
+
+      assert.strictEqual((yield* head(url)).headers["upload-offset"], "123456")
+      refused(yield* patch(url, 0, bytes), 409, "ERR_MISMATCHED_OFFSET")
+      const resumed = yield* patch(url, 123_456, bytes.subarray(123_456))
+      assert.strictEqual(resumed.headers["upload-offset"], "300000")
+      const done = yield* statusOf(assembly)
+      assert.deepInclude(done.uploads?.[0], { size: 300_000, sha256 })
+    })
+  )
+
+  it.effect("is finished when only the answer was lost", () =>
+    Effect.gen(function* () {
+      const faults = yield* Faults.Faults
+      const { assembly, url } = yield* begin({ "upload-length": String(bytes.length) })
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: bytes.length }))
+      assert.strictEqual((yield* Effect.exit(patch(url, 0, bytes)))._tag, "Failure")
+      assert.strictEqual((yield* head(url)).headers["upload-offset"], "300000")
+      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("can have its length told later", () =>
+    Effect.gen(function* () {
+      const { assembly, url } = yield* begin({ "upload-defer-length": "1" })
+      const before = yield* head(url)
+      assert.strictEqual(before.headers["upload-defer-length"], "1")
+      assert.isUndefined(before.headers["upload-length"])
+
+      yield* patch(url, 0, bytes.subarray(0, 1000))
+      refused(
+        yield* patch(url, 1000, bytes.subarray(0, 1), { "upload-length": "999" }),
+        400,
+        "ERR_INVALID_UPLOAD_LENGTH"
+      )
+      const last = yield* patch(url, 1000, bytes.subarray(1000, 1500), { "upload-length": "1500" })
+      assert.strictEqual(last.headers["upload-offset"], "1500")
+      assert.strictEqual((yield* statusOf(assembly)).uploads?.[0]?.size, 1500)
+      refused(yield* patch(url, 1500, new Uint8Array(), { "upload-length": "1501" }), 400, "ERR_INVALID_UPLOAD_LENGTH")
+    })
+  )
+
+  it.effect("of no bytes is finished at once", () =>
+    Effect.gen(function* () {
+      const { assembly } = yield* begin({ "upload-length": "0" })
+      assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], {
+        size: 0,
+        sha256: createHash("sha256").digest("hex")
+      })
+    })
+  )
+
+  it.effect("may come with its creation", () =>
+    Effect.gen(function* () {
+      const assembly = yield* waiting()
+      const created = yield* send(
+        HttpClientRequest.post(assembly.tus_url ?? "", {
+          headers: creationHeaders(assembly, { "upload-length": "300000" })
+        }).pipe(HttpClientRequest.bodyUint8Array(bytes, "application/offset+octet-stream"))
+      )
+      assert.strictEqual(created.status, 201)
+      assert.strictEqual(created.headers["upload-offset"], "300000")
+      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("takes no more bytes than its length", () =>
+    Effect.gen(function* () {
+      const { assembly, url } = yield* begin({ "upload-length": "10" })
+      refused(yield* patch(url, 0, bytes.subarray(0, 11)), 413, "ERR_UPLOAD_SIZE_EXCEEDED")
+      const streamed = yield* send(
+        HttpClientRequest.patch(url, { headers: { "tus-resumable": "1.0.0", "upload-offset": "0" } }).pipe(
+          HttpClientRequest.bodyStream(Stream.make(bytes.subarray(0, 6), bytes.subarray(0, 6)), {
+            contentType: "application/offset+octet-stream"
+          })
+        )
+      )
+      refused(streamed, 413, "ERR_UPLOAD_SIZE_EXCEEDED")
+      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
+    })
+  )
+
+  it.effect("goes to the request that came last", () =>
+    Effect.gen(function* () {
+      const { assembly, url } = yield* begin({ "upload-length": "10" })
+      const stuck = yield* Effect.forkChild(patchForever(url, bytes.subarray(0, 3)))
+      yield* Effect.repeat(statusOf(assembly), { until: ({ bytes_received }) => bytes_received === 3 })
+
+      assert.strictEqual((yield* head(url)).headers["upload-offset"], "3")
+      refused(yield* Fiber.join(stuck), 423, "ERR_UPLOAD_LOCKED")
+      assert.strictEqual((yield* patch(url, 3, bytes.subarray(3, 10))).status, 204)
+      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("is gone after its termination; a finished one leaves its receipt", () =>
+    Effect.gen(function* () {
+      const { assembly, url } = yield* begin({ "upload-length": "10" })
+      assert.strictEqual((yield* terminate(url)).status, 204)
+      assert.strictEqual((yield* head(url)).status, 404)
+      refused(yield* patch(url, 0, bytes.subarray(0, 1)), 404, "ERR_UPLOAD_NOT_FOUND")
+      assert.deepStrictEqual((yield* statusOf(assembly)).tus_uploads, [])
+
+      const again = yield* createUpload(assembly, { "upload-length": "1" })
+      const finished = again.headers["location"] ?? ""
+      yield* patch(finished, 0, bytes.subarray(0, 1))
+      assert.strictEqual((yield* terminate(finished)).status, 204)
+      assert.strictEqual((yield* head(finished)).status, 404)
+      assert.strictEqual((yield* statusOf(assembly)).tus_uploads?.[0]?.finished, true)
+    })
+  )
+})
+
+layer(layerEmulator(), { excludeTestServices: true })("A creation", (it) => {
+  const missing = metadata({ assembly_url: "https://other.example/assemblies/1", filename: "a", fieldname: "b" })
+
+  it.effect.each([
+    [412, "ERR_UNSUPPORTED_VERSION", { "upload-length": "1", "tus-resumable": "0.2.0" }],
+    [400, "ERR_INVALID_UPLOAD_LENGTH", {}],
+    [400, "ERR_INVALID_UPLOAD_LENGTH", { "upload-length": "007" }],
+    [400, "ERR_INVALID_UPLOAD_LENGTH", { "upload-length": "9223372036854775808" }],
+    [400, "ERR_INVALID_UPLOAD_LENGTH", { "upload-length": "1", "upload-defer-length": "1" }],
+    [400, "ERR_INVALID_UPLOAD_DEFER_LENGTH", { "upload-defer-length": "2" }],
+    [400, "ERR_INVALID_METADATA", { "upload-length": "1", "upload-metadata": "filename" }],
+    [404, "ERR_ASSEMBLY_NOT_FOUND", { "upload-length": "1", "upload-metadata": missing }],
+    [501, "ERR_NOT_IMPLEMENTED", { "upload-length": "1", "upload-concat": "partial" }]
+  ] as const)("is refused with %s", ([status, code, headers]) =>
+    Effect.gen(function* () {
+      const answer = yield* createUpload(yield* waiting(), headers)
+      refused(answer, status, code)
+      assert.deepInclude(answer.headers, {
+        "content-type": "text/plain; charset=utf-8",
+        "tus-resumable": "1.0.0",
+        "x-content-type-options": "nosniff"
+      })
+    })
+  )
+
+  it.effect("may have the greatest length", () =>
+    Effect.gen(function* () {
+      const { url } = yield* begin({ "upload-length": "9223372036854775807" })
+      assert.strictEqual((yield* head(url)).headers["upload-length"], "9223372036854775807")
+    })
+  )
+
+  it.effect("is refused when its Assembly does not wait any more", () =>
+    Effect.gen(function* () {
+      const done = yield* Assemblies.create({})
+      refused(yield* createUpload(done, { "upload-length": "1" }), 403, "ERR_ASSEMBLY_NOT_UPLOADING")
+    })
+  )
+
+  it.effect("can be prepared by asking what the server can do", () =>
+    Effect.gen(function* () {
+      const answer = yield* send(HttpClientRequest.options("/resumable/files/"))
+      assert.strictEqual(answer.status, 204)
+      assert.strictEqual(answer.headers["tus-version"], "1.0.0")
+      assert.include(answer.headers["tus-extension"], "creation-defer-length")
+    })
+  )
+})

@@ -1,0 +1,107 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { createHmac } from "node:crypto"
+
+/** A client of the emulator in the context. */
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+
+/** A running emulator, its faults, a client of it and HTTP itself. */
+export const layer = (options?: Emulator.Options) =>
+  client.pipe(Layer.provideMerge(Layer.merge(Emulator.layer(options), FetchHttpClient.layer)))
+
+/** Sends a request as it is and reads the whole answer. A path is one of the emulator. */
+export const send = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest) {
+  const { baseUrl } = yield* Emulator.Emulator
+  const http = HttpClient.withScope(yield* HttpClient.HttpClient)
+  const response = yield* http.execute(
+    request.url.startsWith("/") ? HttpClientRequest.prependUrl(request, baseUrl) : request
+  )
+  return { status: response.status, headers: response.headers, text: yield* response.text }
+}, Effect.scoped)
+
+/** What the answer says in JSON. */
+export const json = ({ text }: { readonly text: string }): { readonly [key: string]: unknown } => JSON.parse(text)
+
+/** The signature of a text, computed without the code under test. */
+export const hmac = (text: string, secret: Redacted.Redacted, algorithm = "sha384"): string =>
+  `${algorithm}:${createHmac(algorithm, Redacted.value(secret)).update(text).digest("hex")}`
+
+/** Steps that keep each upload as an asset at `path`. */
+export const storeAt = (path: string) => ({
+  ":original": { robot: "/upload/handle" },
+  stored: { use: ":original", robot: "/transloadit/store", path }
+})
+
+const tus = { "tus-resumable": "1.0.0" }
+
+export const metadata = (entries: Readonly<Record<string, string>>): string =>
+  Object.entries(entries)
+    .map(([key, value]) => `${key} ${Base64.encode(value)}`)
+    .join(",")
+
+/** The headers of a creation for an Assembly. */
+export const creationHeaders = (status: Assembly.Status, headers: Readonly<Record<string, string>>) => ({
+  ...tus,
+  "upload-metadata": metadata({
+    assembly_url: status.assembly_ssl_url ?? "",
+    filename: "a file.txt",
+    fieldname: "file",
+    mark: "ä"
+  }),
+  ...headers
+})
+
+/** Creates an upload for an Assembly. */
+export const createUpload = (status: Assembly.Status, headers: Readonly<Record<string, string>>) =>
+  send(HttpClientRequest.post(status.tus_url ?? "", { headers: creationHeaders(status, headers) }))
+
+export const patch = (url: string, offset: number, bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}) =>
+  send(
+    HttpClientRequest.patch(url, { headers: { ...tus, "upload-offset": String(offset), ...headers } }).pipe(
+      HttpClientRequest.bodyUint8Array(bytes, "application/offset+octet-stream")
+    )
+  )
+
+/** A PATCH at offset 0 that brings these bytes and then never ends. */
+export const patchForever = (url: string, bytes: Uint8Array) =>
+  send(
+    HttpClientRequest.patch(url, { headers: { ...tus, "upload-offset": "0" } }).pipe(
+      HttpClientRequest.bodyStream(Stream.concat(Stream.make(bytes), Stream.never), {
+        contentType: "application/offset+octet-stream"
+      })
+    )
+  )
+
+export const head = (url: string) => send(HttpClientRequest.head(url, { headers: tus }))
+
+export const terminate = (url: string) => send(HttpClientRequest.delete(url, { headers: tus }))
+
+/** Uploads one file to an Assembly with these Steps and answers its Status after that. */
+export const uploadOne = Effect.fnUntraced(function* (
+  options: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">,
+  bytes: Uint8Array
+) {
+  const status = yield* Assemblies.create({ ...options, numExpectedUploadFiles: 1 })
+  const created = yield* createUpload(status, { "upload-length": String(bytes.length) })
+  if (bytes.length > 0) yield* patch(created.headers["location"] ?? "", 0, bytes)
+  return yield* Assemblies.get(status.assembly_id as Assembly.AssemblyId)
+})
