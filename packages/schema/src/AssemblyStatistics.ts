@@ -91,21 +91,24 @@ export const StatisticsStrict = strict({
   errorStatsTotals: Schema.Array(strict(ErrorTotal.fields))
 })
 
-const AnyDateTime = Schema.declare(DateTime.isDateTime, {
-  expected: "a DateTime",
+const isSince = (u: unknown): u is string | DateTime.Utc =>
+  typeof u === "string" ? u !== "" : DateTime.isDateTime(u) && DateTime.isUtc(u)
+
+const TextOrDateTime = Schema.declare(isSince, {
+  expected: "at least 1 character or a DateTime.Utc",
   toCodecArbitrary: () =>
-    Schema.link<DateTime.DateTime>()(Schema.DateTimeUtc, {
-      decode: SchemaGetter.passthrough({ strict: false }),
-      encode: SchemaGetter.transform(DateTime.toUtc)
+    Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, Schema.DateTimeUtc]), {
+      decode: SchemaGetter.passthrough(),
+      encode: SchemaGetter.passthrough()
     })
 })
 
 /**
- * The start of the window: a `DateTime`, sent as ISO 8601 in UTC, or any text that the service can read, sent unchanged.
+ * The start of the window: a `DateTime.Utc`, sent as ISO 8601, or any text that the service can read, sent unchanged.
  * That it lies at most 91 days back is checked where the clock is, in `@assembly-effect/api`.
  */
 export const Since = NonEmptyString.pipe(
-  Schema.decodeTo(Schema.Union([NonEmptyString, AnyDateTime]), {
+  Schema.decodeTo(TextOrDateTime, {
     decode: SchemaGetter.passthrough({ strict: false }),
     encode: SchemaGetter.transform((since) => (DateTime.isDateTime(since) ? DateTime.formatIso(since) : since))
   })
@@ -120,9 +123,10 @@ const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_templ
 export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
   Schema.decodeTo(
     Schema.optionalKey(
-      NonEmptyString.check(
+      Schema.String.check(
         Schema.makeFilter((id) => !withoutTemplate.has(id), {
-          expected: "a Template ID or all (leave it out for Assemblies without a Template)"
+          expected: "a Template ID or all (leave it out for Assemblies without a Template)",
+          arbitraryConstraint: { minLength: 1 }
         })
       )
     ),

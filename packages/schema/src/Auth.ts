@@ -40,10 +40,9 @@ export const KnownScope = Schema.Literals([
  *
  * @example `"dam:write"`
  */
-export const Scope = Schema.Union([
-  KnownScope,
-  Schema.StringForLiteralAutocomplete.check(Schema.isPattern(/^[!-~]+$/, { expected: "a scope without white space" }))
-])
+export const Scope = Schema.make<Schema.Codec<typeof KnownScope.Type | (string & {})>>(
+  Schema.String.check(Schema.isPattern(/^[!-~]+$/, { expected: "a scope without white space" })).ast
+)
 export type Scope = typeof Scope.Type
 
 /**

@@ -75,7 +75,7 @@ const isDateTimeText = (zone: string, expected: string) =>
   Schema.isPattern(new RegExp(`^${day}T${time}${zone}$`), {
     expected,
     arbitraryConstraint: { patterns: [{ source: `^${commonDay}T${time}${zone}$`, flags: "" }] }
-  })
+  }).abort()
 
 /** JavaScript reads 30 February as 2 March; the day that comes out tells. */
 const isCalendarDay = (text: string): boolean =>
