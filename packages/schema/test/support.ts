@@ -58,8 +58,11 @@ export const roundTrips = <T, E>(schema: Codec<T, E>) => {
 }
 
 /** A seeded sample, so that a failure is the same everywhere. */
-export const sample = <A>(arbitrary: Arbitrary.Arbitrary<A>, count: number, maxDiscards: number = count) =>
-  Effect.runSync(Arbitrary.sampleEffect(arbitrary, { count, maxDiscards, seed: "assembly" }))
+export const sample = <A>(
+  arbitrary: Arbitrary.Arbitrary<A>,
+  count: number,
+  { maxDiscards = count, seed = "assembly" }: { readonly maxDiscards?: number; readonly seed?: string } = {}
+) => Effect.runSync(Arbitrary.sampleEffect(arbitrary, { count, maxDiscards, seed }))
 
 /** An object without one of its keys. */
 export const without = (value: object, key: string): object =>
