@@ -4,6 +4,8 @@
  * Beyond the specification: spec.md names the Assembly operations and shows neither their params nor the Status.
  */
 import * as Schema from "effect/Schema"
+import { generateFew } from "./internal/generate.ts"
+import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
 /**
@@ -114,25 +116,29 @@ export const state = (status: Status): State => {
 /**
  * One Step: which robot works, on the results of which Steps, and the robot's own options.
  */
-export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString }), rest)
+export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString }), rest).check(generateFew(3))
 export type Step = typeof Step.Type
 
 /**
  * The params that create an Assembly: its Steps or the Template that holds them, and what travels with it.
  */
-export const CreateParams = Schema.Struct({
-  steps: Schema.optionalKey(Schema.Record(Schema.String, Step)),
-  templateId: Schema.optionalKey(NonEmptyString),
-  fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  notifyUrl: Schema.optionalKey(NonEmptyString)
-}).pipe(Schema.encodeKeys({ templateId: "template_id", notifyUrl: "notify_url" }))
+export const CreateParams = renamed(
+  {
+    steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3))),
+    templateId: Schema.optionalKey(NonEmptyString),
+    fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
+    notifyUrl: Schema.optionalKey(NonEmptyString)
+  },
+  { templateId: "template_id", notifyUrl: "notify_url" }
+)
 export type CreateParams = typeof CreateParams.Type
 
 /**
  * The form fields beside the params. `numExpectedUploadFiles` counts the final files that will be uploaded with tus
  * (spec.md, "Create a tus upload").
  */
-export const CreateForm = Schema.Struct({
-  numExpectedUploadFiles: Schema.optionalKey(NonNegativeInt)
-}).pipe(Schema.encodeKeys({ numExpectedUploadFiles: "num_expected_upload_files" }))
+export const CreateForm = renamed(
+  { numExpectedUploadFiles: Schema.optionalKey(NonNegativeInt) },
+  { numExpectedUploadFiles: "num_expected_upload_files" }
+)
 export type CreateForm = typeof CreateForm.Type

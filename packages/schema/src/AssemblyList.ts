@@ -3,6 +3,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { renamed } from "./internal/struct.ts"
 import { NonNegativeInt, ListDate } from "./Scalar.ts"
 
 /**
@@ -24,14 +25,19 @@ export type AssemblyType = typeof AssemblyType.Type
  *
  * @example `{ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), type: "completed" }`
  */
-export const Query = Schema.Struct({
-  page: Schema.optionalKey(Schema.Int),
-  pageSize: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }))),
-  type: Schema.optionalKey(AssemblyType),
-  fromDate: ListDate,
-  toDate: Schema.optionalKey(ListDate),
-  keywords: Schema.optionalKey(Schema.Array(Schema.String))
-}).pipe(Schema.encodeKeys({ pageSize: "pagesize", fromDate: "fromdate", toDate: "todate" }))
+export const Query = renamed(
+  {
+    page: Schema.optionalKey(Schema.Int),
+    pageSize: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }, { expected: "an integer of 1 to 5000" }))
+    ),
+    type: Schema.optionalKey(AssemblyType),
+    fromDate: ListDate,
+    toDate: Schema.optionalKey(ListDate),
+    keywords: Schema.optionalKey(Schema.Array(Schema.String))
+  },
+  { pageSize: "pagesize", fromDate: "fromdate", toDate: "todate" }
+)
 export type Query = typeof Query.Type
 
 /**
@@ -73,7 +79,7 @@ export type Page = typeof Page.Type
  * The list as it comes: a bare array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
  * specification).
  */
-export const Listing = Schema.Union([
+export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
   Page,
   // Only this form is transformed, so that the usual one is not checked twice.
   Schema.Array(Entry).pipe(
