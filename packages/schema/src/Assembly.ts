@@ -13,7 +13,7 @@ import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
  * cryptographic source.
  */
 export const AssemblyId = Schema.String.check(
-  Schema.isPattern(/^[a-f0-9]{32}$/, { expected: "32 lowercase hexadecimal digits" })
+  Schema.isPattern(/^[a-f0-9]{32}$/u, { expected: "32 lowercase hexadecimal digits" })
 ).pipe(Schema.brand("AssemblyId"))
 export type AssemblyId = typeof AssemblyId.Type
 

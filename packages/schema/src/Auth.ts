@@ -41,7 +41,7 @@ export const KnownScope = Schema.Literals([
  * @example `"dam:write"`
  */
 export const Scope = Schema.make<Schema.Codec<typeof KnownScope.Type | (string & {})>>(
-  Schema.String.check(Schema.isPattern(/^[!-~]+$/, { expected: "a scope without white space" })).ast
+  Schema.String.check(Schema.isPattern(/^[!-~]+$/u, { expected: "a scope without white space" })).ast
 )
 export type Scope = typeof Scope.Type
 
@@ -163,7 +163,7 @@ export const withBearerAuth = <S extends Schema.ConstraintCodec<unknown, unknown
   withProof(bearer, params)
 
 const Scopes = Schema.String.check(
-  Schema.isPattern(/^[!-~]+(?: [!-~]+)*$/, { expected: "scopes with a single space between them" })
+  Schema.isPattern(/^[!-~]+(?: [!-~]+)*$/u, { expected: "scopes with a single space between them" })
 ).pipe(
   Schema.decodeTo(Schema.NonEmptyArray(Scope), {
     decode: SchemaGetter.transform((text): readonly [string, ...Array<string>] => {

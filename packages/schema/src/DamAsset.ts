@@ -9,11 +9,11 @@ import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./Scalar.ts"
 
 const lowerHex = (digits: number) =>
   Schema.String.check(
-    Schema.isPattern(new RegExp(`^[a-f0-9]{${digits}}$`), { expected: `${digits} lowercase hexadecimal digits` })
+    Schema.isPattern(new RegExp(`^[a-f0-9]{${digits}}$`, "u"), { expected: `${digits} lowercase hexadecimal digits` })
   )
 
 const PaddedBase64 = Schema.String.check(
-  Schema.isPattern(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, {
+  Schema.isPattern(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u, {
     expected: "padded Base64 in the standard alphabet"
   })
 )

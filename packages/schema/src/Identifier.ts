@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 
 const make = <const Name extends string>(name: Name) =>
   Schema.String.check(
-    Schema.isPattern(/^[A-Za-z0-9_-]{21}[AQgw]$/, {
+    Schema.isPattern(/^[A-Za-z0-9_-]{21}[AQgw]$/u, {
       expected: "22 characters of Base64URL, the last one A, Q, g or w"
     })
   ).pipe(Schema.brand<Name>(name as never))

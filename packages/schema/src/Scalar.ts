@@ -72,7 +72,7 @@ const commonDay =
 const time = "(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d+)?)?"
 
 const isDateTimeText = (zone: string, expected: string) =>
-  Schema.isPattern(new RegExp(`^${day}T${time}${zone}$`), {
+  Schema.isPattern(new RegExp(`^${day}T${time}${zone}$`, "u"), {
     expected,
     arbitraryConstraint: { patterns: [{ source: `^${commonDay}T${time}${zone}$`, flags: "" }] }
   }).abort()
@@ -167,7 +167,7 @@ const parseListDate = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Is
  * @example `2026-01-01 10:00:00`
  */
 export const ListDate = Schema.String.check(
-  Schema.isPattern(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/, { expected: "a date-time as Y-m-d H:i:s" })
+  Schema.isPattern(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/u, { expected: "a date-time as Y-m-d H:i:s" })
 ).pipe(
   Schema.decodeTo(UtcSecond, {
     decode: SchemaGetter.transformEffect(parseListDate),

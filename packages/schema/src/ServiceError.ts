@@ -7,7 +7,7 @@ import { NonEmptyString } from "./Scalar.ts"
 
 const HttpCode = Schema.Union([
   Schema.Finite,
-  Schema.String.check(Schema.isPattern(/^-?\d+(?:\.\d+)?$/, { expected: "a number in digits" }))
+  Schema.String.check(Schema.isPattern(/^-?\d+(?:\.\d+)?$/u, { expected: "a number in digits" }))
 ])
 
 /**
@@ -127,7 +127,7 @@ const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
  */
 export const TusErrorText = Schema.TaggedUnion({
   Line: {
-    code: Schema.String.check(Schema.isPattern(/^ERR_[A-Z0-9_]+$/, { expected: "ERR_ and a code in upper case" })),
+    code: Schema.String.check(Schema.isPattern(/^ERR_[A-Z0-9_]+$/u, { expected: "ERR_ and a code in upper case" })),
     message: Schema.String
   },
   Hook: {

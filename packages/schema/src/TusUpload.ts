@@ -27,7 +27,7 @@ const maxLength = 9_223_372_036_854_775_807n
  * A number of bytes, 0 to 2^63 - 1. On the wire a canonical base-10 integer: no sign, no zero in front, no exponent.
  */
 export const UploadLength = Schema.String.check(
-  Schema.isPattern(/^(?:0|[1-9][0-9]{0,18})$/, { expected: "an unsigned base-10 integer without leading zeros" })
+  Schema.isPattern(/^(?:0|[1-9][0-9]{0,18})$/u, { expected: "an unsigned base-10 integer without leading zeros" })
 ).pipe(
   Schema.decodeTo(
     Schema.BigInt.check(
@@ -53,7 +53,7 @@ const url = `(?:https?://[A-Za-z0-9.:[\\]-]+)?${path}`
  * segment starts with a dot or has a percent sign: such a URL could name another place than it shows.
  */
 export const UploadPath = Schema.String.check(
-  Schema.isPattern(new RegExp(`^${path}$`), { expected: "a path /resumable/files/<id>[/…]" })
+  Schema.isPattern(new RegExp(`^${path}$`, "u"), { expected: "a path /resumable/files/<id>[/…]" })
 )
 
 const maxConcat = 8192
@@ -62,7 +62,7 @@ const maxConcat = 8192
  * `upload-concat` of a final upload: the URLs of its parts in the order of their bytes, at most 8192 characters.
  */
 export const Concat = Schema.String.check(
-  Schema.isPattern(new RegExp(`^final;${url}(?: ${url})*$`), {
+  Schema.isPattern(new RegExp(`^final;${url}(?: ${url})*$`, "u"), {
     expected: "final; and upload URLs with a single space between them"
   }),
   Schema.isMaxLength(maxConcat, { expected: `at most ${maxConcat} characters` })
@@ -73,7 +73,7 @@ export type Concat = typeof Concat.Type
  * The URL of a part as it stands in `upload-concat`, with or without scheme and host.
  */
 export const PartUrl = Schema.String.check(
-  Schema.isPattern(new RegExp(`^${url}$`), { expected: "an upload URL [https://host]/resumable/files/<id>[/…]" })
+  Schema.isPattern(new RegExp(`^${url}$`, "u"), { expected: "an upload URL [https://host]/resumable/files/<id>[/…]" })
 )
 
 const toConcat = (parts: ReadonlyArray<string>): string => `final;${parts.join(" ")}`
