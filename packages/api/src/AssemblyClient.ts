@@ -22,7 +22,8 @@ import * as RetryPolicy from "./RetryPolicy.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
 
 /**
- * Runs operations against one base URL; `updates` is the text of the update stream that a Status names.
+ * Runs operations against one base URL. `updates` is the text of the update stream that a Status names; a client that
+ * has none, such as a stub in a test, makes `Assemblies.watch` poll.
  */
 export class AssemblyClient extends Context.Service<
   AssemblyClient,
@@ -31,7 +32,7 @@ export class AssemblyClient extends Context.Service<
       operation: Op,
       input: Operation.Input<Op>
     ) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
-    readonly updates: (
+    readonly updates?: (
       url: ServiceUrl
     ) => Stream.Stream<string, ApiError.TransportFailure | ApiError.UnexpectedResponse>
   }
@@ -126,6 +127,12 @@ export const layer = (
 ): Layer.Layer<AssemblyClient, ApiError.InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
   Layer.effect(AssemblyClient, make(options))
 
+const makeConfigured = () =>
+  Layer.effect(
+    AssemblyClient,
+    Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), (baseUrl) => make({ baseUrl }))
+  )
+
 /**
  * A client for the service at `ASSEMBLY_BASE_URL`.
  */
@@ -133,7 +140,5 @@ export const layerConfig: Layer.Layer<
   AssemblyClient,
   ApiError.InvalidRequest | Config.ConfigError,
   Authenticator.Authenticator | HttpClient.HttpClient
-> = Layer.effect(
-  AssemblyClient,
-  Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), (baseUrl) => make({ baseUrl }))
-)
+  // The annotation lets a bundler drop it, and `Config` with it, where nobody reads the configuration.
+> = /* @__PURE__ */ makeConfigured()

@@ -1,3 +1,4 @@
+// `Guard` is not here: it loads modules that most programs do not need. Import "@assembly-effect/api/Guard".
 export * as ApiError from "./ApiError.ts"
 export * as Assemblies from "./Assemblies.ts"
 export * as AssemblyClient from "./AssemblyClient.ts"

@@ -19,7 +19,7 @@ const retryIn = (body: unknown): Option.Option<Duration.Duration> =>
   Option.map(decodeRetryIn(body), ({ info }) => Duration.seconds(info.retryIn))
 
 /** The time of the service when it answered, in milliseconds. */
-export const serviceTime = (headers: Headers.Headers): Option.Option<number> => {
+const serviceTime = (headers: Headers.Headers): Option.Option<number> => {
   const { date } = headers
   if (date === undefined) return Option.none()
   return Option.map(Result.getSuccess(Headers.parseHttpDate(date)), ({ epochMilliseconds }) => epochMilliseconds)

@@ -85,7 +85,7 @@ export type Page = typeof Page.Type
  * The list as it comes: a bare array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
  * specification).
  */
-export const Listing = Schema.Union([
+export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
   Page,
   // Only this form is transformed, so that the usual one is not checked twice.
   Schema.Array(Entry).pipe(

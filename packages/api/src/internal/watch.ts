@@ -12,7 +12,7 @@ import * as Completion from "./completion.ts"
 /** How the Status is read, and how the text of its update stream. */
 export interface Access<E, R> {
   readonly read: Effect.Effect<Assembly.Status, E, R>
-  readonly updates: (url: ServiceUrl.ServiceUrl) => Stream.Stream<string, { readonly _tag: string }>
+  readonly updates: ((url: ServiceUrl.ServiceUrl) => Stream.Stream<string, { readonly _tag: string }>) | undefined
 }
 
 /** While updates come; a lost one is found out by then. */
@@ -88,7 +88,7 @@ export const watch = <E, R>(
       const signals: Signals = { changed: yield* Queue.sliding<void>(1), connected: yield* Ref.make(false) }
       const first = yield* read
       const url = ServiceUrl.make(first.update_stream_url)
-      if (Option.isSome(url) && Assembly.state(first) === "Busy") {
+      if (updates !== undefined && Option.isSome(url) && Assembly.state(first) === "Busy") {
         yield* Effect.forkScoped(keepListening(updates(url.value), signals))
       }
       const later = Stream.unfold<number, Assembly.Status, E, R>(0, (reading) =>

@@ -9,7 +9,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
 /** A request as it arrived. */
-export interface Received {
+interface Received {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams

@@ -11,7 +11,7 @@ import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
 
 export const assemblyId = AssemblyId.make("0123456789abcdef0123456789abcdef")
-export const assetId = AssetId.make("abcdefghijklmnopqrstuA")
+const assetId = AssetId.make("abcdefghijklmnopqrstuA")
 
 /** An error of an operation, as data. */
 export interface AnyError {
@@ -33,7 +33,7 @@ export interface Case {
   readonly named: ReadonlyArray<readonly [code: string, status: number, tag: string]>
 }
 
-export const statistics = {
+const statistics = {
   ok: "ASSEMBLY_STATS_FOUND",
   granularity: 3600,
   stats: [],
