@@ -85,9 +85,13 @@ export type Page = typeof Page.Type
  * The list as it comes: a bare array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
  * specification).
  */
-export const Listing = Schema.Union([Schema.Array(Entry), Page]).pipe(
-  Schema.decodeTo(Schema.toType(Page), {
-    decode: SchemaGetter.transform((listing) => ("items" in listing ? listing : { items: listing })),
-    encode: SchemaGetter.passthrough({ strict: false })
-  })
-)
+export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
+  Page,
+  // Only this form is transformed, so that the usual one is not checked twice.
+  Schema.Array(Entry).pipe(
+    Schema.decodeTo(Schema.toType(Page), {
+      decode: SchemaGetter.transform((items) => ({ items })),
+      encode: SchemaGetter.transform(({ items }) => items)
+    })
+  )
+])

@@ -23,7 +23,8 @@ const CreateWithoutId = Operation.make({
   ...Operations.Create,
   name: "Assemblies.createWithoutId",
   path: "/assemblies",
-  variables: {}
+  variables: {},
+  retry: "never"
 })
 
 const explain = (issues: ReadonlyArray<ApiError.Issue>): string =>
