@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -182,26 +183,52 @@ const Scopes = Schema.String.check(
   })
 )
 
+const unscoped = { grantType: Schema.tag("client_credentials"), aud: Schema.tag("api2") }
+
 /**
  * The form fields of a token request. The Auth Key must already grant the scopes (spec.md, "Authentication").
  *
  * @example `Auth.TokenRequest.make({ scope: ["assemblies:read", "dam:write"] })`
  */
-export const TokenRequest = renamed(
-  { grantType: Schema.tag("client_credentials"), aud: Schema.tag("api2"), scope: Scopes },
-  { grantType: "grant_type" }
-)
+export const TokenRequest = renamed({ ...unscoped, scope: Scopes }, { grantType: "grant_type" })
 export type TokenRequest = typeof TokenRequest.Type
 
 /**
- * The answer to a token request. `expires_in` is seconds. The specification promises `access_token` alone; the rest is
- * beyond it.
+ * {@link TokenRequest} whose scope may be left out: the token grants all that the Auth Key grants then. Beyond the
+ * specification.
+ */
+export const OpenTokenRequest = renamed({ ...unscoped, scope: Schema.optionalKey(Scopes) }, { grantType: "grant_type" })
+export type OpenTokenRequest = typeof OpenTokenRequest.Type
+
+const TokenText = Schema.String.check(
+  Schema.isPattern(/^[!-~]+$/u, { expected: "at least 1 character, visible ASCII only" })
+)
+
+/**
+ * A bearer token, which is not shown. It travels in a header, so nothing but visible ASCII is in it.
+ *
+ * Clause: spec.md, "Authentication".
+ */
+export const AccessToken = TokenText.pipe(
+  // `RedactedFromValue` with a label would refuse to encode a token that was made with another label, or none.
+  Schema.decodeTo(Schema.Redacted(TokenText), {
+    decode: SchemaGetter.transform((text) => Redacted.make(text, { label: "access_token" })),
+    encode: SchemaGetter.transform((token) => Redacted.value(token))
+  })
+)
+export type AccessToken = typeof AccessToken.Type
+
+/**
+ * The answer to a token request. `expires_in` is seconds, `token_type` is Bearer in any case. The specification promises
+ * `access_token` alone; the rest is beyond it.
  *
  * Clause: spec.md, "Authentication".
  */
 export const TokenResponse = Schema.Struct({
-  access_token: Schema.RedactedFromValue(NonEmptyString, { label: "access_token" }),
-  token_type: Schema.optionalKey(Schema.String),
+  access_token: AccessToken,
+  token_type: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[Bb][Ee][Aa][Rr][Ee][Rr]$/u, { expected: "Bearer" }))
+  ),
   expires_in: Schema.optionalKey(NonNegativeNumber),
   scope: Schema.optionalKey(Schema.String)
 })

@@ -113,6 +113,20 @@ describe("TokenRequest", () => {
   })
 })
 
+describe("OpenTokenRequest", () => {
+  it("is a token request that may leave the scope out", () => {
+    const open = { grantType: "client_credentials", aud: "api2" } as const
+    const wire = { grant_type: "client_credentials", aud: "api2" }
+    assert.deepStrictEqual(Schema.encodeSync(Auth.OpenTokenRequest)(open), wire)
+    assert.deepStrictEqual(Schema.decodeUnknownSync(Auth.OpenTokenRequest)({ ...wire, scope: "read" }), {
+      ...open,
+      scope: ["read"]
+    })
+    assert.isFalse(accepts(Auth.OpenTokenRequest, { ...wire, scope: "" }))
+    assert.isFalse(accepts(Auth.OpenTokenRequest, { ...wire, scope: "a  b" }))
+  })
+})
+
 describe("TokenResponse", () => {
   const decode = Schema.decodeUnknownSync(Auth.TokenResponse)
 
@@ -123,6 +137,27 @@ describe("TokenResponse", () => {
       "expires_in: Expected number"
     ])
     assert.deepStrictEqual(decode({ access_token: "t", expires_in: 5, token_type: "Bearer", more: 1 }).expires_in, 5)
+  })
+
+  it("has a token that fits into a header, of the type that is sent there", () => {
+    const of = (access_token: string) => ({ access_token })
+    assert.deepStrictEqual(accepted(Auth.TokenResponse, ["", "a b", "a\r\nx: 1", "ä", "a.b-c_~="].map(of)), [
+      of("a.b-c_~=")
+    ])
+    const typed = (token_type: string) => ({ access_token: "t", token_type })
+    const valid = [typed("Bearer"), typed("bearer"), typed("BEARER")]
+    assert.deepStrictEqual(accepted(Auth.TokenResponse, [...valid, typed("mac"), typed(" bearer")]), valid)
+  })
+
+  it("is written with a token of any origin", () => {
+    const tokens = [
+      Redacted.make("t"),
+      Redacted.make("t", { label: "mine" }),
+      decode({ access_token: "t" }).access_token
+    ]
+    for (const access_token of tokens) {
+      assert.deepStrictEqual(Schema.encodeSync(Auth.TokenResponse)({ access_token }), { access_token: "t" })
+    }
   })
 
   it("shows the token nowhere", () => {

@@ -33,6 +33,7 @@ const responses: ReadonlyArray<readonly [name: string, schema: Codec]> = [
   ["Status", Assembly.Status],
   ["Created", TusUpload.Created],
   ["OffsetHeaders", TusUpload.OffsetHeaders],
+  ["OpenTokenRequest", Auth.OpenTokenRequest],
   ["TokenResponse", Auth.TokenResponse],
   ["ErrorObject", ServiceError.ErrorObject],
   ["StatisticsError", ServiceError.StatisticsError],
