@@ -1,6 +1,7 @@
 /**
  * What makes a request prove who asks (spec.md, "Authentication").
  */
+import type * as Auth from "@assembly-effect/schema/Auth"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -59,8 +60,8 @@ export class Authenticator extends Context.Service<
 const final = () => Effect.succeed("final" as const)
 
 /**
- * Signed params: `auth.key`, `auth.expires` and a nonce are added, then the text is signed. `window` is how long a
- * signature stays valid, 5 minutes by default.
+ * Signed params: `auth.key`, `auth.expires` and a nonce are added, then the text is signed (spec.md, "Authentication").
+ * `window` is how long a signature stays valid, 5 minutes by default.
  */
 export const layerSignedNoDeps = (options?: {
   readonly window?: Duration.Input | undefined
@@ -79,11 +80,8 @@ export const layerSignedNoDeps = (options?: {
           const validFor = clockSkew === undefined ? window : Duration.sum(window, clockSkew)
           const expires = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, validFor))
           const nonce = yield* random.uuidV4()
-          const text = JSON.stringify(
-            nonceIn === "auth"
-              ? { auth: { key, expires, nonce }, ...params }
-              : { auth: { key, expires }, nonce, ...params }
-          )
+          const auth: Auth.SignedAuthParams = nonceIn === "auth" ? { key, expires, nonce } : { key, expires }
+          const text = JSON.stringify(nonceIn === "auth" ? { auth, ...params } : { auth, nonce, ...params })
           return { _tag: "Signature", params: text, signature: yield* signer.sign(text) }
         })
       })

@@ -25,10 +25,15 @@ export class Signer extends Context.Service<
  */
 export type Algorithm = Hmac.Algorithm
 
+/**
+ * Whether a text is the name of such a function, as it stands in front of a signature: `sha384` in `sha384:0a1b…`.
+ */
+export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(Hmac.algorithms, name)
+
 const utf8 = new TextEncoder()
 
 /**
- * A Signer for one secret. The same function checks signatures on the service's side: `Mac` compares tags itself.
+ * A Signer for one secret, `sha384` by default. It fails where the secret is no key, as an empty one is not.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly secret: Redacted.Redacted

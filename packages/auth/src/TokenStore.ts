@@ -1,6 +1,7 @@
 /**
  * Where several processes share their tokens. Each keeps its own by default.
  */
+import * as Auth from "@assembly-effect/schema/Auth"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Context from "effect/Context"
 import * as Aead from "effect/crypto/Aead"
@@ -64,7 +65,7 @@ const { nonceLength } = Aead.aes256Gcm
 
 const AtRest = Schema.fromJsonString(
   Schema.Struct({
-    value: Schema.NonEmptyString,
+    value: Auth.AccessToken,
     expiresAt: Schema.optional(Schema.DateTimeUtcFromMillis),
     renewAt: Schema.optional(Schema.DateTimeUtcFromMillis)
   })
@@ -107,12 +108,12 @@ const makeKeyValueStore = Effect.gen(function* () {
       aad: textOf(grant)
     })
     const { expiresAt, renewAt, value } = yield* decodeAtRest(new TextDecoder().decode(plain))
-    return Option.some<Token>({ value: Redacted.make(value, { label: "token" }), expiresAt, renewAt })
+    return Option.some<Token>({ value, expiresAt, renewAt })
   })
 
   const save = Effect.fnUntraced(function* (grant: Grant, { expiresAt, renewAt, value }: Token) {
     const nonce = yield* random.randomBytes(nonceLength)
-    const text = yield* encodeAtRest({ value: Redacted.value(value), expiresAt, renewAt })
+    const text = yield* encodeAtRest({ value, expiresAt, renewAt })
     const sealed = yield* aead.encrypt(key, utf8.encode(text), { nonce, aad: textOf(grant) })
     const entry = new Uint8Array(nonce.length + sealed.length)
     entry.set(nonce)

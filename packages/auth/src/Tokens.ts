@@ -1,6 +1,7 @@
 /**
  * Bearer tokens from an Auth Key and its secret: asked for once, used while they are valid (spec.md, "Authentication").
  */
+import type * as Auth from "@assembly-effect/schema/Auth"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Cache from "effect/Cache"
 import * as Clock from "effect/Clock"
@@ -14,7 +15,7 @@ import * as HashMap from "effect/HashMap"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
@@ -22,11 +23,12 @@ import * as TokenEndpoint from "./internal/tokenEndpoint.ts"
 import * as TokenStore from "./TokenStore.ts"
 
 /**
- * What a token is asked for: where it will be used, and the scope that the operation needs.
+ * What a token is asked for: where it will be used, and the scope that the operation needs. A scope with white space in
+ * it is a defect of the program.
  */
 export interface Request {
   readonly baseUrl: SecureUrl
-  readonly scope?: string | undefined
+  readonly scope?: Auth.Scope | undefined
 }
 
 /**
@@ -44,14 +46,15 @@ export class Tokens extends Context.Service<
 >()("@assembly-effect/auth/Tokens") {}
 
 /**
- * - `scopes`: one token with all of these serves every operation. Without it, each scope has its own token.
+ * - `scopes`: one token with all of these serves every operation. Without it, each scope has its own token. A scope with
+ *   white space in it is a defect of the program.
  * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, and never more than half of
  *   its lifetime.
  * - `requestTimeout`: for one token request with its answer, 30 seconds by default.
- * - `audience`: `api2` by default.
+ * - `audience`: `api2` by default, the only one of the specification.
  */
 export interface Options {
-  readonly scopes?: ReadonlyArray<string> | undefined
+  readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
   readonly renewBefore?: Duration.Input | undefined
   readonly requestTimeout?: Duration.Input | undefined
   readonly audience?: string | undefined
@@ -85,7 +88,7 @@ const toToken = (
   asked: number,
   renewBefore: Duration.Duration
 ): TokenStore.Token => {
-  const token = { value: Redacted.make(value, { label: "token" }), expiresAt: undefined, renewAt: undefined }
+  const token = { value, expiresAt: undefined, renewAt: undefined }
   if (lifetime === undefined) return token
   // Counted from before the request: the service's own count began later.
   const expires = Duration.sum(Duration.millis(asked), lifetime)

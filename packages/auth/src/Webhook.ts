@@ -15,7 +15,7 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Credentials from "./Credentials.ts"
 import * as Hmac from "./internal/hmac.ts"
-import type * as Signer from "./Signer.ts"
+import * as Signer from "./Signer.ts"
 
 /**
  * The two form fields of a notification: the Assembly Status as a JSON text, and the signature over exactly that text.
@@ -63,8 +63,6 @@ export class Webhook extends Context.Service<
 
 const mismatch = (problem: string) => Effect.fail(new SignatureMismatch({ problem }))
 
-const isAlgorithm = (name: string): name is Signer.Algorithm => Object.hasOwn(Hmac.algorithms, name)
-
 /** `sha384:0a1b…`; without a prefix it is sha1. */
 const parse = (signature: string): { readonly algorithm: string; readonly digits: string } => {
   const colon = signature.indexOf(":")
@@ -103,7 +101,7 @@ export const make = Effect.fnUntraced(function* (options?: {
 
   const check = Effect.fnUntraced(function* ({ signature, transloadit }: Notification) {
     const { algorithm, digits } = parse(signature)
-    if (!isAlgorithm(algorithm) || !accepted.has(algorithm)) {
+    if (!Signer.isAlgorithm(algorithm) || !accepted.has(algorithm)) {
       return yield* mismatch(`its algorithm is none of ${[...accepted].join(", ")}`)
     }
     const tag = Hex.decode(digits)

@@ -1,8 +1,10 @@
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import type * as Tokens from "@assembly-effect/auth/Tokens"
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
@@ -94,6 +96,17 @@ describe("Tokens.get", () => {
         ["assemblies:read dam:write"]
       )
     }).pipe(Effect.provide(tokens({ scopes: ["dam:write", "assemblies:read", "dam:write"] })))
+  )
+
+  it.effect("sends nothing for a scope that is none", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token())
+      for (const scope of ["", "dam:write read", "dam:write\n"]) {
+        const exit = yield* Effect.exit(get({ baseUrl: server.baseUrl, scope }))
+        assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+      }
+      assert.isEmpty(server.received)
+    }).pipe(Effect.provide(tokens()))
   )
 
   it.effect("names no scope where none is needed", () =>

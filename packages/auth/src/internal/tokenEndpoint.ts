@@ -2,6 +2,7 @@
  * `POST /token` (spec.md, "Authentication"). Its answers beyond `access_token`, and its errors, are beyond the
  * specification.
  */
+import * as Auth from "@assembly-effect/schema/Auth"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -24,33 +25,31 @@ export interface Environment {
 
 /** A token as it was answered, and for how long it is valid where the service says so. */
 export interface Answer {
-  readonly value: string
+  readonly value: Auth.AccessToken
   readonly lifetime: Duration.Duration | undefined
 }
 
 /** No answer of the endpoint is larger than a few hundred bytes. */
 const maxBytes = 64 * 1024
 
-const TokenResponse = Schema.Struct({
-  // It becomes a header: nothing but visible ASCII may be in it.
-  access_token: Schema.String.check(Schema.isPattern(/^[!-~]+$/)),
-  token_type: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^bearer$/i))),
-  expires_in: Schema.optionalKey(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))),
-  scope: Schema.optionalKey(Schema.String)
-})
-
-const decodeToken = Schema.decodeUnknownOption(TokenResponse)
+const encodeForm = Schema.encodeEffect(Auth.OpenTokenRequest)
+const decodeToken = Schema.decodeUnknownOption(Auth.TokenResponse)
 const decodeError = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
-const toRequest = ({ audience, baseUrl, scopes }: Grant, { credentials }: Environment) =>
-  HttpClientRequest.post(`${baseUrl.replace(/\/+$/, "")}/token`, { acceptJson: true }).pipe(
-    HttpClientRequest.basicAuth(credentials.key, credentials.secret),
-    HttpClientRequest.bodyUrlParams({
-      grant_type: "client_credentials",
-      aud: audience,
-      ...(scopes.length === 0 ? undefined : { scope: scopes.join(" ") })
-    })
+const toRequest = Effect.fnUntraced(function* ({ audience, baseUrl, scopes }: Grant, { credentials }: Environment) {
+  const [first, ...others] = scopes
+  const form = yield* encodeForm(
+    Auth.OpenTokenRequest.make(first === undefined ? {} : { scope: [first, ...others] })
+  ).pipe(
+    // `Tokens` says so: a scope with white space in it is a defect of the program.
+    Effect.orDie
   )
+  return HttpClientRequest.post(`${baseUrl.replace(/\/+$/, "")}/token`, { acceptJson: true }).pipe(
+    HttpClientRequest.basicAuth(credentials.key, credentials.secret),
+    // Another audience than that of the specification is the program's choice.
+    HttpClientRequest.bodyUrlParams({ ...form, aud: audience })
+  )
+})
 
 /** The code of an error body. Anything that does not look like one may be a repeated credential, and is not told. */
 const codeOf = (body: unknown): string | undefined =>
@@ -131,7 +130,8 @@ const read = (grant: Grant) =>
  * Asks for one token. The credentials go to the checked base URL only, and no redirect takes them elsewhere.
  */
 export const request = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> =>
-  Transport.send(environment.http, toRequest(grant, environment)).pipe(
+  toRequest(grant, environment).pipe(
+    Effect.flatMap((form) => Transport.send(environment.http, form)),
     Effect.mapError((error) => new AuthError.TokenUnavailable({ problem: Transport.problem(error) })),
     Effect.flatMap(read(grant)),
     Effect.scoped,

@@ -1,4 +1,6 @@
 import * as Signer from "@assembly-effect/auth/Signer"
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as Scalar from "@assembly-effect/schema/Scalar"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -8,7 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as AuthKeys from "./AuthKeys.ts"
 import * as BearerTokens from "./BearerTokens.ts"
 import { Refusal } from "./Refusal.ts"
@@ -34,30 +36,26 @@ export class Authentication extends Context.Service<
 
 const refuse = (code: string, message: string) => new Refusal({ code, status: 400, message })
 
-const isText = (u: unknown): u is string => typeof u === "string" && u !== ""
+const isKey = Schema.is(Auth.SignedAuthParams.fields.key)
+const isText = Schema.is(Scalar.NonEmptyString)
 
-/** `auth.key` and `auth.expires`, each missing one with its own code. */
+/** `auth.key` and `auth.expires`, each missing one with its own code: so not all of `Auth.SignedAuthParams` at once. */
 const readAuth = Effect.fnUntraced(function* (params: Schema.JsonObject) {
   const { auth } = params
   if (!Predicate.isObject(auth)) {
     return yield* refuse("NO_AUTH_PARAMETER", "The params have no auth object.")
   }
   const { expires, key } = auth as Schema.JsonObject
-  if (!isText(key)) return yield* refuse("NO_AUTH_KEY_PARAMETER", "auth has no key.")
+  if (!isKey(key)) return yield* refuse("NO_AUTH_KEY_PARAMETER", "auth has no key.")
   if (!isText(expires)) return yield* refuse("NO_AUTH_EXPIRES_PARAMETER", "auth has no expires.")
   return { key, expires }
 })
 
-const iso8601 = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?$/
+const isExpires = Schema.is(Auth.SignedAuthParams.fields.expires)
 
-/** The instant of an ISO 8601 date-time; without a zone it is UTC. The platform's parser takes 30 February for 2 March. */
+/** The instant of an ISO 8601 date-time. Without a zone, which the schema asks for, it is UTC: the service takes it. */
 const parseExpires = (text: string): Option.Option<DateTime.Utc> =>
-  Option.gen(function* () {
-    const [, local = "", zone = "Z"] = yield* Option.fromNullishOr(iso8601.exec(text))
-    const unzoned = yield* DateTime.make(`${local}Z`)
-    if (!DateTime.formatIso(unzoned).startsWith(local.slice(0, 10))) return yield* Option.none()
-    return yield* DateTime.make(`${local}${zone}`)
-  })
+  Option.flatMap(Option.fromUndefinedOr([text, `${text}Z`].find(isExpires)), DateTime.make)
 
 const checkExpires = Effect.fnUntraced(function* (text: string) {
   const expires = parseExpires(text)
@@ -71,21 +69,20 @@ const checkExpires = Effect.fnUntraced(function* (text: string) {
   return expires.value
 })
 
-const algorithms: Readonly<Record<string, Signer.Algorithm>> = { sha384: "sha384", sha256: "sha256", sha1: "sha1" }
 const utf8 = new TextEncoder()
 
 /** The signature in its one form, if it is the one of `text`. Upper-case digits must not make it look like another. */
 const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: string, signature: string) {
   const canonical = signature.toLowerCase()
-  const algorithm = algorithms[canonical.slice(0, canonical.indexOf(":"))]
-  if (algorithm === undefined) return Option.none()
+  const algorithm = canonical.slice(0, canonical.indexOf(":"))
+  if (!Signer.isAlgorithm(algorithm)) return Option.none()
   const signer = yield* Signer.make({ secret, algorithm }).pipe(Effect.orDie)
   const expected = Redacted.value(yield* signer.sign(text))
   return Mac.timingSafeEqual(utf8.encode(canonical), utf8.encode(expected)) ? Option.some(canonical) : Option.none()
 })
 
 /** The token of a Bearer header. */
-const bearer = (header: string): string | undefined => /^bearer +([!-~]+) *$/i.exec(header)?.[1]
+const bearer = (header: string): string | undefined => /^bearer +(\S+) *$/i.exec(header)?.[1]
 
 const make = Effect.gen(function* () {
   const authKeys = yield* AuthKeys.AuthKeys
