@@ -3,6 +3,7 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
+import type * as Auth from "@assembly-effect/schema/Auth"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
@@ -70,7 +71,7 @@ export interface Options {
     | {
         readonly key: string
         readonly secret: Redacted.Redacted
-        readonly scopes?: ReadonlyArray<string> | undefined
+        readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
       }
     | undefined
   readonly tokenLifetime?: Duration.Input | undefined

@@ -88,6 +88,10 @@ layer(layerEmulator(), { excludeTestServices: true })("POST /token", (it) => {
       const { key, secret } = (yield* Emulator.Emulator).credentials
       refused(yield* askWith({ ...form, grant_type: "password" }), 400, "TOKEN_INVALID_GRANT_TYPE")
       refused(yield* askWith({ ...form, aud: "mars" }), 403, "TOKEN_INVALID_AUDIENCE")
+      refused(yield* askWith({ ...form, scope: "" }), 403, "TOKEN_INVALID_SCOPE")
+      refused(yield* askWith({ ...form, scope: "read  write" }), 403, "TOKEN_INVALID_SCOPE")
+      refused(yield* askWith({ grant_type: "password", aud: "mars" }), 400, "TOKEN_INVALID_GRANT_TYPE")
+      refused(yield* askWith({ aud: "mars" }), 400, "TOKEN_INVALID_REQUEST")
       refused(yield* askWith({ aud: "api2" }), 400, "TOKEN_INVALID_REQUEST")
       refused(yield* askWith({ grant_type: "client_credentials" }), 400, "TOKEN_INVALID_REQUEST")
       const asJson = HttpClientRequest.post("/token", { headers: { authorization: basic(key, secret) } }).pipe(

@@ -1,3 +1,4 @@
+import * as Auth from "@assembly-effect/schema/Auth"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,7 +12,7 @@ export interface AuthKey {
   readonly key: string
   readonly secret: Redacted.Redacted
   readonly workspace: string
-  readonly scopes: ReadonlyArray<string>
+  readonly scopes: ReadonlyArray<Auth.Scope>
 }
 
 /** The Auth Keys of every Workspace. */
@@ -29,7 +30,7 @@ const Row = Schema.Struct({
   key: Schema.String,
   secret: Schema.RedactedFromValue(Schema.String),
   workspace: Schema.String,
-  scopes: Schema.fromJsonString(Schema.Array(Schema.String))
+  scopes: Schema.fromJsonString(Schema.Array(Auth.Scope))
 })
 
 const make = Effect.gen(function* () {

@@ -1,3 +1,4 @@
+import * as Auth from "@assembly-effect/schema/Auth"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -17,7 +18,7 @@ import { Refusal } from "./Refusal.ts"
 /** What a token grants: an Auth Key, and which of its scopes. */
 export interface Granted {
   readonly authKey: AuthKeys.AuthKey
-  readonly scopes: ReadonlyArray<string>
+  readonly scopes: ReadonlyArray<Auth.Scope>
 }
 
 /** A token, and for how long it is valid. */
@@ -42,7 +43,7 @@ const Content = Schema.fromJsonString(
   Schema.Struct({
     id: Schema.String,
     key: Schema.String,
-    scopes: Schema.Array(Schema.String),
+    scopes: Schema.Array(Auth.Scope),
     expires: Schema.Int
   })
 )

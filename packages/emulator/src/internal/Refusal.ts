@@ -1,5 +1,6 @@
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 /** An answer that refuses a request: the general error object of spec.md, "Errors". */
@@ -21,3 +22,12 @@ export const notFound = new Refusal({ code: "SERVER_404", status: 404, message: 
 
 /** A defect of the emulator. Its cause is logged, not told. */
 export const defect = new Refusal({ code: "SERVER_500", status: 500, message: "The emulator failed; see its log." })
+
+/** Answers a refusal as what it is, and a defect, which is logged, with status 500. */
+export const answered =
+  (name: string) =>
+  <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, R>) =>
+    handler.pipe(
+      Effect.catchTag("Refusal", (refusal) => Effect.succeed(toResponse(refusal))),
+      Effect.catchDefect((cause) => Effect.as(Effect.logError(`${name} failed`, cause), toResponse(defect)))
+    )

@@ -113,10 +113,7 @@ export const make = Effect.fnUntraced(function* <Op extends Operation.Any, R>(op
       return HttpServerResponse.jsonUnsafe(yield* Effect.orDie(encode(success)))
     },
     Effect.provideService(Authentication.Authentication, authentication),
-    Effect.catchTag("Refusal", (refusal) => Effect.succeed(Refusal.toResponse(refusal))),
-    Effect.catchDefect((defect) =>
-      Effect.as(Effect.logError(`${operation.name} failed`, defect), Refusal.toResponse(Refusal.defect))
-    )
+    Refusal.answered(operation.name)
   )
   return HttpRouter.route(operation.method, operation.path as HttpRouter.PathInput, handler)
 })

@@ -1,3 +1,5 @@
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Auth from "@assembly-effect/schema/Auth"
 import * as Mac from "effect/crypto/Mac"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,6 +10,9 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
 import * as AuthKeys from "./AuthKeys.ts"
 import * as BearerTokens from "./BearerTokens.ts"
 import * as Form from "./Form.ts"
@@ -44,8 +49,7 @@ const identify = Effect.fnUntraced(function* (authKeys: AuthKeys.AuthKeys["Servi
 })
 
 /** The scopes that are asked for; without any, all those of the Auth Key. */
-const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, text: string | undefined) {
-  const scopes = (text ?? "").split(" ").filter((scope) => scope !== "")
+const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, scopes: ReadonlyArray<Auth.Scope>) {
   const lacking = scopes.filter((scope) => !grants(authKey.scopes, scope))
   if (lacking.length > 0) {
     return yield* refuse(403, "TOKEN_INVALID_SCOPE", `The Auth Key does not grant ${lacking.join(" ")}.`)
@@ -53,41 +57,54 @@ const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, te
   return scopes.length === 0 ? authKey.scopes : scopes
 })
 
-const checkForm = Effect.fnUntraced(function* ({ aud, grant_type: grantType }: Form.Fields) {
-  if (grantType === undefined || aud === undefined) {
-    return yield* refuse(400, "TOKEN_INVALID_REQUEST", "grant_type and aud are required.")
-  }
-  if (grantType !== "client_credentials") {
-    return yield* refuse(400, "TOKEN_INVALID_GRANT_TYPE", "grant_type must be client_credentials.")
-  }
-  if (aud !== "api2") return yield* refuse(403, "TOKEN_INVALID_AUDIENCE", "aud must be api2.")
-})
+const decodeForm = SchemaParser.decodeUnknownEffect(Auth.OpenTokenRequest, { errors: "all" })
+const encodeAnswer = Schema.encodeEffect(Auth.TokenResponse)
+
+/** The refusals of a field that is there and breaks its rule. */
+const ofField: Readonly<Record<string, readonly [status: number, code: string]>> = {
+  grant_type: [400, "TOKEN_INVALID_GRANT_TYPE"],
+  aud: [403, "TOKEN_INVALID_AUDIENCE"],
+  scope: [403, "TOKEN_INVALID_SCOPE"]
+}
+
+/** A missing field is told before a wrong one. */
+const refuseForm = (form: Form.Fields, issue: SchemaIssue.Issue) => {
+  const broken = ApiError.fromSchemaIssue(issue).map(({ message, path: [name = ""] }) => ({
+    name: String(name),
+    message
+  }))
+  const first = broken.find(({ name }) => form[name] === undefined) ?? broken[0] ?? { name: "", message: "" }
+  const [status, code] = (form[first.name] === undefined ? undefined : ofField[first.name]) ?? [
+    400,
+    "TOKEN_INVALID_REQUEST"
+  ]
+  return refuse(status, code, `${first.name}: ${first.message}`)
+}
 
 const route = Effect.gen(function* () {
   const authKeys = yield* AuthKeys.AuthKeys
   const tokens = yield* BearerTokens.BearerTokens
 
-  const handler = Effect.fnUntraced(
-    function* (request: HttpServerRequest.HttpServerRequest) {
-      const authKey = yield* identify(authKeys, request.headers["authorization"])
-      const form = yield* Effect.mapError(Form.readUrlEncoded(request), ({ problem }) =>
-        refuse(400, "TOKEN_INVALID_REQUEST", problem)
-      )
-      yield* checkForm(form)
-      const scopes = yield* grantedScopes(authKey, form["scope"])
-      const { lifetime, token } = yield* tokens.mint({ authKey, scopes })
-      return HttpServerResponse.jsonUnsafe(
-        {
-          access_token: Redacted.value(token),
+  const handler = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const authKey = yield* identify(authKeys, request.headers["authorization"])
+    const form = yield* Effect.mapError(Form.readUrlEncoded(request), ({ problem }) =>
+      refuse(400, "TOKEN_INVALID_REQUEST", problem)
+    )
+    const { scope: asked = [] } = yield* Effect.mapError(decodeForm(form), (issue) => refuseForm(form, issue))
+    const scopes = yield* grantedScopes(authKey, asked)
+    const { lifetime, token } = yield* tokens.mint({ authKey, scopes })
+    return HttpServerResponse.jsonUnsafe(
+      yield* Effect.orDie(
+        encodeAnswer({
+          access_token: token,
           token_type: "Bearer",
           expires_in: Duration.toSeconds(lifetime),
           scope: scopes.join(" ")
-        },
-        { headers: { "cache-control": "no-store" } }
-      )
-    },
-    Effect.catchTag("Refusal", (refusal) => Effect.succeed(Refusal.toResponse(refusal)))
-  )
+        })
+      ),
+      { headers: { "cache-control": "no-store" } }
+    )
+  }, Refusal.answered("POST /token"))
   return HttpRouter.route("POST", "/token", handler)
 })
 
