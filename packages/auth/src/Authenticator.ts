@@ -13,6 +13,7 @@ import type * as Schema from "effect/Schema"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Signer from "./Signer.ts"
+import * as Tokens from "./Tokens.ts"
 
 /**
  * A request before anybody vouched for it.
@@ -109,3 +110,34 @@ export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator
     refused: final,
     authenticate: ({ params }) => Effect.succeed({ _tag: "Bearer", params: JSON.stringify(params), token })
   })
+
+/** The codes by which a token alone is refused; another one may be accepted. Beyond the specification. */
+const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])
+
+/**
+ * A bearer token of `Tokens`. One that the service refuses (401, or a code that says so) is given up, and the request
+ * may be tried once more with another.
+ *
+ * @example
+ * Authenticator.layerTokens.pipe(
+ *   Layer.provide(Tokens.layer()),
+ *   Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
+ * )
+ */
+export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> = Layer.effect(
+  Authenticator,
+  Effect.map(Tokens.Tokens, (tokens) =>
+    Authenticator.of({
+      authenticate: ({ baseUrl, params, scope }) =>
+        Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
+          _tag: "Bearer",
+          params: JSON.stringify(params),
+          token: value
+        })),
+      refused: (proof, { code, status }) =>
+        proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code))
+          ? Effect.as(tokens.refused(proof.token), "retry")
+          : Effect.succeed("final")
+    })
+  )
+)

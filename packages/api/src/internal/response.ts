@@ -1,4 +1,5 @@
 import { isRedirect } from "@assembly-effect/auth/Transport"
+import * as Wait from "@assembly-effect/auth/Wait"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,7 +13,6 @@ import type * as Operation from "../Operation.ts"
 import type * as Transport from "../Transport.ts"
 import * as Body from "./body.ts"
 import * as Redact from "./redact.ts"
-import * as Wait from "./wait.ts"
 
 /** An error, and the wait that came with it. */
 export interface Failed {

@@ -1,3 +1,7 @@
+/**
+ * The waits that an answer asks for, and what its `Date` tells about the clocks. Beyond the specification, which shows
+ * no rate limits.
+ */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
