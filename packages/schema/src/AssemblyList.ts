@@ -8,6 +8,8 @@ import { NonNegativeInt, ListDate } from "./Scalar.ts"
 
 /**
  * The states to list, or `all`.
+ *
+ * Clause: spec.md, "Retrieve list of Assemblies" and "States and transitions".
  */
 export const AssemblyType = Schema.Literals([
   "all",
@@ -22,6 +24,8 @@ export type AssemblyType = typeof AssemblyType.Type
 
 /**
  * The params of a list request. `pageSize` is Assemblies per request, 1 to 5000.
+ *
+ * Clause: spec.md, "Retrieve list of Assemblies".
  *
  * @example `{ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), type: "completed" }`
  */
@@ -68,6 +72,8 @@ export type Entry = typeof Entry.Type
 
 /**
  * One page of the list. `count` is the number of Assemblies on all pages, where the service tells it.
+ *
+ * Beyond the specification.
  */
 export const Page = Schema.Struct({
   items: Schema.Array(Entry),

@@ -12,6 +12,8 @@ import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "
 
 /**
  * One bucket of time. Durations are seconds, speeds megabits per second, sizes bytes.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const StatsBucket = Schema.Struct({
   data_from_ts: NonNegativeInt,
@@ -41,6 +43,8 @@ export type StatsBucket = typeof StatsBucket.Type
 
 /**
  * How often one error code ended an Assembly within one bucket of time.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const ErrorBucket = Schema.Struct({
   data_from_ts: NonNegativeInt,
@@ -51,6 +55,8 @@ export type ErrorBucket = typeof ErrorBucket.Type
 
 /**
  * How often one error code ended an Assembly in the whole window.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const ErrorTotal = Schema.Struct({
   error: NonEmptyString,
@@ -60,6 +66,8 @@ export type ErrorTotal = typeof ErrorTotal.Type
 
 /**
  * The statistics of a window of time. `granularity` is the length of a bucket in seconds.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const Statistics = Schema.Struct({
   ok: Schema.Literal("ASSEMBLY_STATS_FOUND"),
@@ -83,6 +91,8 @@ export type Statistics = typeof Statistics.Type
 
 /**
  * {@link Statistics} without tolerance: a field that the specification does not name is refused wherever it stands.
+ *
+ * Clause: spec.md, "Assembly statistics response", "only these fields".
  */
 export const StatisticsStrict = strict({
   ...Statistics.fields,
@@ -106,6 +116,8 @@ const TextOrDateTime = Schema.declare(isSince, {
 /**
  * The start of the window: a `DateTime.Utc`, sent as ISO 8601, or any text that the service can read, sent unchanged.
  * That it lies at most 91 days back is checked where the clock is, in `@assembly-effect/api`.
+ *
+ * Clause: spec.md, "Retrieve Assembly statistics".
  */
 export const Since = NonEmptyString.pipe(
   Schema.decodeTo(TextOrDateTime, {
@@ -119,6 +131,8 @@ const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_templ
 /**
  * A Template ID or `all`. Absent stands for Assemblies without a Template, which the wire may also write as null,
  * an empty string or `no_template`.
+ *
+ * Clause: spec.md, "Retrieve Assembly statistics".
  */
 export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
   Schema.decodeTo(
@@ -141,6 +155,8 @@ export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
 
 /**
  * The params of a statistics request; a closed set of keys.
+ *
+ * Clause: spec.md, "Retrieve Assembly statistics", "no other keys are accepted".
  *
  * @example `{ region: "all", since: "2026-01-01T00:00:00Z", templateId: "all" }`
  */

@@ -14,6 +14,8 @@ import { IsoDateTime, NonEmptyString, NonNegativeInt, NonNegativeNumber } from "
 /**
  * The scopes that are known. The operations of the specification need `assemblies:read` and `dam:write`; the others
  * are beyond it.
+ *
+ * Clause: spec.md, "Authentication".
  */
 export const KnownScope = Schema.Literals([
   "assemblies:read",
@@ -38,15 +40,19 @@ export const KnownScope = Schema.Literals([
 /**
  * What an Auth Key or token may do. New scopes may appear, so any text without white space is one.
  *
+ * Clause: spec.md, "Authentication".
+ *
  * @example `"dam:write"`
  */
 export const Scope = Schema.make<Schema.Codec<typeof KnownScope.Type | (string & {})>>(
-  Schema.String.check(Schema.isPattern(/^[!-~]+$/, { expected: "a scope without white space" })).ast
+  Schema.String.check(Schema.isPattern(/^[!-~]+$/u, { expected: "a scope without white space" })).ast
 )
 export type Scope = typeof Scope.Type
 
 /**
  * A value that makes a signature unique, a string or an integer.
+ *
+ * Clause: spec.md, "Authentication".
  */
 export const Nonce = Schema.Union([Schema.String, Schema.Int])
 export type Nonce = typeof Nonce.Type
@@ -158,12 +164,14 @@ export const withSignedAuth = <S extends Schema.ConstraintCodec<unknown, unknown
 
 /**
  * The same beside a bearer token: `auth` may be left out, and so may its `expires`.
+ *
+ * Clause: spec.md, "Authentication".
  */
 export const withBearerAuth = <S extends Schema.ConstraintCodec<unknown, unknown>>(params: S) =>
   withProof(bearer, params)
 
 const Scopes = Schema.String.check(
-  Schema.isPattern(/^[!-~]+(?: [!-~]+)*$/, { expected: "scopes with a single space between them" })
+  Schema.isPattern(/^[!-~]+(?: [!-~]+)*$/u, { expected: "scopes with a single space between them" })
 ).pipe(
   Schema.decodeTo(Schema.NonEmptyArray(Scope), {
     decode: SchemaGetter.transform((text): readonly [string, ...Array<string>] => {
@@ -188,6 +196,8 @@ export type TokenRequest = typeof TokenRequest.Type
 /**
  * The answer to a token request. `expires_in` is seconds. The specification promises `access_token` alone; the rest is
  * beyond it.
+ *
+ * Clause: spec.md, "Authentication".
  */
 export const TokenResponse = Schema.Struct({
   access_token: Schema.RedactedFromValue(NonEmptyString, { label: "access_token" }),

@@ -9,11 +9,11 @@ import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./Scalar.ts"
 
 const lowerHex = (digits: number) =>
   Schema.String.check(
-    Schema.isPattern(new RegExp(`^[a-f0-9]{${digits}}$`), { expected: `${digits} lowercase hexadecimal digits` })
+    Schema.isPattern(new RegExp(`^[a-f0-9]{${digits}}$`, "u"), { expected: `${digits} lowercase hexadecimal digits` })
   )
 
 const PaddedBase64 = Schema.String.check(
-  Schema.isPattern(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, {
+  Schema.isPattern(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u, {
     expected: "padded Base64 in the standard alphabet"
   })
 )
@@ -21,6 +21,8 @@ const PaddedBase64 = Schema.String.check(
 /**
  * A stored file: `asset_id` is its stable identity, `path` its current place in the Workspace. `size` is bytes,
  * `width` and `height` are pixels. Further fields are kept.
+ *
+ * Clause: spec.md, "DAM asset".
  */
 export const Asset = Schema.StructWithRest(
   Schema.Struct({
@@ -138,6 +140,8 @@ export type MoveRequest = typeof MoveRequest.Type
 
 /**
  * The asset after a move. `folder_id` null is the root, `deleted_at` null an asset that is there.
+ *
+ * Clause: spec.md, "Move/rename response body".
  */
 export const Moved = Schema.Struct({
   ok: Schema.Literal("DAM_ASSET_MOVED"),
@@ -155,5 +159,7 @@ export type Moved = typeof Moved.Type
 /**
  * {@link Moved} without tolerance: an unknown field beside those of the specification is refused, one inside the
  * asset is not.
+ *
+ * Clause: spec.md, "Move/rename response body", "only these fields".
  */
 export const MovedStrict = strict(Moved.fields)

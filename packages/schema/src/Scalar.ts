@@ -21,16 +21,22 @@ const isIntegerFrom = (minimum: number) =>
 
 /**
  * A finite number of at least 0: durations in seconds, speeds in megabits per second.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const NonNegativeNumber = Schema.Finite.check(isAtLeastZero)
 
 /**
  * An integer of at least 0, without an upper bound: the specification names none for counts and totals.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const NonNegativeInt = Schema.Finite.check(isIntegerFrom(0))
 
 /**
  * An integer of at least 1, without an upper bound.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const PositiveInt = Schema.Finite.check(isIntegerFrom(1))
 
@@ -52,6 +58,8 @@ export const PixelSize = Schema.Int.check(isSafeFrom(1))
 
 /**
  * A string of at least one character.
+ *
+ * Clause: spec.md, "min length 1" wherever it stands.
  */
 export const NonEmptyString = Schema.String.check(Schema.isNonEmpty({ expected: "at least 1 character" }))
 
@@ -72,7 +80,7 @@ const commonDay =
 const time = "(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d+)?)?"
 
 const isDateTimeText = (zone: string, expected: string) =>
-  Schema.isPattern(new RegExp(`^${day}T${time}${zone}$`), {
+  Schema.isPattern(new RegExp(`^${day}T${time}${zone}$`, "u"), {
     expected,
     arbitraryConstraint: { patterns: [{ source: `^${commonDay}T${time}${zone}$`, flags: "" }] }
   }).abort()
@@ -91,6 +99,8 @@ const parseTimestamp = (text: string): Option.Option<Timestamp> =>
 
 /**
  * An ISO 8601 date-time with `Z` or an offset, as it is sent in `auth.expires`.
+ *
+ * Clause: spec.md, "Authentication".
  *
  * @example `2026-01-01T10:00:00.000Z`, `2026-01-01T10:00:00+02:00`
  */
@@ -167,7 +177,7 @@ const parseListDate = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Is
  * @example `2026-01-01 10:00:00`
  */
 export const ListDate = Schema.String.check(
-  Schema.isPattern(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/, { expected: "a date-time as Y-m-d H:i:s" })
+  Schema.isPattern(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/u, { expected: "a date-time as Y-m-d H:i:s" })
 ).pipe(
   Schema.decodeTo(UtcSecond, {
     decode: SchemaGetter.transformEffect(parseListDate),

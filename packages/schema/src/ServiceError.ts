@@ -7,12 +7,14 @@ import { NonEmptyString } from "./Scalar.ts"
 
 const HttpCode = Schema.Union([
   Schema.Finite,
-  Schema.String.check(Schema.isPattern(/^-?\d+(?:\.\d+)?$/, { expected: "a number in digits" }))
+  Schema.String.check(Schema.isPattern(/^-?\d+(?:\.\d+)?$/u, { expected: "a number in digits" }))
 ])
 
 /**
  * The general error object: at least one of `error`, `message` and `reason`; further fields are kept. `http_code` is
  * a number or a number in digits. Handle by `error`, the code: the wording of `message` may vary.
+ *
+ * Clause: spec.md, "Errors".
  */
 export const ErrorObject = Schema.StructWithRest(
   Schema.Struct({
@@ -67,6 +69,8 @@ export const named = <const Code extends NamedCode>(code: Code) =>
 
 /**
  * The named errors of a statistics request.
+ *
+ * Clause: spec.md, "Errors".
  */
 export const StatisticsError = Schema.Union([
   named("ASSEMBLY_STATS_INVALID_TIME"),
@@ -77,12 +81,16 @@ export type StatisticsError = typeof StatisticsError.Type
 
 /**
  * The named error of a list request.
+ *
+ * Clause: spec.md, "Errors".
  */
 export const ListError = named("ASSEMBLY_LIST_ERROR")
 export type ListError = typeof ListError.Type
 
 /**
  * The named errors of a move request.
+ *
+ * Clause: spec.md, "Errors".
  */
 export const MoveError = Schema.Union([
   named("DAM_INVALID_REQUEST"),
@@ -124,10 +132,12 @@ const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
 
 /**
  * The text of a tus error: the line form `ERR_CODE: message`, or the raw text of a hook, which need not be JSON.
+ *
+ * Clause: spec.md, "Errors".
  */
 export const TusErrorText = Schema.TaggedUnion({
   Line: {
-    code: Schema.String.check(Schema.isPattern(/^ERR_[A-Z0-9_]+$/, { expected: "ERR_ and a code in upper case" })),
+    code: Schema.String.check(Schema.isPattern(/^ERR_[A-Z0-9_]+$/u, { expected: "ERR_ and a code in upper case" })),
     message: Schema.String
   },
   Hook: {

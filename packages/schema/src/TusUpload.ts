@@ -13,11 +13,15 @@ import { NonEmptyString } from "./Scalar.ts"
 
 /**
  * The version of the tus protocol, sent with every request and response.
+ *
+ * Clause: spec.md, "Versioning".
  */
 export const tusVersion = "1.0.0"
 
 /**
  * The content type of every body of bytes.
+ *
+ * Clause: spec.md, "Create a tus upload".
  */
 export const offsetOctetStream = "application/offset+octet-stream"
 
@@ -25,9 +29,11 @@ const maxLength = 9_223_372_036_854_775_807n
 
 /**
  * A number of bytes, 0 to 2^63 - 1. On the wire a canonical base-10 integer: no sign, no zero in front, no exponent.
+ *
+ * Clause: spec.md, "Create a tus upload" and "Limits".
  */
 export const UploadLength = Schema.String.check(
-  Schema.isPattern(/^(?:0|[1-9][0-9]{0,18})$/, { expected: "an unsigned base-10 integer without leading zeros" })
+  Schema.isPattern(/^(?:0|[1-9][0-9]{0,18})$/u, { expected: "an unsigned base-10 integer without leading zeros" })
 ).pipe(
   Schema.decodeTo(
     Schema.BigInt.check(
@@ -40,6 +46,8 @@ export type UploadLength = typeof UploadLength.Type
 
 /**
  * How many bytes of an upload the server has stored; written like a length.
+ *
+ * Clause: spec.md, "Create a tus upload".
  */
 export const Offset = UploadLength
 export type Offset = typeof Offset.Type
@@ -53,16 +61,18 @@ const url = `(?:https?://[A-Za-z0-9.:[\\]-]+)?${path}`
  * segment starts with a dot or has a percent sign: such a URL could name another place than it shows.
  */
 export const UploadPath = Schema.String.check(
-  Schema.isPattern(new RegExp(`^${path}$`), { expected: "a path /resumable/files/<id>[/…]" })
+  Schema.isPattern(new RegExp(`^${path}$`, "u"), { expected: "a path /resumable/files/<id>[/…]" })
 )
 
 const maxConcat = 8192
 
 /**
  * `upload-concat` of a final upload: the URLs of its parts in the order of their bytes, at most 8192 characters.
+ *
+ * Clause: spec.md, "Create a tus upload" and "Limits".
  */
 export const Concat = Schema.String.check(
-  Schema.isPattern(new RegExp(`^final;${url}(?: ${url})*$`), {
+  Schema.isPattern(new RegExp(`^final;${url}(?: ${url})*$`, "u"), {
     expected: "final; and upload URLs with a single space between them"
   }),
   Schema.isMaxLength(maxConcat, { expected: `at most ${maxConcat} characters` })
@@ -71,9 +81,11 @@ export type Concat = typeof Concat.Type
 
 /**
  * The URL of a part as it stands in `upload-concat`, with or without scheme and host.
+ *
+ * Clause: spec.md, "Create a tus upload".
  */
 export const PartUrl = Schema.String.check(
-  Schema.isPattern(new RegExp(`^${url}$`), { expected: "an upload URL [https://host]/resumable/files/<id>[/…]" })
+  Schema.isPattern(new RegExp(`^${url}$`, "u"), { expected: "an upload URL [https://host]/resumable/files/<id>[/…]" })
 )
 
 const toConcat = (parts: ReadonlyArray<string>): string => `final;${parts.join(" ")}`
@@ -96,6 +108,8 @@ const Parts = Schema.NonEmptyArray(PartUrl).check(
  *
  * Base64 is written canonically; what is read may have any bits after its last byte (design: tus does not say).
  *
+ * Clause: spec.md, "Create a tus upload".
+ *
  * @example `{ assembly_url: "https://api2.example.com/assemblies/…", filename: "a.pdf", fieldname: "file", seen: null }`
  */
 export const Metadata = MetadataCodec.Metadata
@@ -111,21 +125,33 @@ const ordinary = {
   "content-type": Schema.optionalKey(Schema.Literal(offsetOctetStream))
 }
 
-/** The headers that create an upload of known length. */
+/**
+ * The headers that create an upload of known length.
+ *
+ * Clause: spec.md, "Create a tus upload".
+ */
 export const FixedHeaders = Schema.Struct({
   ...ordinary,
   "upload-length": UploadLength,
   "upload-defer-length": absent("beside upload-length")
 })
 
-/** The headers that create an upload whose length is told later. */
+/**
+ * The headers that create an upload whose length is told later.
+ *
+ * Clause: spec.md, "Create a tus upload".
+ */
 export const DeferredHeaders = Schema.Struct({
   ...ordinary,
   "upload-length": absent("beside upload-defer-length"),
   "upload-defer-length": Schema.Literal("1")
 })
 
-/** The headers that put parts together. */
+/**
+ * The headers that put parts together.
+ *
+ * Clause: spec.md, "Create a tus upload".
+ */
 export const FinalHeaders = Schema.Struct({
   ...shared,
   "upload-length": absent("in a final creation"),
@@ -137,6 +163,8 @@ export const FinalHeaders = Schema.Struct({
 /**
  * The headers of a creation request in one of their three forms; none mixes with another. {@link Creation} is the
  * form to write and to read them.
+ *
+ * Clause: spec.md, "Create a tus upload".
  */
 export const CreationHeaders = Schema.Union([FixedHeaders, DeferredHeaders, FinalHeaders])
 export type CreationHeaders = typeof CreationHeaders.Type
@@ -255,6 +283,8 @@ export type Creation = typeof Creation.Type
 /**
  * The headers of the 201 that answers a creation. `location` is not checked here: that it is a URL to trust is
  * decided by the UploadTarget of `@assembly-effect/tus`.
+ *
+ * Clause: spec.md, "Create a tus upload".
  */
 export const Created = Schema.Struct({
   location: NonEmptyString,
@@ -264,6 +294,8 @@ export const Created = Schema.Struct({
 
 /**
  * {@link Created} without tolerance: `x-content-type-options: nosniff` is there. Independent tus servers omit it.
+ *
+ * Clause: spec.md, "Create a tus upload".
  */
 export const CreatedStrict = Schema.Struct({ ...Created.fields, "x-content-type-options": Schema.Literal("nosniff") })
 
@@ -279,6 +311,8 @@ export const ErrorHeadersStrict = Schema.Struct({
 
 /**
  * The headers of a PATCH that appends bytes. `upload-length` ends a deferred length (tus 1.0.0).
+ *
+ * Clause: spec.md, "Create a tus upload".
  */
 export const AppendHeaders = Schema.Struct({
   "tus-resumable": Schema.Literal(tusVersion),

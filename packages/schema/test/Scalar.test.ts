@@ -43,6 +43,23 @@ describe("Identifier", () => {
   })
 })
 
+describe("JSON Schema", () => {
+  it("of a rule in a pattern has the pattern", () => {
+    const { schema } = Schema.toJsonSchemaDocument(Identifier.FolderId)
+    assert.deepStrictEqual<unknown>(schema, {
+      type: "string",
+      pattern: "^[A-Za-z0-9_-]{21}[AQgw]$"
+    })
+  })
+
+  it("of a number has its bounds", () => {
+    assert.deepStrictEqual<unknown>(Schema.toJsonSchemaDocument(Scalar.NonNegativeInt).schema, {
+      type: "integer",
+      minimum: 0
+    })
+  })
+})
+
 describe("sizes", () => {
   it("go to 2^53 - 1, bytes from 0 and pixels from 1", () => {
     const max = Number.MAX_SAFE_INTEGER

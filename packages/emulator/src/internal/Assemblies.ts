@@ -24,7 +24,7 @@ const CreateWithoutId = Operation.make({
   name: "Assemblies.createWithoutId",
   path: "/assemblies",
   variables: {},
-  retry: "never"
+  retry: []
 })
 
 const explain = (issues: ReadonlyArray<ApiError.Issue>): string =>
