@@ -24,7 +24,7 @@ const CreateWithoutId = Operation.make({
   name: "Assemblies.createWithoutId",
   path: "/assemblies",
   variables: {},
-  retry: []
+  retry: "never"
 })
 
 const explain = (issues: ReadonlyArray<ApiError.Issue>): string =>
