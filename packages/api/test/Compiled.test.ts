@@ -53,5 +53,5 @@ describe("Compiled.layer", () => {
     assert.isString(interpreted[1])
     assert.deepStrictEqual(await decoded("compiled"), interpreted)
     assert.deepStrictEqual(await decoded("compiled", "forbidden"), interpreted)
-  })
+  }, 60_000)
 })
