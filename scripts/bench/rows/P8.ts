@@ -1,8 +1,5 @@
-import * as Assemblies from "@assembly-effect/api/Assemblies"
-import * as Compiled from "@assembly-effect/api/Compiled"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Harness from "../harness.ts"
 
@@ -57,47 +54,37 @@ const body = JSON.stringify({
   totalUsage: 2_000_000_000_000
 } satisfies AssemblyStatistics.Statistics)
 
-/** As a program has it that provides `Compiled.layer`. */
-const compile = Layer.build(Compiled.layer([Assemblies.Statistics]))
+const decode = SchemaParser.decodeUnknownEffect(AssemblyStatistics.Statistics, { errors: "all" })
 
 const decodeAll = Harness.seconds(
-  Effect.suspend(() => {
-    const decode = SchemaParser.decodeUnknownEffect(AssemblyStatistics.Statistics, { errors: "all" })
-    return Effect.repeat(
-      Effect.suspend(() => decode(JSON.parse(body))),
-      { times: repeats - 1 }
-    )
-  })
+  Effect.repeat(
+    Effect.suspend(() => decode(JSON.parse(body))),
+    { times: repeats - 1 }
+  )
 ).pipe(Effect.mapError((issue) => new Harness.BenchError(String(issue))))
 
-const parse = Harness.seconds(
+const parseAll = Harness.seconds(
   Effect.sync(() => {
     for (let index = 0; index < repeats; index++) JSON.parse(body)
   })
 )
 
-const measure = (peer: string) =>
-  Effect.map(
-    Harness.alternate<"ours" | "parse", Harness.BenchError, never>(
-      { ours: decodeAll, parse },
+export const row: Harness.Row = {
+  id: "P8",
+  work: `decode statistics of ${hours} buckets, ${repeats} times`,
+  run: Effect.gen(function* () {
+    const samples = yield* Harness.alternate<"ours" | "parse", Harness.BenchError, never>(
+      { ours: decodeAll, parse: parseAll },
       { rounds: 15, warmups: 3 }
-    ),
-    (samples) =>
+    )
+    return [
       Harness.ratio({
-        peer,
+        peer: "JSON.parse alone",
         target: Harness.atMost(2.5),
         unit: "s",
         ours: samples.ours,
         theirs: samples.parse
       })
-  )
-
-export const row: Harness.Row = {
-  id: "P8",
-  work: `decode statistics of ${hours} buckets, ${repeats} times`,
-  run: Effect.gen(function* () {
-    const interpreted = yield* measure("JSON.parse alone (interpreted)")
-    yield* compile
-    return [yield* measure("JSON.parse alone (Compiled.layer)"), interpreted]
+    ]
   })
 }
