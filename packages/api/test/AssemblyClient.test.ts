@@ -245,8 +245,7 @@ describe("what can be observed", () => {
       const service = Service.make(Service.lost, Service.json(200, []))
       const fiber = yield* Effect.forkChild(
         Assemblies.list({ fromDate }).pipe(
-          Effect.provide(Service.client(service)),
-          Effect.provide(Logger.layer([logger])),
+          Effect.provide([Service.client(service), Logger.layer([logger])]),
           Effect.provideService(References.MinimumLogLevel, "All")
         )
       )
