@@ -21,13 +21,17 @@ import * as AssemblyStatus from "./internal/AssemblyStatus.ts"
 import * as AssemblyStore from "./internal/AssemblyStore.ts"
 import * as Authentication from "./internal/Authentication.ts"
 import * as AuthKeys from "./internal/AuthKeys.ts"
+import * as Cancellation from "./internal/Cancellation.ts"
+import * as Creation from "./internal/Creation.ts"
 import * as Dam from "./internal/Dam.ts"
 import * as DamStore from "./internal/DamStore.ts"
 import * as Database from "./internal/Database.ts"
+import * as Endings from "./internal/Endings.ts"
 import * as Execution from "./internal/Execution.ts"
 import * as FaultQueue from "./internal/FaultQueue.ts"
 import * as FileStore from "./internal/FileStore.ts"
 import * as Ids from "./internal/Ids.ts"
+import * as LiveUpdates from "./internal/LiveUpdates.ts"
 import * as Middleware from "./internal/Middleware.ts"
 import * as Origin from "./internal/Origin.ts"
 import * as Robots from "./internal/Robots.ts"
@@ -38,6 +42,8 @@ import * as Tus from "./internal/tus/Tus.ts"
 import * as UploadLocks from "./internal/tus/UploadLocks.ts"
 import * as Uploads from "./internal/tus/Uploads.ts"
 import * as UploadStore from "./internal/UploadStore.ts"
+import * as Updates from "./internal/Updates.ts"
+import * as UploadedFiles from "./internal/UploadedFiles.ts"
 import * as UsedSignatures from "./internal/UsedSignatures.ts"
 
 /**
@@ -114,7 +120,14 @@ const storage = ({ data }: Options) =>
     })
   )
 
-const routes = Layer.mergeAll(Assemblies.layer, Statistics.layer, Dam.layer, Tus.layer, Middleware.layer)
+const routes = Layer.mergeAll(
+  Assemblies.layer,
+  LiveUpdates.layer,
+  Statistics.layer,
+  Dam.layer,
+  Tus.layer,
+  Middleware.layer
+)
 
 const stores = Layer.mergeAll(
   AssemblyListing.layer,
@@ -127,9 +140,19 @@ const stores = Layer.mergeAll(
 )
 
 /** What the routes work with, from the top down. */
-const services = Layer.mergeAll(Uploads.layer, Authentication.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Execution.layer, AssemblyStatus.layer, UploadLocks.layer, FaultQueue.layer)),
-  Layer.provideMerge(Robots.layer),
+const services = Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
+  Layer.provideMerge(Execution.layer),
+  Layer.provideMerge(Endings.layer),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      AssemblyStatus.layer,
+      FaultQueue.layer,
+      Robots.layer,
+      Updates.layer,
+      UploadLocks.layer,
+      UploadedFiles.layer
+    )
+  ),
   Layer.provideMerge(stores)
 )
 

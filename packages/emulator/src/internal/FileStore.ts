@@ -38,12 +38,18 @@ export class FileStore extends Context.Service<
       room: bigint | undefined
     ) => Effect.Effect<void, E | NoRoom>
     readonly digest: (id: string) => Effect.Effect<Digest>
+    /** The hash of a blob in hexadecimal digits, by an algorithm that Node knows. */
+    readonly hash: (id: string, algorithm: string) => Effect.Effect<string>
+    /** The bytes of a blob. */
+    readonly read: (id: string) => Stream.Stream<Uint8Array>
+    /** Makes a blob of others, one after the other. Whoever sees it sees all of it. */
+    readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void>
     readonly remove: (id: string) => Effect.Effect<void>
   }
 >()("@assembly-effect/emulator/FileStore") {}
 
-/** Bytes that are read at once to compute a digest. */
-const digestChunk = 1024 * 1024
+/** Bytes that are read at once. */
+const readChunk = 1024 * 1024
 
 /** Writes chunks to an open file and refuses the one that would take more than `room`. */
 const writer = (file: FileSystem.File, room: bigint | undefined) => {
@@ -60,6 +66,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   yield* fs.makeDirectory(folder, { recursive: true })
   const fileOf = (id: string) => path.join(folder, id)
+  const read = (id: string) => Stream.orDie(fs.stream(fileOf(id), { chunkSize: readChunk }))
 
   return FileStore.of({
     create: (id) => fs.open(fileOf(id), { flag: "ax" }).pipe(Effect.scoped, Effect.orDie, Effect.asVoid),
@@ -88,18 +95,30 @@ const make = Effect.fnUntraced(function* (folder: string) {
         const md5 = createHash("md5")
         const sha256 = createHash("sha256")
         let size = 0
-        return fs.stream(fileOf(id), { chunkSize: digestChunk }).pipe(
-          Stream.runForEach((chunk) =>
-            Effect.sync(() => {
-              md5.update(chunk)
-              sha256.update(chunk)
-              size += chunk.length
-            })
-          ),
-          Effect.map(() => ({ size, md5hash: md5.digest("hex"), sha256: sha256.digest("hex") })),
-          Effect.orDie
+        return Stream.runForEach(read(id), (chunk) =>
+          Effect.sync(() => {
+            md5.update(chunk)
+            sha256.update(chunk)
+            size += chunk.length
+          })
+        ).pipe(Effect.map(() => ({ size, md5hash: md5.digest("hex"), sha256: sha256.digest("hex") })))
+      }),
+    hash: (id, algorithm) =>
+      Effect.suspend(() => {
+        const hash = createHash(algorithm)
+        return Stream.runForEach(read(id), (chunk) => Effect.sync(() => void hash.update(chunk))).pipe(
+          Effect.map(() => hash.digest("hex"))
         )
       }),
+    read,
+    concatenate: (id, parts) =>
+      Effect.gen(function* () {
+        const unfinished = `${fileOf(id)}.part`
+        const file = yield* fs.open(unfinished, { flag: "w" })
+        for (const part of parts) yield* Stream.runForEach(read(part), (chunk) => file.writeAll(chunk))
+        yield* file.sync
+        yield* fs.rename(unfinished, fileOf(id))
+      }).pipe(Effect.scoped, Effect.orDie),
     remove: (id) => Effect.orDie(fs.remove(fileOf(id), { force: true }))
   })
 })

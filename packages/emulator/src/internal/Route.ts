@@ -15,6 +15,8 @@ import * as Refusal from "./Refusal.ts"
 /** A request that was decoded and, where the operation asks for it, authenticated. */
 interface Call<Op extends Operation.Any> extends Operation.Input<Op> {
   readonly authKey: Op["auth"] extends "signed" ? AuthKeys.AuthKey : undefined
+  /** The params as they came, with `auth` and with keys that the operation does not name. */
+  readonly raw: Schema.JsonObject
   /** Form fields that the operation does not name. */
   readonly others: Form.Fields
 }
@@ -87,6 +89,7 @@ const reader = (operation: Operation.Any, options: Options<Operation.Any, never>
     const fields = yield* decodeFields(texts)
     return {
       authKey,
+      raw: params.value,
       path: yield* Effect.flatMap(HttpRouter.params, decodePath),
       params: yield* decodeParams(withoutAuth(params.value)),
       fields,

@@ -24,5 +24,11 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly message: string
 }> {}
 
-/** What a Step does: files in, files out. A new robot is one of these, named in `Robots`. */
-export type Robot = (work: Work) => Effect.Effect<ReadonlyArray<StepFile>, StepFailed>
+/**
+ * What a Step does: files in, files out. A new robot is one of these, named in `Robots`. The request that brings the
+ * last byte waits for an Assembly, unless one of its robots takes its time (`isSlow`).
+ */
+export interface Robot {
+  readonly isSlow: boolean
+  readonly run: (work: Work) => Effect.Effect<ReadonlyArray<StepFile>, StepFailed>
+}
