@@ -28,11 +28,17 @@ export const Issue = Schema.Struct({
 })
 export type Issue = typeof Issue.Type
 
+/** Which operation it was, and on which Assembly where its path names one. */
+const subject = {
+  operation: Schema.String,
+  assemblyId: Schema.optionalKey(Schema.String)
+}
+
 /**
  * The input breaks a rule of the specification; nothing was sent.
  */
 export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
-  operation: Schema.String,
+  ...subject,
   issues: Schema.Array(Issue)
 }) {
   override get message() {
@@ -60,11 +66,17 @@ export const invalidRequest = (operation: string, issue: SchemaIssue.Issue): Inv
 
 /**
  * The service does not accept who asks: an unknown key, a wrong or used signature, a missing scope, an expired token.
+ *
+ * `clockSkew` is how far the clock of the service is ahead of ours (negative: behind), in milliseconds, where the code
+ * is AUTH_EXPIRED and the answer told its time. One attempt with that corrected has failed as well.
  */
-export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFailed>()("AuthenticationFailed", Details) {}
+export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFailed>()("AuthenticationFailed", {
+  ...Details.fields,
+  clockSkew: Schema.optionalKey(Schema.Finite)
+}) {}
 
 /**
- * Too many requests; `retryAfter` is how long the service asks to wait.
+ * Too many requests; `retryAfter` is how long the service asks to wait, zero where it names nothing.
  */
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   ...Details.fields,
@@ -78,10 +90,10 @@ export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("Servic
 
 /**
  * An answer that is neither a success nor an error of the service. `excerpt` is the start of the body, at most 200
- * characters.
+ * characters, without the signature or token of the request.
  */
 export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()("UnexpectedResponse", {
-  operation: Schema.String,
+  ...subject,
   status: Schema.Int,
   problem: Schema.String,
   excerpt: Schema.String
@@ -95,7 +107,7 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
  * The request or its answer was lost on the way; whether the service saw it is not known.
  */
 export class TransportFailure extends Schema.TaggedError<TransportFailure>()("TransportFailure", {
-  operation: Schema.String,
+  ...subject,
   problem: Schema.String
 }) {
   override get message() {
@@ -104,10 +116,10 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
 }
 
 /**
- * No whole answer within the time that one request has.
+ * No whole answer within the time that one request, or the whole operation, has.
  */
 export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
-  operation: Schema.String,
+  ...subject,
   after: Schema.Duration
 }) {
   override get message() {
@@ -152,3 +164,25 @@ export class DamMutationFailed extends Schema.TaggedError<DamMutationFailed>()("
  * What every operation can fail with.
  */
 export type Common = InvalidRequest | RateLimited | ServiceFailure | UnexpectedResponse | TransportFailure | TimedOut
+
+/** How an Assembly ended that did not complete. */
+const ending = {
+  assemblyId: Schema.String,
+  code: Schema.String,
+  message: Schema.String
+}
+
+/**
+ * The Assembly has failed; `code` is the `error` of its Status. Its Status tells more: `Assemblies.get`.
+ */
+export class AssemblyFailed extends Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {}
+
+/**
+ * Somebody canceled the Assembly: ASSEMBLY_CANCELED.
+ */
+export class AssemblyCanceled extends Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending) {}
+
+/**
+ * The request that created the Assembly was aborted: REQUEST_ABORTED.
+ */
+export class AssemblyAborted extends Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {}

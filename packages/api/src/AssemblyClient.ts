@@ -10,14 +10,20 @@ import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as SchemaParser from "effect/SchemaParser"
+import type * as Stream from "effect/Stream"
 import * as ApiError from "./ApiError.ts"
+import * as Attempt from "./internal/attempt.ts"
+import * as Persist from "./internal/persist.ts"
 import * as Request from "./internal/request.ts"
-import * as Response from "./internal/response.ts"
+import * as Telemetry from "./internal/telemetry.ts"
+import * as Updates from "./internal/updates.ts"
 import type * as Operation from "./Operation.ts"
-import * as Transport from "./Transport.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
+import type { ServiceUrl } from "./ServiceUrl.ts"
 
 /**
- * Runs operations against one base URL.
+ * Runs operations against one base URL. `updates` is the text of the update stream that a Status names; a client that
+ * has none, such as a stub in a test, makes `Assemblies.watch` poll.
  */
 export class AssemblyClient extends Context.Service<
   AssemblyClient,
@@ -26,25 +32,30 @@ export class AssemblyClient extends Context.Service<
       operation: Op,
       input: Operation.Input<Op>
     ) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
+    readonly updates?: (
+      url: ServiceUrl
+    ) => Stream.Stream<string, ApiError.TransportFailure | ApiError.UnexpectedResponse>
   }
 >()("@assembly-effect/api/AssemblyClient") {}
 
 /**
  * - `baseUrl`: https, or http on loopback; credentials go nowhere else.
  * - `requestTimeout`: for one request with its whole answer, 1 minute by default.
+ * - `deadline`: for all attempts of one operation with the pauses between them, 5 minutes by default.
  * - `maxResponseBytes`: of one answer, 32 MiB by default.
  */
 export interface Options {
   readonly baseUrl: string | URL
   readonly requestTimeout?: Duration.Input | undefined
+  readonly deadline?: Duration.Input | undefined
   readonly maxResponseBytes?: number | undefined
 }
 
 const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
 
-const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<string, ApiError.InvalidRequest> =>
+const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl, ApiError.InvalidRequest> =>
   decodeBaseUrl(String(baseUrl)).pipe(
-    Effect.map((url) => url.replace(/\/+$/, "")),
+    Effect.map((url) => SecureUrl.SecureUrl.make(url.replace(/\/+$/, ""))),
     Effect.mapError(
       (issue) =>
         new ApiError.InvalidRequest({
@@ -55,49 +66,32 @@ const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<string, ApiError.Inv
   )
 
 /**
- * A client from the HttpClient and the Authenticator of the context. Fails with `InvalidRequest` when the base URL is
- * not one to send credentials to.
+ * A client from the HttpClient and the Authenticator of the context, and its `RetryPolicy`. Fails with `InvalidRequest`
+ * when the base URL is not one to send credentials to.
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const baseUrl = yield* checkBaseUrl(options.baseUrl)
-  const authenticator = yield* Authenticator.Authenticator
-  const http = yield* HttpClient.HttpClient
-  const timeout = Duration.fromInputUnsafe(options.requestTimeout ?? "1 minute")
-  const maxBytes = options.maxResponseBytes ?? 32 * 1024 * 1024
+  const environment: Attempt.Environment = {
+    baseUrl,
+    authenticator: yield* Authenticator.Authenticator,
+    http: yield* HttpClient.HttpClient,
+    maxBytes: options.maxResponseBytes ?? 32 * 1024 * 1024
+  }
+  const limits: Persist.Limits = {
+    policy: yield* RetryPolicy.RetryPolicy,
+    requestTimeout: Duration.fromInputUnsafe(options.requestTimeout ?? "1 minute"),
+    deadline: Duration.fromInputUnsafe(options.deadline ?? "5 minutes")
+  }
 
   const compile = (operation: Operation.Any) => {
-    const encode = Request.encoder(operation)
-    const decode = Response.decoder(operation, { maxBytes })
-
-    const attempt = Effect.fnUntraced(
-      function* (encoded: Request.Encoded) {
-        const proof =
-          operation.auth === "none"
-            ? undefined
-            : yield* authenticator.authenticate({
-                params: encoded.params,
-                nonceIn: operation.nonceIn,
-                scope: operation.scope
-              })
-        const response = yield* Transport.execute(http, Request.toHttp(operation, baseUrl, encoded, proof), {
-          operation: operation.name
-        })
-        return yield* decode(response)
-      },
-      Effect.scoped,
-      Effect.timeoutOrElse({
-        duration: timeout,
-        orElse: () => Effect.fail(new ApiError.TimedOut({ operation: operation.name, after: timeout }))
-      })
-    )
+    const encode = Request.encoder(operation, baseUrl)
+    const attempt = Attempt.compile(operation, environment)
+    const observe = Telemetry.observe(operation, baseUrl)
 
     return (input: Operation.Input<Operation.Any>) =>
       encode(input).pipe(
-        Effect.flatMap(attempt),
-        Effect.withSpan(operation.name, {
-          kind: "client",
-          attributes: { "http.request.method": operation.method, "url.template": operation.path }
-        })
+        Effect.flatMap((encoded) => Persist.persist(operation, limits, (conditions) => attempt(encoded, conditions))),
+        observe
       )
   }
 
@@ -114,7 +108,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
       // The codecs of `operation` decode `Success` and raise `Failure`; TypeScript cannot follow them through the table.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
-      interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
+      interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
+    updates: (url) => Updates.open(environment.http, url)
   })
 })
 
@@ -132,6 +127,12 @@ export const layer = (
 ): Layer.Layer<AssemblyClient, ApiError.InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
   Layer.effect(AssemblyClient, make(options))
 
+const makeConfigured = () =>
+  Layer.effect(
+    AssemblyClient,
+    Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), (baseUrl) => make({ baseUrl }))
+  )
+
 /**
  * A client for the service at `ASSEMBLY_BASE_URL`.
  */
@@ -139,7 +140,5 @@ export const layerConfig: Layer.Layer<
   AssemblyClient,
   ApiError.InvalidRequest | Config.ConfigError,
   Authenticator.Authenticator | HttpClient.HttpClient
-> = Layer.effect(
-  AssemblyClient,
-  Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), (baseUrl) => make({ baseUrl }))
-)
+  // The annotation lets a bundler drop it, and `Config` with it, where nobody reads the configuration.
+> = /* @__PURE__ */ makeConfigured()

@@ -26,7 +26,8 @@ export const Move = Operation.make({
     DAM_RESOURCE_NOT_FOUND: ApiError.DamResourceNotFound,
     DAM_MUTATION_CONFLICT: ApiError.DamMutationConflict,
     DAM_MUTATION_FAILED: ApiError.DamMutationFailed
-  }
+  },
+  retry: ["DAM_MUTATION_FAILED"]
 })
 
 /**

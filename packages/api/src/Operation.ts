@@ -1,8 +1,10 @@
 /**
  * The description of one operation of the service: one value that the client, the embedded service and the docs read.
  */
+import type * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
+import type { ServiceUrl } from "./ServiceUrl.ts"
 
 /** A codec without services: an operation is data. */
 type Codec<Encoded = unknown> = Schema.ConstraintCodec<unknown, Encoded>
@@ -26,6 +28,9 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  * - `answers`: `result` when a body with an error code is an error under any status, `assemblyStatus` when the Status
  *   of a failed Assembly is an answer like another.
  * - `errors`: the named errors, by the service's code.
+ * - `retry`: what may be repeated after a failure that tells nothing about what the service did. `safe`, when repeating
+ *   does no harm; the codes after which the service says to retry, for a change; `never`, not even after a rate limit.
+ * - `check`: rules of the params that need the clock.
  */
 export interface Operation<
   out Path extends string,
@@ -49,7 +54,12 @@ export interface Operation<
   readonly answers: "result" | "assemblyStatus"
   readonly success: Result
   readonly errors: Errors
+  readonly retry: Retry
+  check?(params: Params["Type"], now: DateTime.Utc): ReadonlyArray<ApiError.Issue>
 }
+
+/** See `retry` of {@link Operation}. */
+export type Retry = "safe" | "never" | ReadonlyArray<string>
 
 /** Any operation. */
 export interface Any extends Operation<
@@ -66,7 +76,8 @@ export interface Any extends Operation<
 export const nothing = Schema.Struct({})
 
 /**
- * Describes an operation. A variable of the path without its codec does not compile.
+ * Describes an operation. A variable of the path without its codec does not compile, nor does a code to retry that is
+ * no error of the operation.
  */
 export const make = <
   const Path extends string,
@@ -77,14 +88,20 @@ export const make = <
   Result extends Codec,
   const Errors extends Readonly<Record<string, NamedError>>
 >(
-  operation: Operation<Path, Auth, Variables, Params, Fields, Result, Errors>
+  operation: Operation<Path, Auth, Variables, Params, Fields, Result, Errors> & {
+    readonly retry: "safe" | "never" | ReadonlyArray<keyof Errors>
+  }
 ): Operation<Path, Auth, Variables, Params, Fields, Result, Errors> => operation
 
-/** The decoded variables of the path, params and fields. */
+/**
+ * The decoded variables of the path, params and fields. An operation without authentication may go to an address that
+ * the service named, instead of the base URL.
+ */
 export interface Input<Op extends Any> {
   readonly path: { readonly [Name in keyof Op["variables"]]: Op["variables"][Name]["Type"] }
   readonly params: Op["params"]["Type"]
   readonly fields: Op["fields"]["Type"]
+  readonly at?: Op["auth"] extends "none" ? ServiceUrl | undefined : undefined
 }
 
 /** What the operation answers. */

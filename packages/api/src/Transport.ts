@@ -1,45 +1,42 @@
 /**
- * One HTTP exchange under the rules that hold for every request to the service.
+ * One HTTP exchange of an operation or an upload: the rules of `@assembly-effect/auth/Transport`, the errors of the api.
  */
+import * as Transport from "@assembly-effect/auth/Transport"
 import * as Effect from "effect/Effect"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
-import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 
+/** Which operation a request belongs to, and the Assembly where its path names one. */
+export interface Subject {
+  readonly operation: string
+  readonly assemblyId?: string
+}
+
 /**
  * The error of a request that was lost on the way. It tells what failed, not where: the URL may be a capability.
  */
 export const toFailure =
-  (operation: string) =>
+  (subject: Subject) =>
   (error: HttpClientError.HttpClientError): ApiError.TransportFailure =>
-    new ApiError.TransportFailure({
-      operation,
-      problem:
-        error.reason._tag === "TransportError" ? "the connection failed" : `the request failed (${error.reason._tag})`
-    })
+    new ApiError.TransportFailure({ ...subject, problem: Transport.problem(error) })
 
 /**
- * Sends a request, in a scope that frees its connection.
- *
- * - A redirect is not followed: it would take the credential or the bytes elsewhere. `streaming` requests fail at one,
- *   which also keeps `fetch` from holding a copy of the body; others see its status.
- * - The HTTP client's own span is off, since it would record the signed URL or the capability.
+ * Sends a request, in a scope that frees its connection. A redirect is not followed, and the HTTP client's own span is
+ * off. `streaming` is for a body that is not to be held in memory.
  */
 export const execute = (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
-  options: { readonly operation: string; readonly streaming?: boolean | undefined }
+  options: Subject & { readonly streaming?: boolean | undefined }
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, ApiError.TransportFailure, Scope.Scope> =>
-  HttpClient.withScope(http)
-    .execute(request)
-    .pipe(
-      Effect.provideService(FetchHttpClient.RequestInit, {
-        redirect: options.streaming === true ? "error" : "manual"
-      }),
-      Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
-      Effect.mapError(toFailure(options.operation))
-    )
+  Effect.mapError(
+    Transport.send(http, request, options),
+    toFailure({
+      operation: options.operation,
+      ...(options.assemblyId === undefined ? undefined : { assemblyId: options.assemblyId })
+    })
+  )

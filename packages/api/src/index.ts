@@ -1,6 +1,9 @@
+// `Guard` is not here: it loads modules that most programs do not need. Import "@assembly-effect/api/Guard".
 export * as ApiError from "./ApiError.ts"
 export * as Assemblies from "./Assemblies.ts"
 export * as AssemblyClient from "./AssemblyClient.ts"
 export * as Dam from "./Dam.ts"
 export * as Operation from "./Operation.ts"
+export * as RetryPolicy from "./RetryPolicy.ts"
+export * as ServiceUrl from "./ServiceUrl.ts"
 export * as Transport from "./Transport.ts"

@@ -1,6 +1,7 @@
 /**
  * What makes a request prove who asks (spec.md, "Authentication").
  */
+import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
@@ -9,17 +10,27 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
+import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Signer from "./Signer.ts"
+import * as Tokens from "./Tokens.ts"
 
 /**
- * A request before anybody vouched for it. `params` are encoded, `nonceIn` says where the operation carries its nonce,
- * `scope` what the Auth Key or token must grant.
+ * A request before anybody vouched for it.
+ *
+ * - `baseUrl`: the checked address that it goes to; a token is asked for there and nowhere else.
+ * - `params`: encoded.
+ * - `nonceIn`: where the operation carries its nonce.
+ * - `scope`: what the Auth Key or token must grant.
+ * - `clockSkew`: how far the service's clock is ahead of ours, where that is known; negative when it is behind. The
+ *   expiry of a signature is told in the service's time.
  */
 export interface Unauthenticated {
+  readonly baseUrl: SecureUrl
   readonly params: Schema.JsonObject
   readonly nonceIn: "params" | "auth"
   readonly scope: string | undefined
+  readonly clockSkew?: Duration.Duration | undefined
 }
 
 /**
@@ -30,14 +41,22 @@ export type Proof =
   | { readonly _tag: "Bearer"; readonly params: string; readonly token: Redacted.Redacted }
 
 /**
- * The one service that operations need. Each attempt asks again, so each carries a fresh nonce and expiry.
+ * The one service that operations need, whichever proof it gives.
+ *
+ * - `authenticate`: each attempt asks again, so each carries a fresh nonce and expiry.
+ * - `refused`: the service did not accept a proof. `"retry"` says that another one may be accepted; who asks makes one
+ *   more attempt then, and no further one.
  */
 export class Authenticator extends Context.Service<
   Authenticator,
   {
-    readonly authenticate: (request: Unauthenticated) => Effect.Effect<Proof>
+    readonly authenticate: (request: Unauthenticated) => Effect.Effect<Proof, AuthError.AuthError>
+    readonly refused: (proof: Proof, refusal: AuthError.Refusal) => Effect.Effect<"retry" | "final">
   }
 >()("@assembly-effect/auth/Authenticator") {}
+
+/** Nothing but another key or token would help. */
+const final = () => Effect.succeed("final" as const)
 
 /**
  * Signed params: `auth.key`, `auth.expires` and a nonce are added, then the text is signed. `window` is how long a
@@ -55,8 +74,10 @@ export const layerSignedNoDeps = (options?: {
       const window = Duration.fromInputUnsafe(options?.window ?? "5 minutes")
 
       return Authenticator.of({
-        authenticate: Effect.fnUntraced(function* ({ nonceIn, params }) {
-          const expires = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, window))
+        refused: final,
+        authenticate: Effect.fnUntraced(function* ({ clockSkew, nonceIn, params }) {
+          const validFor = clockSkew === undefined ? window : Duration.sum(window, clockSkew)
+          const expires = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, validFor))
           const nonce = yield* random.uuidV4()
           const text = JSON.stringify(
             nonceIn === "auth"
@@ -86,5 +107,37 @@ export const layerSigned = (options?: {
  */
 export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator> =>
   Layer.succeed(Authenticator, {
+    refused: final,
     authenticate: ({ params }) => Effect.succeed({ _tag: "Bearer", params: JSON.stringify(params), token })
   })
+
+/** The codes by which a token alone is refused; another one may be accepted. Beyond the specification. */
+const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])
+
+/**
+ * A bearer token of `Tokens`. One that the service refuses (401, or a code that says so) is given up, and the request
+ * may be tried once more with another.
+ *
+ * @example
+ * Authenticator.layerTokens.pipe(
+ *   Layer.provide(Tokens.layer()),
+ *   Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
+ * )
+ */
+export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> = Layer.effect(
+  Authenticator,
+  Effect.map(Tokens.Tokens, (tokens) =>
+    Authenticator.of({
+      authenticate: ({ baseUrl, params, scope }) =>
+        Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
+          _tag: "Bearer",
+          params: JSON.stringify(params),
+          token: value
+        })),
+      refused: (proof, { code, status }) =>
+        proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code))
+          ? Effect.as(tokens.refused(proof.token), "retry")
+          : Effect.succeed("final")
+    })
+  )
+)

@@ -27,14 +27,19 @@ export const layer = (options: {
   readonly secret: Redacted.Redacted
 }): Layer.Layer<Credentials> => Layer.succeed(Credentials, options)
 
+const makeConfigured = () =>
+  Layer.effect(
+    Credentials,
+    Config.all({
+      key: Config.NonEmptyString("ASSEMBLY_AUTH_KEY"),
+      secret: Config.NonEmptyString("ASSEMBLY_AUTH_SECRET").pipe(Config.map((secret) => Redacted.make(secret)))
+    })
+  )
+
 /**
  * Credentials from the configuration: `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`. A missing or empty variable is
  * a `ConfigError` that names it.
  */
-export const layerConfig: Layer.Layer<Credentials, Config.ConfigError> = Layer.effect(
-  Credentials,
-  Config.all({
-    key: Config.NonEmptyString("ASSEMBLY_AUTH_KEY"),
-    secret: Config.NonEmptyString("ASSEMBLY_AUTH_SECRET").pipe(Config.map((secret) => Redacted.make(secret)))
-  })
-)
+export const layerConfig: Layer.Layer<Credentials, Config.ConfigError> =
+  // The annotation lets a bundler drop it, and `Config` with it, where nobody reads the configuration.
+  /* @__PURE__ */ makeConfigured()

@@ -3,12 +3,12 @@
  */
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Credentials from "./Credentials.ts"
+import * as Hmac from "./internal/hmac.ts"
 
 /**
  * Signs a text, byte for byte as it will be sent.
@@ -23,13 +23,7 @@ export class Signer extends Context.Service<
 /**
  * The hash functions that the service knows; an Auth Key may pin one.
  */
-export type Algorithm = "sha384" | "sha256" | "sha1"
-
-const macAlgorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
-  sha384: Mac.hmacSha384,
-  sha256: Mac.hmacSha256,
-  sha1: Mac.hmacSha1
-}
+export type Algorithm = Hmac.Algorithm
 
 const utf8 = new TextEncoder()
 
@@ -42,7 +36,7 @@ export const make = Effect.fnUntraced(function* (options: {
 }) {
   const algorithm = options.algorithm ?? "sha384"
   const mac = yield* Mac.Mac
-  const key = yield* Mac.key(macAlgorithms[algorithm], utf8.encode(Redacted.value(options.secret)))
+  const key = yield* Mac.key(Hmac.algorithms[algorithm], utf8.encode(Redacted.value(options.secret)))
   return Signer.of({
     sign: (text) =>
       mac.sign(key, utf8.encode(text)).pipe(
@@ -52,8 +46,6 @@ export const make = Effect.fnUntraced(function* (options: {
       )
   })
 })
-
-const layerCrypto = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
 /**
  * HMAC with WebCrypto, so it runs in edge runtimes and workers too. An empty secret is a defect of the program.
@@ -67,4 +59,4 @@ export const layerHmac = (options?: {
       const { secret } = yield* Credentials.Credentials
       return yield* make({ secret, ...options }).pipe(Effect.orDie)
     })
-  ).pipe(Layer.provide(layerCrypto))
+  ).pipe(Layer.provide(Hmac.layer))

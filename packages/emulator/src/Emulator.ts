@@ -5,6 +5,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -25,6 +26,7 @@ import * as Cancellation from "./internal/Cancellation.ts"
 import * as Creation from "./internal/Creation.ts"
 import * as Dam from "./internal/Dam.ts"
 import * as DamStore from "./internal/DamStore.ts"
+import * as BearerTokens from "./internal/BearerTokens.ts"
 import * as Database from "./internal/Database.ts"
 import * as Endings from "./internal/Endings.ts"
 import * as Execution from "./internal/Execution.ts"
@@ -38,6 +40,7 @@ import * as Robots from "./internal/Robots.ts"
 import * as Server from "./internal/Server.ts"
 import * as Statistics from "./internal/Statistics.ts"
 import * as StatisticsStore from "./internal/StatisticsStore.ts"
+import * as TokenRoute from "./internal/TokenRoute.ts"
 import * as Tus from "./internal/tus/Tus.ts"
 import * as UploadLocks from "./internal/tus/UploadLocks.ts"
 import * as Uploads from "./internal/tus/Uploads.ts"
@@ -64,6 +67,7 @@ export class Emulator extends Context.Service<
  * - `port`: 0, the default, takes a free one.
  * - `data`: the folder that keeps everything; by default nothing outlives the scope.
  * - `credentials`: the Auth Key; by default a random one, or the one that `data` holds. `scopes` are all by default.
+ * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
  */
 export interface Options {
   readonly port?: number | undefined
@@ -75,6 +79,7 @@ export interface Options {
         readonly scopes?: ReadonlyArray<string> | undefined
       }
     | undefined
+  readonly tokenLifetime?: Duration.Input | undefined
 }
 
 const workspace = "emulator"
@@ -125,6 +130,7 @@ const routes = Layer.mergeAll(
   LiveUpdates.layer,
   Statistics.layer,
   Dam.layer,
+  TokenRoute.layer,
   Tus.layer,
   Middleware.layer
 )
@@ -140,21 +146,23 @@ const stores = Layer.mergeAll(
 )
 
 /** What the routes work with, from the top down. */
-const services = Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
-  Layer.provideMerge(Execution.layer),
-  Layer.provideMerge(Endings.layer),
-  Layer.provideMerge(
-    Layer.mergeAll(
-      AssemblyStatus.layer,
-      FaultQueue.layer,
-      Robots.layer,
-      Updates.layer,
-      UploadLocks.layer,
-      UploadedFiles.layer
-    )
-  ),
-  Layer.provideMerge(stores)
-)
+const services = ({ tokenLifetime = "1 hour" }: Options) =>
+  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
+    Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
+    Layer.provideMerge(Execution.layer),
+    Layer.provideMerge(Endings.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        AssemblyStatus.layer,
+        FaultQueue.layer,
+        Robots.layer,
+        Updates.layer,
+        UploadLocks.layer,
+        UploadedFiles.layer
+      )
+    ),
+    Layer.provideMerge(stores)
+  )
 
 /**
  * An emulator that runs as long as its scope.
@@ -190,7 +198,7 @@ export const layer = (
     FaultQueue.layerFaults,
     HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
   ).pipe(
-    Layer.provide(services),
+    Layer.provide(services(options)),
     Layer.provide(Origin.layer),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port ?? 0)),

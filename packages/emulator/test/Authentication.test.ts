@@ -110,15 +110,6 @@ layer(layerEmulator(), { excludeTestServices: true })("Authentication", (it) => 
       refused(yield* list(yield* signed({ key: "nobody" })), "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
     })
   )
-
-  it.effect("refuses a bearer token, since it hands out none", () =>
-    Effect.gen(function* () {
-      refused(
-        yield* list({ params: JSON.stringify({ fromdate: "2026-01-01 00:00:00" }) }, { authorization: "Bearer x" }),
-        "BEARER_TOKEN_INVALID"
-      )
-    })
-  )
 })
 
 layer(

@@ -4,14 +4,18 @@
  * Beyond the specification: spec.md names the Assembly operations and shows neither their params nor the Status.
  */
 import * as Schema from "effect/Schema"
+import { generateFew } from "./internal/generate.ts"
+import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
 /**
  * The id of an Assembly, 32 hexadecimal digits. Whoever knows it reads the status, so a client draws it from a
  * cryptographic source.
+ *
+ * Beyond the specification.
  */
 export const AssemblyId = Schema.String.check(
-  Schema.isPattern(/^[a-f0-9]{32}$/, { expected: "32 lowercase hexadecimal digits" })
+  Schema.isPattern(/^[a-f0-9]{32}$/u, { expected: "32 lowercase hexadecimal digits" })
 ).pipe(Schema.brand("AssemblyId"))
 export type AssemblyId = typeof AssemblyId.Type
 
@@ -44,6 +48,8 @@ export type File = typeof File.Type
 /**
  * What the service knows of one tus upload. A `finished` one is the receipt that the file arrived, even when the
  * upload URL is already gone. `size` and `offset` are bytes.
+ *
+ * Beyond the specification.
  */
 export const TusReceipt = Schema.StructWithRest(
   Schema.Struct({
@@ -62,6 +68,8 @@ export type TusReceipt = typeof TusReceipt.Type
 /**
  * The Assembly Status, an open record. `ok` names the state of an Assembly that has not failed; `error` without `ok`
  * is the code of one that has. Use {@link state} to tell them apart.
+ *
+ * Beyond the specification. spec.md names ASSEMBLY_COMPLETED and the `results` only.
  */
 export const Status = Schema.StructWithRest(
   Schema.Struct({
@@ -88,11 +96,15 @@ export type Status = typeof Status.Type
 
 /**
  * Where an Assembly stands. `Busy` ones change by themselves, the others never do.
+ *
+ * Beyond the specification.
  */
 export type State = "Busy" | "Completed" | "Canceled" | "Aborted" | "Failed"
 
 /**
  * The state that a Status tells. A status with `error`, or with an `ok` that nobody knows, has failed.
+ *
+ * Beyond the specification.
  */
 export const state = (status: Status): State => {
   switch (status.ok) {
@@ -113,26 +125,34 @@ export const state = (status: Status): State => {
 
 /**
  * One Step: which robot works, on the results of which Steps, and the robot's own options.
+ *
+ * Beyond the specification.
  */
-export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString }), rest)
+export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString }), rest).check(generateFew(3))
 export type Step = typeof Step.Type
 
 /**
  * The params that create an Assembly: its Steps or the Template that holds them, and what travels with it.
+ *
+ * Beyond the specification.
  */
-export const CreateParams = Schema.Struct({
-  steps: Schema.optionalKey(Schema.Record(Schema.String, Step)),
-  templateId: Schema.optionalKey(NonEmptyString),
-  fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  notifyUrl: Schema.optionalKey(NonEmptyString)
-}).pipe(Schema.encodeKeys({ templateId: "template_id", notifyUrl: "notify_url" }))
+export const CreateParams = renamed(
+  {
+    steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3))),
+    templateId: Schema.optionalKey(NonEmptyString),
+    fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
+    notifyUrl: Schema.optionalKey(NonEmptyString)
+  },
+  { templateId: "template_id", notifyUrl: "notify_url" }
+)
 export type CreateParams = typeof CreateParams.Type
 
 /**
  * The form fields beside the params. `numExpectedUploadFiles` counts the final files that will be uploaded with tus
  * (spec.md, "Create a tus upload").
  */
-export const CreateForm = Schema.Struct({
-  numExpectedUploadFiles: Schema.optionalKey(NonNegativeInt)
-}).pipe(Schema.encodeKeys({ numExpectedUploadFiles: "num_expected_upload_files" }))
+export const CreateForm = renamed(
+  { numExpectedUploadFiles: Schema.optionalKey(NonNegativeInt) },
+  { numExpectedUploadFiles: "num_expected_upload_files" }
+)
 export type CreateForm = typeof CreateForm.Type

@@ -3,10 +3,13 @@
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { renamed } from "./internal/struct.ts"
 import { NonNegativeInt, ListDate } from "./Scalar.ts"
 
 /**
  * The states to list, or `all`.
+ *
+ * Clause: spec.md, "Retrieve list of Assemblies" and "States and transitions".
  */
 export const AssemblyType = Schema.Literals([
   "all",
@@ -22,16 +25,23 @@ export type AssemblyType = typeof AssemblyType.Type
 /**
  * The params of a list request. `pageSize` is Assemblies per request, 1 to 5000.
  *
+ * Clause: spec.md, "Retrieve list of Assemblies".
+ *
  * @example `{ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), type: "completed" }`
  */
-export const Query = Schema.Struct({
-  page: Schema.optionalKey(Schema.Int),
-  pageSize: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }))),
-  type: Schema.optionalKey(AssemblyType),
-  fromDate: ListDate,
-  toDate: Schema.optionalKey(ListDate),
-  keywords: Schema.optionalKey(Schema.Array(Schema.String))
-}).pipe(Schema.encodeKeys({ pageSize: "pagesize", fromDate: "fromdate", toDate: "todate" }))
+export const Query = renamed(
+  {
+    page: Schema.optionalKey(Schema.Int),
+    pageSize: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }, { expected: "an integer of 1 to 5000" }))
+    ),
+    type: Schema.optionalKey(AssemblyType),
+    fromDate: ListDate,
+    toDate: Schema.optionalKey(ListDate),
+    keywords: Schema.optionalKey(Schema.Array(Schema.String))
+  },
+  { pageSize: "pagesize", fromDate: "fromdate", toDate: "todate" }
+)
 export type Query = typeof Query.Type
 
 /**
@@ -62,6 +72,8 @@ export type Entry = typeof Entry.Type
 
 /**
  * One page of the list. `count` is the number of Assemblies on all pages, where the service tells it.
+ *
+ * Beyond the specification.
  */
 export const Page = Schema.Struct({
   items: Schema.Array(Entry),
@@ -73,9 +85,13 @@ export type Page = typeof Page.Type
  * The list as it comes: a bare array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
  * specification).
  */
-export const Listing = Schema.Union([Schema.Array(Entry), Page]).pipe(
-  Schema.decodeTo(Schema.toType(Page), {
-    decode: SchemaGetter.transform((listing) => ("items" in listing ? listing : { items: listing })),
-    encode: SchemaGetter.passthrough({ strict: false })
-  })
-)
+export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
+  Page,
+  // Only this form is transformed, so that the usual one is not checked twice.
+  Schema.Array(Entry).pipe(
+    Schema.decodeTo(Schema.toType(Page), {
+      decode: SchemaGetter.transform((items) => ({ items })),
+      encode: SchemaGetter.transform(({ items }) => items)
+    })
+  )
+])

@@ -7,11 +7,13 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import { closed } from "./internal/closed.ts"
+import { closed, strict } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./Scalar.ts"
 
 /**
  * One bucket of time. Durations are seconds, speeds megabits per second, sizes bytes.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const StatsBucket = Schema.Struct({
   data_from_ts: NonNegativeInt,
@@ -41,6 +43,8 @@ export type StatsBucket = typeof StatsBucket.Type
 
 /**
  * How often one error code ended an Assembly within one bucket of time.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const ErrorBucket = Schema.Struct({
   data_from_ts: NonNegativeInt,
@@ -51,6 +55,8 @@ export type ErrorBucket = typeof ErrorBucket.Type
 
 /**
  * How often one error code ended an Assembly in the whole window.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const ErrorTotal = Schema.Struct({
   error: NonEmptyString,
@@ -60,6 +66,8 @@ export type ErrorTotal = typeof ErrorTotal.Type
 
 /**
  * The statistics of a window of time. `granularity` is the length of a bucket in seconds.
+ *
+ * Clause: spec.md, "Assembly statistics response".
  */
 export const Statistics = Schema.Struct({
   ok: Schema.Literal("ASSEMBLY_STATS_FOUND"),
@@ -82,11 +90,37 @@ export const Statistics = Schema.Struct({
 export type Statistics = typeof Statistics.Type
 
 /**
- * The start of the window: a `DateTime`, or any text that the service can read, which is sent unchanged.
- * That it lies at most 91 days back is checked where the clock is, in `@assembly-effect/api`.
+ * {@link Statistics} without tolerance: a field that the specification does not name is refused wherever it stands.
+ *
+ * Clause: spec.md, "Assembly statistics response", "only these fields".
  */
-const Since = NonEmptyString.pipe(
-  Schema.decodeTo(Schema.Union([NonEmptyString, Schema.DateTimeUtc]), {
+export const StatisticsStrict = strict({
+  ...Statistics.fields,
+  stats: Schema.Array(strict(StatsBucket.fields)),
+  errorStats: Schema.Array(strict(ErrorBucket.fields)),
+  errorStatsTotals: Schema.Array(strict(ErrorTotal.fields))
+})
+
+const isSince = (u: unknown): u is string | DateTime.Utc =>
+  typeof u === "string" ? u !== "" : DateTime.isDateTime(u) && DateTime.isUtc(u)
+
+const TextOrDateTime = Schema.declare(isSince, {
+  expected: "at least 1 character or a DateTime.Utc",
+  toCodecArbitrary: () =>
+    Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, Schema.DateTimeUtc]), {
+      decode: SchemaGetter.passthrough(),
+      encode: SchemaGetter.passthrough()
+    })
+})
+
+/**
+ * The start of the window: a `DateTime.Utc`, sent as ISO 8601, or any text that the service can read, sent unchanged.
+ * That it lies at most 91 days back is checked where the clock is, in `@assembly-effect/api`.
+ *
+ * Clause: spec.md, "Retrieve Assembly statistics".
+ */
+export const Since = NonEmptyString.pipe(
+  Schema.decodeTo(TextOrDateTime, {
     decode: SchemaGetter.passthrough({ strict: false }),
     encode: SchemaGetter.transform((since) => (DateTime.isDateTime(since) ? DateTime.formatIso(since) : since))
   })
@@ -97,11 +131,18 @@ const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_templ
 /**
  * A Template ID or `all`. Absent stands for Assemblies without a Template, which the wire may also write as null,
  * an empty string or `no_template`.
+ *
+ * Clause: spec.md, "Retrieve Assembly statistics".
  */
-const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
+export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
   Schema.decodeTo(
     Schema.optionalKey(
-      NonEmptyString.check(Schema.makeFilter((id) => !withoutTemplate.has(id), { expected: "a Template ID or all" }))
+      Schema.String.check(
+        Schema.makeFilter((id) => !withoutTemplate.has(id), {
+          expected: "a Template ID or all (leave it out for Assemblies without a Template)",
+          arbitraryConstraint: { minLength: 1 }
+        })
+      )
     ),
     {
       decode: SchemaGetter.transformOptional((wire: Option.Option<string | null>) =>
@@ -115,13 +156,12 @@ const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
 /**
  * The params of a statistics request; a closed set of keys.
  *
+ * Clause: spec.md, "Retrieve Assembly statistics", "no other keys are accepted".
+ *
  * @example `{ region: "all", since: "2026-01-01T00:00:00Z", templateId: "all" }`
  */
 export const Query = closed(
-  Schema.Struct({
-    region: NonEmptyString,
-    since: Since,
-    templateId: TemplateId
-  }).pipe(Schema.encodeKeys({ templateId: "template_id" }))
+  { region: NonEmptyString, since: Since, templateId: TemplateId },
+  { templateId: "template_id" }
 )
 export type Query = typeof Query.Type

@@ -1,23 +1,208 @@
 /**
  * What proves who asks (spec.md, "Authentication").
  */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+import { renamed } from "./internal/struct.ts"
+import { IsoDateTime, NonEmptyString, NonNegativeInt, NonNegativeNumber } from "./Scalar.ts"
 
 /**
- * What an Auth Key or token may do. The service knows more than the specification names, so any text is a scope.
+ * The scopes that are known. The operations of the specification need `assemblies:read` and `dam:write`; the others
+ * are beyond it.
+ *
+ * Clause: spec.md, "Authentication".
  */
-export const Scope = Schema.StringForLiteralAutocomplete.pipe(Schema.check(Schema.isNonEmpty()))
+export const KnownScope = Schema.Literals([
+  "assemblies:read",
+  "assemblies:write",
+  "assembly_notifications:write",
+  "auth_keys:read",
+  "auth_keys:write",
+  "billing:read",
+  "dam:read",
+  "dam:write",
+  "queues:read",
+  "read",
+  "smart_cdn:sign",
+  "storage_grants:write",
+  "template_credentials:read",
+  "template_credentials:write",
+  "templates:read",
+  "templates:write",
+  "write"
+])
 
 /**
- * The `auth` object of params. `expires` is ISO 8601 and in the future, `max_size` bytes, `referer` a regular
- * expression that a referer of the request has to match.
+ * What an Auth Key or token may do. New scopes may appear, so any text without white space is one.
+ *
+ * Clause: spec.md, "Authentication".
+ *
+ * @example `"dam:write"`
+ */
+export const Scope = Schema.make<Schema.Codec<typeof KnownScope.Type | (string & {})>>(
+  Schema.String.check(Schema.isPattern(/^[!-~]+$/u, { expected: "a scope without white space" })).ast
+)
+export type Scope = typeof Scope.Type
+
+/**
+ * A value that makes a signature unique, a string or an integer.
+ *
+ * Clause: spec.md, "Authentication".
+ */
+export const Nonce = Schema.Union([Schema.String, Schema.Int])
+export type Nonce = typeof Nonce.Type
+
+const isRegExp = Schema.makeFilter<string>(
+  (text) => {
+    try {
+      return new RegExp(text) instanceof RegExp
+    } catch {
+      return false
+    }
+  },
+  {
+    expected: "a valid regular expression",
+    arbitraryConstraint: {
+      patterns: [{ source: "^(?:[a-z0-9]{1,8}(?:\\\\\\.|\\.\\*|[/-])){0,4}[a-z]{1,3}$", flags: "" }]
+    }
+  }
+)
+
+/**
+ * The `auth` object of params. `expires` is an ISO 8601 date-time; that it lies in the future is for who has a clock.
+ * `nonce` is unique per request, `referer` a regular expression that a referer of the request has to match, `max_size`
+ * the largest upload in bytes (spec.md, "Retrieve list of Assemblies" and "Limits").
  */
 export const AuthParams = Schema.Struct({
   key: NonEmptyString,
-  expires: Schema.optionalKey(NonEmptyString),
-  nonce: Schema.optionalKey(Schema.Union([Schema.String, Schema.Int])),
-  referer: Schema.optionalKey(Schema.String),
+  expires: Schema.optionalKey(IsoDateTime),
+  nonce: Schema.optionalKey(Nonce),
+  referer: Schema.optionalKey(Schema.String.check(isRegExp)),
   max_size: Schema.optionalKey(NonNegativeInt)
 })
 export type AuthParams = typeof AuthParams.Type
+
+/**
+ * {@link AuthParams} of a signed request, where `expires` is required (spec.md, "Authentication").
+ */
+export const SignedAuthParams = Schema.Struct({ ...AuthParams.fields, expires: IsoDateTime })
+export type SignedAuthParams = typeof SignedAuthParams.Type
+
+const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> =>
+  typeof u === "object" && u !== null && !Array.isArray(u)
+
+const Params = Schema.declare(isRecord, { expected: "an object" })
+
+const signed = Schema.Struct({ auth: SignedAuthParams, nonce: Schema.optionalKey(Nonce) })
+const bearer = Schema.Struct({ auth: Schema.optionalKey(AuthParams), nonce: Schema.optionalKey(Nonce) })
+
+/** Both halves of one object, the issues of both. */
+const both = <A, B>(
+  left: Effect.Effect<A, SchemaIssue.Issue>,
+  right: Effect.Effect<B, SchemaIssue.Issue>
+): Effect.Effect<readonly [A, B], SchemaIssue.Issue> =>
+  Effect.gen(function* () {
+    const first = yield* Effect.result(left)
+    const second = yield* Effect.result(right)
+    if (Result.isFailure(first)) {
+      const issues = [first.failure, ...Option.toArray(Result.getFailure(second))] as const
+      return yield* Effect.fail(new SchemaIssue.Composite(Params.ast, issues, undefined))
+    }
+    return [first.success, yield* Effect.fromResult(second)] as const
+  })
+
+/** The keys of the proof, or all others. */
+const pick = (input: Readonly<Record<string, unknown>>, ofProof: boolean): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(input).filter(([key]) => (key === "auth" || key === "nonce") === ofProof))
+
+const withProof = <
+  Proof extends Schema.ConstraintCodec<object, object>,
+  S extends Schema.ConstraintCodec<unknown, unknown>
+>(
+  ofProof: Proof,
+  ofParams: S
+) => {
+  const decodeProof = SchemaParser.decodeUnknownEffect(ofProof)
+  const encodeProof = SchemaParser.encodeEffect(ofProof)
+  const decodeParams = SchemaParser.decodeUnknownEffect(ofParams)
+  const encodeParams = SchemaParser.encodeEffect(ofParams)
+  const Whole = Schema.make<Schema.Codec<{ readonly proof: Proof["Type"]; readonly params: S["Type"] }>>(
+    Schema.Struct({ proof: Schema.toType(ofProof), params: Schema.toType(ofParams) }).ast
+  )
+  return Params.pipe(
+    Schema.decodeTo(Whole, {
+      decode: SchemaGetter.transformEffect((input, options) =>
+        Effect.map(
+          both(decodeProof(pick(input, true), options), decodeParams(pick(input, false), options)),
+          ([proof, params]) => ({ proof, params })
+        )
+      ),
+      encode: SchemaGetter.transformEffect(({ params, proof }, options) =>
+        Effect.map(both(encodeProof(proof, options), encodeParams(params, options)), ([auth, rest]) => ({
+          ...auth,
+          ...(isRecord(rest) ? rest : undefined)
+        }))
+      )
+    })
+  )
+}
+
+/**
+ * The full params of a signed operation as they travel: `auth` with `key` and `expires`, perhaps a `nonce`, and the
+ * operation's own params beside them. They decode to `{ proof, params }`; the issues of both halves are told, under
+ * their names on the wire (spec.md, "Authentication").
+ *
+ * @example `Auth.withSignedAuth(AssemblyStatistics.Query)`
+ */
+export const withSignedAuth = <S extends Schema.ConstraintCodec<unknown, unknown>>(params: S) =>
+  withProof(signed, params)
+
+/**
+ * The same beside a bearer token: `auth` may be left out, and so may its `expires`.
+ *
+ * Clause: spec.md, "Authentication".
+ */
+export const withBearerAuth = <S extends Schema.ConstraintCodec<unknown, unknown>>(params: S) =>
+  withProof(bearer, params)
+
+const Scopes = Schema.String.check(
+  Schema.isPattern(/^[!-~]+(?: [!-~]+)*$/u, { expected: "scopes with a single space between them" })
+).pipe(
+  Schema.decodeTo(Schema.NonEmptyArray(Scope), {
+    decode: SchemaGetter.transform((text): readonly [string, ...Array<string>] => {
+      const [first = "", ...others] = text.split(" ")
+      return [first, ...others]
+    }),
+    encode: SchemaGetter.transform((scopes) => scopes.join(" "))
+  })
+)
+
+/**
+ * The form fields of a token request. The Auth Key must already grant the scopes (spec.md, "Authentication").
+ *
+ * @example `Auth.TokenRequest.make({ scope: ["assemblies:read", "dam:write"] })`
+ */
+export const TokenRequest = renamed(
+  { grantType: Schema.tag("client_credentials"), aud: Schema.tag("api2"), scope: Scopes },
+  { grantType: "grant_type" }
+)
+export type TokenRequest = typeof TokenRequest.Type
+
+/**
+ * The answer to a token request. `expires_in` is seconds. The specification promises `access_token` alone; the rest is
+ * beyond it.
+ *
+ * Clause: spec.md, "Authentication".
+ */
+export const TokenResponse = Schema.Struct({
+  access_token: Schema.RedactedFromValue(NonEmptyString, { label: "access_token" }),
+  token_type: Schema.optionalKey(Schema.String),
+  expires_in: Schema.optionalKey(NonNegativeNumber),
+  scope: Schema.optionalKey(Schema.String)
+})
+export type TokenResponse = typeof TokenResponse.Type

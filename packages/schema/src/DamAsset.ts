@@ -4,16 +4,16 @@
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Identifier from "./Identifier.ts"
-import { closed } from "./internal/closed.ts"
+import { closed, strict } from "./internal/struct.ts"
 import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./Scalar.ts"
 
 const lowerHex = (digits: number) =>
   Schema.String.check(
-    Schema.isPattern(new RegExp(`^[a-f0-9]{${digits}}$`), { expected: `${digits} lowercase hexadecimal digits` })
+    Schema.isPattern(new RegExp(`^[a-f0-9]{${digits}}$`, "u"), { expected: `${digits} lowercase hexadecimal digits` })
   )
 
 const PaddedBase64 = Schema.String.check(
-  Schema.isPattern(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/, {
+  Schema.isPattern(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/u, {
     expected: "padded Base64 in the standard alphabet"
   })
 )
@@ -21,6 +21,8 @@ const PaddedBase64 = Schema.String.check(
 /**
  * A stored file: `asset_id` is its stable identity, `path` its current place in the Workspace. `size` is bytes,
  * `width` and `height` are pixels. Further fields are kept.
+ *
+ * Clause: spec.md, "DAM asset".
  */
 export const Asset = Schema.StructWithRest(
   Schema.Struct({
@@ -41,18 +43,30 @@ export const Asset = Schema.StructWithRest(
 )
 export type Asset = typeof Asset.Type
 
-const filenameRules: ReadonlyArray<readonly [(name: string) => boolean, string]> = [
-  [(name) => name.isWellFormed(), "valid Unicode"],
-  [(name) => name.trim() !== "", "a name that is not only white space"],
-  [(name) => name !== "." && name !== "..", "a name other than . and .."],
-  [(name) => !/[/\\]/.test(name), "a name without slash or backslash"],
-  // oxlint-disable-next-line no-control-regex -- control characters are what the rule is about
-  [(name) => !/[\u0000-\u001f\u007f-\u009f]/.test(name), "a name without control characters"],
-  [(name) => [...name].length <= 255, "1 to 255 characters"]
-]
+const nfc = (text: string): string => text.normalize("NFC")
+
+const codePoints = (text: string): number => [...text].length
+
+const utf8 = new TextEncoder()
+
+/** Rules of a text, checked as NFC has it; every broken one is told. */
+const rules = (...all: ReadonlyArray<readonly [holds: (text: string) => boolean, expected: string]>) => {
+  return (text: string): ReadonlyArray<string> => {
+    const normal = nfc(text)
+    return all.filter(([holds]) => !holds(normal)).map(([, expected]) => `Expected ${expected}`)
+  }
+}
 
 const isFilename = Schema.makeFilter<string>(
-  (name) => filenameRules.filter(([holds]) => !holds(name)).map(([, rule]) => `Expected ${rule}`),
+  rules(
+    [(name) => name.length > 0 && codePoints(name) <= 255, "a name of 1 to 255 characters"],
+    [(name) => name === "" || name.trim() !== "", "a name that is not only white space"],
+    [(name) => name !== "." && name !== "..", "a name other than . and .."],
+    [(name) => !/[/\\]/.test(name), "a name without slash or backslash"],
+    // oxlint-disable-next-line no-control-regex -- control characters are what the rule is about
+    [(name) => !/[\u0000-\u001f\u007f-\u009f]/.test(name), "a name without control characters"],
+    [(name) => name.isWellFormed(), "a name in valid Unicode"]
+  ),
   {
     expected: "a filename",
     arbitraryConstraint: {
@@ -66,39 +80,68 @@ const isFilename = Schema.makeFilter<string>(
   }
 )
 
-const nfc = (text: string): string => text.normalize("NFC")
+const normalised = SchemaTransformation.transform({ decode: nfc, encode: nfc })
 
 /**
  * The last part of a path: 1 to 255 characters after normalisation to NFC, counted as code points. Not `.`, `..` or
  * only white space; no slash, backslash, control character or lone surrogate. Other leading and trailing spaces are
  * kept (spec.md, "Move or rename a DAM asset").
  */
-export const Filename = Schema.String.pipe(
-  Schema.decodeTo(Schema.String.check(isFilename), SchemaTransformation.transform({ decode: nfc, encode: nfc }))
+export const Filename = Schema.String.pipe(Schema.decodeTo(Schema.String.check(isFilename), normalised))
+
+const isDestinationPath = Schema.makeFilter<string>(
+  rules(
+    [(path) => codePoints(path) <= 512, "a path of at most 512 Unicode code points"],
+    [(path) => utf8.encode(path).length <= 1024, "a path of at most 1024 UTF-8 bytes"],
+    [(path) => path.isWellFormed(), "a path in valid Unicode"]
+  ),
+  {
+    expected: "a destination path",
+    arbitraryConstraint: { patterns: [{ source: "^(?:[a-z0-9 ._-]{1,8}/){0,4}[a-z0-9._-]{1,16}$", flags: "" }] }
+  }
 )
 
-const destination = { destinationFolderId: Schema.NullOr(Identifier.FolderId) }
-const wire = { destinationFolderId: "destination_folder_id" } as const
+/**
+ * The path that a move leads to, folders plus filename with the separators between them: at most 512 Unicode code
+ * points and at most 1024 UTF-8 bytes after normalisation to NFC (spec.md, "Limits").
+ *
+ * Only the service knows the folder of an asset, so no request is refused for it. Check a path with it where the
+ * folder is known.
+ */
+export const DestinationPath = NonEmptyString.pipe(Schema.decodeTo(NonEmptyString.check(isDestinationPath), normalised))
+
+const isMove = (request: {
+  readonly filename?: string
+  readonly destinationFolderId?: Identifier.FolderId | null
+}): request is
+  | { readonly filename: string; readonly destinationFolderId?: Identifier.FolderId | null }
+  | { readonly filename?: string; readonly destinationFolderId: Identifier.FolderId | null } =>
+  "filename" in request || "destinationFolderId" in request
 
 /**
- * What to change of an asset; at least one of the two keys. For `destinationFolderId` absent keeps the folder, null
- * moves to the root.
+ * What to change of an asset, a closed set of keys; at least one of the two. For `destinationFolderId` absent keeps
+ * the folder, null moves to the root (spec.md, "Move or rename a DAM asset", rules 1 and 2).
  *
  * @example `{ filename: "report.pdf" }`, `{ destinationFolderId: null }`
  */
-export const MoveRequest = Schema.Union([
-  closed(
-    Schema.Struct({
-      filename: Filename,
-      destinationFolderId: Schema.optionalKey(destination.destinationFolderId)
-    }).pipe(Schema.encodeKeys(wire))
-  ),
-  closed(Schema.Struct(destination).pipe(Schema.encodeKeys(wire)))
-])
+export const MoveRequest = closed(
+  {
+    filename: Schema.optionalKey(Filename),
+    destinationFolderId: Schema.optionalKey(Schema.NullOr(Identifier.FolderId))
+  },
+  { destinationFolderId: "destination_folder_id" }
+).pipe(
+  Schema.refine(isMove, {
+    expected: "at least one of filename and destination_folder_id",
+    arbitraryConstraint: { minProperties: 1 }
+  })
+)
 export type MoveRequest = typeof MoveRequest.Type
 
 /**
  * The asset after a move. `folder_id` null is the root, `deleted_at` null an asset that is there.
+ *
+ * Clause: spec.md, "Move/rename response body".
  */
 export const Moved = Schema.Struct({
   ok: Schema.Literal("DAM_ASSET_MOVED"),
@@ -112,3 +155,11 @@ export const Moved = Schema.Struct({
   updated_at: Timestamp
 })
 export type Moved = typeof Moved.Type
+
+/**
+ * {@link Moved} without tolerance: an unknown field beside those of the specification is refused, one inside the
+ * asset is not.
+ *
+ * Clause: spec.md, "Move/rename response body", "only these fields".
+ */
+export const MovedStrict = strict(Moved.fields)

@@ -35,6 +35,8 @@ const isSecureUrl = Schema.makeFilter<string>(
  * An absolute https URL, or http on a loopback address, without user info, query and fragment. Credentials, tokens and
  * files go to such an address only.
  *
+ * Clause: spec.md, "Authentication": credentials and tokens are secret. The form is our own rule.
+ *
  * @example `https://api2.example.com`, `http://127.0.0.1:8080`
  */
 export const SecureUrl = Schema.String.check(isSecureUrl).pipe(Schema.brand("SecureUrl"))

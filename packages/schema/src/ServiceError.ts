@@ -1,19 +1,20 @@
 /**
  * The errors of the service as they come (spec.md, "Errors"). Their Effect errors are in `@assembly-effect/api`.
  */
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { NonEmptyString } from "./Scalar.ts"
 
 const HttpCode = Schema.Union([
   Schema.Finite,
-  Schema.String.check(Schema.isPattern(/^-?\d+(?:\.\d+)?$/, { expected: "a number in digits" }))
+  Schema.String.check(Schema.isPattern(/^-?\d+(?:\.\d+)?$/u, { expected: "a number in digits" }))
 ])
 
 /**
  * The general error object: at least one of `error`, `message` and `reason`; further fields are kept. `http_code` is
  * a number or a number in digits. Handle by `error`, the code: the wording of `message` may vary.
+ *
+ * Clause: spec.md, "Errors".
  */
 export const ErrorObject = Schema.StructWithRest(
   Schema.Struct({
@@ -47,6 +48,59 @@ export const statusOf = {
 export type NamedCode = keyof typeof statusOf
 
 /**
+ * The body of one named error: its fixed code, and `http_code` absent or exactly the status, as a number or in digits
+ * (spec.md, "Errors"). Further fields are kept.
+ *
+ * This is how the service is to write it. Whoever reads goes by the code alone: a status that disagrees hides no error.
+ *
+ * @example `ServiceError.named("DAM_MUTATION_CONFLICT")`
+ */
+export const named = <const Code extends NamedCode>(code: Code) =>
+  Schema.StructWithRest(
+    Schema.Struct({
+      error: Schema.Literal(code),
+      http_code: Schema.optionalKey(Schema.Literals([statusOf[code], `${statusOf[code]}`])),
+      message: Schema.optionalKey(Schema.String),
+      reason: Schema.optionalKey(Schema.Json),
+      assembly_id: Schema.optionalKey(Schema.String)
+    }),
+    [Schema.Record(Schema.String, Schema.Json)]
+  )
+
+/**
+ * The named errors of a statistics request.
+ *
+ * Clause: spec.md, "Errors".
+ */
+export const StatisticsError = Schema.Union([
+  named("ASSEMBLY_STATS_INVALID_TIME"),
+  named("ASSEMBLY_STATS_MISSING_REGION"),
+  named("ASSEMBLY_STATS_ERROR")
+])
+export type StatisticsError = typeof StatisticsError.Type
+
+/**
+ * The named error of a list request.
+ *
+ * Clause: spec.md, "Errors".
+ */
+export const ListError = named("ASSEMBLY_LIST_ERROR")
+export type ListError = typeof ListError.Type
+
+/**
+ * The named errors of a move request.
+ *
+ * Clause: spec.md, "Errors".
+ */
+export const MoveError = Schema.Union([
+  named("DAM_INVALID_REQUEST"),
+  named("DAM_RESOURCE_NOT_FOUND"),
+  named("DAM_MUTATION_CONFLICT"),
+  named("DAM_MUTATION_FAILED")
+])
+export type MoveError = typeof MoveError.Type
+
+/**
  * The codes that refuse who asks, not what is asked. Beyond the specification.
  */
 export const authenticationCodes: ReadonlySet<string> = new Set([
@@ -74,28 +128,37 @@ export const rateLimitCodes: ReadonlySet<string> = new Set([
   "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED"
 ])
 
-/**
- * The text of a tus error: the line form `ERR_CODE: message`, or the raw text of a hook, which need not be JSON.
- */
-export const TusErrorText = Schema.Union([
-  Schema.Struct({ _tag: Schema.tag("Line"), code: Schema.String, message: Schema.String }),
-  Schema.Struct({ _tag: Schema.tag("Hook"), text: Schema.String })
-])
-export type TusErrorText = typeof TusErrorText.Type
-
 const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
 
 /**
- * The body of a tus error response, read as either of its two forms; every text is one of them.
+ * The text of a tus error: the line form `ERR_CODE: message`, or the raw text of a hook, which need not be JSON.
+ *
+ * Clause: spec.md, "Errors".
+ */
+export const TusErrorText = Schema.TaggedUnion({
+  Line: {
+    code: Schema.String.check(Schema.isPattern(/^ERR_[A-Z0-9_]+$/u, { expected: "ERR_ and a code in upper case" })),
+    message: Schema.String
+  },
+  Hook: {
+    text: Schema.String.check(
+      Schema.makeFilter((text) => !line.test(text), { expected: "a text not in the line form" })
+    )
+  }
+})
+export type TusErrorText = typeof TusErrorText.Type
+
+/**
+ * The body of a tus error response, read as either of its two forms; every text is one of them (spec.md, "Errors").
+ *
+ * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
  */
 export const TusErrorBody = Schema.String.pipe(
   Schema.decodeTo(TusErrorText, {
-    decode: SchemaGetter.transform((text): TusErrorText =>
-      Option.match(Option.fromNullishOr(line.exec(text)), {
-        onNone: () => ({ _tag: "Hook", text }),
-        onSome: ([, code = "", message = ""]) => ({ _tag: "Line", code, message })
-      })
-    ),
+    decode: SchemaGetter.transform((text): TusErrorText => {
+      const [, code, message] = line.exec(text) ?? []
+      return code === undefined || message === undefined ? { _tag: "Hook", text } : { _tag: "Line", code, message }
+    }),
     encode: SchemaGetter.transform((error) =>
       error._tag === "Line" ? `${error.code}: ${error.message}\n` : error.text
     )

@@ -1,4 +1,5 @@
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
@@ -6,10 +7,12 @@ import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
+import type * as Transport from "../Transport.ts"
 
-/** An input in the form of the wire, before authentication. */
+/** An input in the form of the wire, before authentication, and what errors about it tell. */
 export interface Encoded {
-  readonly path: string
+  readonly subject: Transport.Subject
+  readonly url: string
   readonly params: Schema.JsonObject
   readonly fields: Readonly<Record<string, string>>
 }
@@ -21,43 +24,75 @@ const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
 /** Encodes input with a schema; every broken rule is in the one error. */
-const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, operation: string) => {
+const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
   const encode = SchemaParser.encodeUnknownEffect(schema, { errors: "all" })
-  return (input: unknown): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
-    Effect.mapError(encode(input), (issue) => ApiError.invalidRequest(operation, issue))
+  return (input: unknown, subject: Transport.Subject): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
+    Effect.mapError(
+      encode(input),
+      (issue) => new ApiError.InvalidRequest({ ...subject, issues: ApiError.fromSchemaIssue(issue) })
+    )
 }
 
+const subjectOf = (operation: Operation.Any, variables: Readonly<Record<string, string>>): Transport.Subject => {
+  const { assemblyId } = variables
+  return assemblyId === undefined ? { operation: operation.name } : { operation: operation.name, assemblyId }
+}
+
+/** The rules that need the clock. */
+const checkParams = (
+  operation: Operation.Any,
+  subject: Transport.Subject,
+  params: unknown
+): Effect.Effect<void, ApiError.InvalidRequest> =>
+  operation.check === undefined
+    ? Effect.void
+    : Effect.flatMap(DateTime.now, (now) => {
+        const issues = operation.check?.(params, now) ?? []
+        return issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ ...subject, issues }))
+      })
+
 /**
- * The first half of an operation: input → wire. The codecs are compiled once, when the operation is described.
+ * The first half of an operation: input → wire. The codecs are compiled once for a client.
  */
-export const encoder = (operation: Operation.Any) => {
-  const params = encodeInput(operation.params, operation.name)
-  const fields = encodeInput(operation.fields, operation.name)
-  const variables = Object.entries(operation.variables).map(
-    ([name, schema]) => [name, encodeInput(schema, operation.name)] as const
-  )
+export const encoder = (operation: Operation.Any, baseUrl: string) => {
+  const params = encodeInput(operation.params)
+  const fields = encodeInput(operation.fields)
+  const variables = Object.entries(operation.variables).map(([name, schema]) => [name, encodeInput(schema)] as const)
 
   return Effect.fnUntraced(function* (
     input: Operation.Input<Operation.Any>
   ): Effect.fn.Return<Encoded, ApiError.InvalidRequest> {
     const path: Record<string, string> = {}
-    for (const [name, encode] of variables) path[name] = yield* encode(input.path[name])
+    for (const [name, encode] of variables) {
+      path[name] = yield* encode(input.path[name], { operation: operation.name })
+    }
+    const subject = subjectOf(operation, path)
+    const encodedParams = yield* params(input.params, subject)
+    yield* checkParams(operation, subject, input.params)
     return {
-      path: fillPath(operation.path, path),
-      params: (yield* params(input.params)) as Schema.JsonObject,
-      fields: toText((yield* fields(input.fields)) as object)
+      subject,
+      url: input.at === undefined ? baseUrl + fillPath(operation.path, path) : Redacted.value(input.at),
+      params: encodedParams as Schema.JsonObject,
+      fields: toText((yield* fields(input.fields, subject)) as object)
     }
   })
+}
+
+/** What must not come back in an error: the digits of the signature, or the token. */
+export const secretsOf = (proof: Authenticator.Proof | undefined): ReadonlyArray<string> => {
+  if (proof === undefined) return []
+  if (proof._tag === "Bearer") return [Redacted.value(proof.token)]
+  const signature = Redacted.value(proof.signature)
+  return [signature.slice(signature.indexOf(":") + 1)]
 }
 
 /** Puts params and proof where the operation carries them. */
 export const toHttp = (
   operation: Operation.Any,
-  baseUrl: string,
   encoded: Encoded,
   proof: Authenticator.Proof | undefined
 ): HttpClientRequest.HttpClientRequest => {
-  const request = HttpClientRequest.make(operation.method)(baseUrl + encoded.path, { acceptJson: true })
+  const request = HttpClientRequest.make(operation.method)(encoded.url, { acceptJson: true })
   if (proof === undefined) return request
 
   const parts = {

@@ -15,11 +15,9 @@ const CreateWithoutId = Operation.make({
   ...Operations.Create,
   name: "Assemblies.createWithoutId",
   path: "/assemblies",
-  variables: {}
+  variables: {},
+  retry: "never"
 })
-
-/** `DELETE /assemblies/:assemblyId`: asked like the Status, and answered with it. */
-const Cancel = Operation.make({ ...Operations.Get, name: "Assemblies.cancel", method: "DELETE" })
 
 const explain = (issues: ReadonlyArray<ApiError.Issue>): string =>
   issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")
@@ -54,7 +52,7 @@ const routes = Effect.gen(function* () {
       invalid: () => Creation.notFound,
       handle: ({ path }) => creation.status(path.assemblyId)
     }),
-    Route.make(Cancel, {
+    Route.make(Operations.Cancel, {
       invalid: () => Creation.notFound,
       handle: ({ path }) => Effect.andThen(cancellation.cancel(path.assemblyId), creation.status(path.assemblyId))
     }),

@@ -10,7 +10,9 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as AuthKeys from "./AuthKeys.ts"
+import * as BearerTokens from "./BearerTokens.ts"
 import { Refusal } from "./Refusal.ts"
+import { grants } from "./Scopes.ts"
 import * as UsedSignatures from "./UsedSignatures.ts"
 
 /** What a request brings to prove who asks. `text` is the `params` exactly as they came: that is what was signed. */
@@ -82,17 +84,17 @@ const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: str
   return Mac.timingSafeEqual(utf8.encode(canonical), utf8.encode(expected)) ? Option.some(canonical) : Option.none()
 })
 
-/** A scope without a resource, `read` or `write`, grants that of every resource. */
-const grants = (scopes: ReadonlyArray<string>, scope: string): boolean =>
-  scopes.includes(scope) || scopes.includes(scope.slice(scope.indexOf(":") + 1))
+/** The token of a Bearer header. */
+const bearer = (header: string): string | undefined => /^bearer +([!-~]+) *$/i.exec(header)?.[1]
 
 const make = Effect.gen(function* () {
   const authKeys = yield* AuthKeys.AuthKeys
   const usedSignatures = yield* UsedSignatures.UsedSignatures
+  const bearerTokens = yield* BearerTokens.BearerTokens
   const mac = yield* Mac.Mac
 
   const authenticateSigned = Effect.fnUntraced(
-    function* (claim: Claim) {
+    function* (claim: Claim): Effect.fn.Return<BearerTokens.Granted, Refusal, Mac.Mac> {
       const auth = yield* readAuth(claim.params)
       const authKey = yield* authKeys.find(auth.key)
       if (Option.isNone(authKey)) {
@@ -109,25 +111,48 @@ const make = Effect.gen(function* () {
       if (!(yield* usedSignatures.use(signature.value, expires))) {
         return yield* refuse("SIGNATURE_REUSE_DETECTED", "The signature was used before; a nonce makes it differ.")
       }
-      return authKey.value
+      return { authKey: authKey.value, scopes: authKey.value.scopes }
     },
     Effect.provideService(Mac.Mac, mac)
   )
 
+  /** With a token `auth` may be left out (spec.md, "Authentication"); what is there has to be right all the same. */
+  const authenticateBearer = Effect.fnUntraced(function* (claim: Claim, header: string) {
+    const token = bearer(header)
+    if (token === undefined) return yield* refuse("BEARER_TOKEN_INVALID", "The Authorization header has no token.")
+    const granted = yield* bearerTokens.verify(token)
+    if (claim.signature !== undefined) {
+      return yield* refuse("INVALID_SIGNATURE", "A request with a bearer token carries no signature.")
+    }
+    const { auth } = claim.params
+    if (auth === undefined) return granted
+    if (!Predicate.isObject(auth)) return yield* refuse("NO_AUTH_PARAMETER", "auth is no object.")
+    const { expires, key } = auth as Schema.JsonObject
+    if (key !== undefined && key !== granted.authKey.key) {
+      return yield* refuse("BEARER_TOKEN_AUTH_KEY_MISMATCH", "The token belongs to another Auth Key.")
+    }
+    if (expires !== undefined) yield* checkExpires(String(expires))
+    return granted
+  })
+
   return Authentication.of({
     authenticate: Effect.fnUntraced(function* (claim) {
-      if (claim.authorization !== undefined) {
-        return yield* refuse("BEARER_TOKEN_INVALID", "This emulator has handed out no such token.")
-      }
-      const authKey = yield* authenticateSigned(claim)
-      return claim.scope === undefined || grants(authKey.scopes, claim.scope)
+      const { authorization, scope } = claim
+      const { authKey, scopes } = yield* authorization === undefined
+        ? authenticateSigned(claim)
+        : authenticateBearer(claim, authorization)
+      // A token grants no more than its Auth Key still does.
+      return scope === undefined || (grants(scopes, scope) && grants(authKey.scopes, scope))
         ? authKey
-        : yield* refuse("INSUFFICIENT_AUTH_SCOPE", `The Auth Key lacks the scope ${claim.scope}.`)
+        : yield* refuse("INSUFFICIENT_AUTH_SCOPE", `The scope ${scope} is not granted.`)
     })
   })
 })
 
-export const layer: Layer.Layer<Authentication, never, AuthKeys.AuthKeys | UsedSignatures.UsedSignatures> =
-  Layer.effect(Authentication, make).pipe(
-    Layer.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
-  )
+export const layer: Layer.Layer<
+  Authentication,
+  never,
+  AuthKeys.AuthKeys | BearerTokens.BearerTokens | UsedSignatures.UsedSignatures
+> = Layer.effect(Authentication, make).pipe(
+  Layer.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
+)

@@ -40,6 +40,12 @@ const fromUrlEncoded = (request: HttpServerRequest.HttpServerRequest): Effect.Ef
 const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
   (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
+/** Reads the fields of a urlencoded body. */
+export const readUrlEncoded = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Fields, Malformed> =>
+  mediaType(request) === "application/x-www-form-urlencoded"
+    ? fromUrlEncoded(request)
+    : Effect.fail(new Malformed({ problem: "The body is not application/x-www-form-urlencoded." }))
+
 /** Reads the fields of a request from where its operation carries them. A multipart operation takes both forms. */
 export const read = (
   operation: Operation.Any,

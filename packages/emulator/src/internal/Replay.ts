@@ -33,5 +33,6 @@ export const Replay = Operation.make({
   params: Params,
   fields: Operation.nothing,
   answers: "result",
-  success: Replayed
+  success: Replayed,
+  retry: []
 })

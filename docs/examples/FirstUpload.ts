@@ -1,0 +1,25 @@
+import { Assemblies, AssemblyClient } from "@assembly-effect/api"
+import { Authenticator, Credentials } from "@assembly-effect/auth"
+import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Console, Effect, Layer } from "effect"
+
+const program = Effect.gen(function* () {
+  const assembly = yield* Assemblies.create({ templateId: "my-template", numExpectedUploadFiles: 1 })
+  const target = yield* UploadTarget.fromAssembly(assembly)
+  const source = yield* UploadSource.fromPath("cat.jpg")
+  const { length } = yield* Upload.run(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } })
+  yield* Console.log(`${length} bytes are stored`)
+})
+
+// ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET configure it.
+const live = AssemblyClient.layerConfig.pipe(
+  Layer.provide(Authenticator.layerSigned()),
+  Layer.provide(Credentials.layerConfig),
+  Layer.provideMerge(NodeHttpClient.layerUndici),
+  Layer.provideMerge(NodeServices.layer)
+)
+
+program.pipe(Effect.provide(live), NodeRuntime.runMain)

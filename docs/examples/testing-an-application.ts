@@ -1,0 +1,35 @@
+/**
+ * An application is tested against the embedded service: a real server on a free port, with real signatures and errors,
+ * that lives as long as the tests of the `describe`.
+ */
+import { Assemblies, AssemblyClient } from "@assembly-effect/api"
+import { Authenticator, Credentials } from "@assembly-effect/auth"
+import { Emulator } from "@assembly-effect/emulator"
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect, Layer } from "effect"
+import { FetchHttpClient } from "effect/http"
+
+/** The application: how many Assemblies there are, as the service counts them. */
+const countAssemblies = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), pageSize: 1 }).pipe(
+  Effect.map(({ count }) => count)
+)
+
+/** A client of the emulator that runs, with its Auth Key. */
+const client = Layer.unwrap(
+  Emulator.Emulator.useSync(({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+).pipe(Layer.provide([Emulator.layer(), FetchHttpClient.layer]))
+
+layer(client, { excludeTestServices: true })("counting Assemblies", (it) => {
+  it.effect("counts those that were created", () =>
+    Effect.gen(function* () {
+      const before = yield* countAssemblies
+      yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
+      assert.strictEqual(yield* countAssemblies, (before ?? 0) + 1)
+    })
+  )
+})

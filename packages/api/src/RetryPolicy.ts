@@ -1,0 +1,110 @@
+/**
+ * When a failed request is sent again, and after which pause.
+ */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import type * as Operation from "./Operation.ts"
+
+/**
+ * A failed attempt: of which operation, what its description says about retries, how many attempts have failed so far,
+ * the error's tag and, where there was an answer, its code and status, and the wait that the answer named by `retryIn`
+ * or `Retry-After`.
+ */
+export interface Failure {
+  readonly operation: string
+  readonly retry: Operation.Retry
+  readonly failures: number
+  readonly error: { readonly _tag: string; readonly code?: string; readonly status?: number }
+  readonly wait: Option.Option<Duration.Duration>
+}
+
+/**
+ * Decides after each failed attempt: the pause before the next one, or none to give up.
+ */
+export interface Policy {
+  readonly next: (failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>
+}
+
+/** Bad gateway, unavailable, gateway timeout: somebody between us and the service, or the service for a moment. */
+const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
+
+/**
+ * Whether repeating is safe and may help.
+ *
+ * - After `RateLimited` always, unless the operation is never to be repeated: the service refused before it worked.
+ * - An operation that does no harm twice: after a lost answer, and on 502, 503 and 504, whatever their body says.
+ * - A change: after the codes for which the service says so, else not.
+ */
+export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">): boolean => {
+  if (retry === "never") return false
+  if (error._tag === "RateLimited") return true
+  if (retry !== "safe") return error.code !== undefined && retry.includes(error.code)
+  return error._tag === "TransportFailure" || error._tag === "TimedOut" || passing.has(error.status)
+}
+
+/**
+ * - `retries`: how often at most, 4 by default.
+ * - `base`: the first pause, 250 ms by default; it doubles with each failure.
+ * - `maxPause`: of our own pauses, 10 seconds by default.
+ * - `maxWait`: of the wait that an answer names, 1 minute by default. A longer one is not shortened: the error is told
+ *   instead, with the wait.
+ */
+export interface Options {
+  readonly retries?: number | undefined
+  readonly base?: Duration.Input | undefined
+  readonly maxPause?: Duration.Input | undefined
+  readonly maxWait?: Duration.Input | undefined
+}
+
+/**
+ * Retries what {@link isRetryable} allows.
+ *
+ * Our own pauses are between half and the whole of the doubling time. A wait that the answer names, 0 too, is kept at
+ * least, with up to one such pause on top, so that clients that were refused together do not come back together.
+ */
+export const make = (options?: Options): Policy => {
+  const retries = options?.retries ?? 4
+  const base = Duration.fromInputUnsafe(options?.base ?? "250 millis")
+  const maxPause = Duration.fromInputUnsafe(options?.maxPause ?? "10 seconds")
+  const maxWait = Duration.fromInputUnsafe(options?.maxWait ?? "1 minute")
+
+  return {
+    next: (failure) => {
+      const tooLong = Option.exists(failure.wait, (wait) => Duration.isGreaterThan(wait, maxWait))
+      if (failure.failures > retries || tooLong || !isRetryable(failure)) return Effect.succeedNone
+      const pause = Duration.min(Duration.times(base, 2 ** Math.min(failure.failures - 1, 30)), maxPause)
+      return Effect.map(Random.next, (chance) =>
+        Option.some(
+          Option.match(failure.wait, {
+            onNone: () => Duration.times(pause, 0.5 + chance / 2),
+            onSome: (wait) => Duration.sum(wait, Duration.times(pause, chance))
+          })
+        )
+      )
+    }
+  }
+}
+
+/** Gives up after the first attempt. */
+export const none: Policy = { next: () => Effect.succeedNone }
+
+/**
+ * The policy of a client, {@link make} with its defaults where no other is provided. The client reads it when it is
+ * built.
+ *
+ * @example
+ * AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(RetryPolicy.layer({ retries: 8 })))
+ */
+export const RetryPolicy = Context.Reference<Policy>("@assembly-effect/api/RetryPolicy", {
+  defaultValue: () => make()
+})
+
+/** Another number of retries, other pauses. */
+export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(RetryPolicy, make(options))
+
+/** No retries: every failure is told at once. */
+export const layerNone: Layer.Layer<never> = Layer.succeed(RetryPolicy, none)

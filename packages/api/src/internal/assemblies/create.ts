@@ -1,0 +1,65 @@
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import { get } from "./get.ts"
+
+/** `POST /assemblies/:assemblyId`. Beyond the specification, which names the operation only. */
+export const Create = Operation.make({
+  name: "Assemblies.create",
+  method: "POST",
+  path: "/assemblies/:assemblyId",
+  variables: { assemblyId: Assembly.AssemblyId },
+  auth: "signed",
+  scope: "assemblies:write",
+  carrier: "multipart",
+  nonceIn: "params",
+  params: Assembly.CreateParams,
+  fields: Assembly.CreateForm,
+  answers: "assemblyStatus",
+  success: Assembly.Status,
+  errors: {},
+  retry: []
+})
+
+/**
+ * The params and form fields of a new Assembly, and its id where the caller has chosen one.
+ */
+export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateForm {
+  readonly assemblyId?: Assembly.AssemblyId
+}
+
+const randomId = SecureRandom.SecureRandom.use((random) => random.randomBytes(16)).pipe(
+  Effect.map((bytes) => Assembly.AssemblyId.make(Hex.encode(bytes))),
+  Effect.provide(SecureRandom.layerWebCrypto)
+)
+
+/** Whether the failure of a creation leaves open what the service did. */
+const isLost = (error: Operation.Failure<typeof Create>): boolean =>
+  error._tag === "TransportFailure" ||
+  error._tag === "TimedOut" ||
+  (error._tag === "UnexpectedResponse" && (error.status >= 500 || (error.status >= 200 && error.status < 300)))
+
+/**
+ * Creates an Assembly under an id of our own choice, drawn from a cryptographic source: an id alone reads the status.
+ *
+ * When the answer is lost, the id decides: if the service knows the Assembly, its Status is the answer, else the error
+ * stands. It carries the `assemblyId`, as every error of this operation does, so that a caller can ask again later. The
+ * creation itself is repeated only after a rate limit.
+ *
+ * @example
+ * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })
+ */
+export const create = Effect.fnUntraced(function* (options: CreateOptions) {
+  const { assemblyId = yield* randomId, numExpectedUploadFiles, ...params } = options
+  const client = yield* AssemblyClient
+  return yield* client
+    .run(Create, {
+      path: { assemblyId },
+      params,
+      fields: numExpectedUploadFiles === undefined ? {} : { numExpectedUploadFiles }
+    })
+    .pipe(Effect.catchIf(isLost, (error) => Effect.mapError(get(assemblyId), () => error)))
+})

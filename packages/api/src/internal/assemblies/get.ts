@@ -1,0 +1,27 @@
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/** `GET /assemblies/:assemblyId`. Beyond the specification, which names the operation only. */
+export const Get = Operation.make({
+  name: "Assemblies.get",
+  method: "GET",
+  path: "/assemblies/:assemblyId",
+  variables: { assemblyId: Assembly.AssemblyId },
+  auth: "none",
+  scope: undefined,
+  carrier: "query",
+  nonceIn: "params",
+  params: Operation.nothing,
+  fields: Operation.nothing,
+  answers: "assemblyStatus",
+  success: Assembly.Status,
+  errors: {},
+  retry: "safe"
+})
+
+/**
+ * The Status of an Assembly. A failed Assembly is a Status, not a failure of this operation.
+ */
+export const get = (assemblyId: Assembly.AssemblyId) =>
+  AssemblyClient.use((client) => client.run(Get, { path: { assemblyId }, params: {}, fields: {} }))

@@ -1,0 +1,39 @@
+import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Lookback from "../lookback.ts"
+
+/** `GET /assembly_stats` */
+export const Statistics = Operation.make({
+  name: "Assemblies.statistics",
+  method: "GET",
+  path: "/assembly_stats",
+  variables: {},
+  auth: "signed",
+  scope: "assemblies:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: AssemblyStatistics.Query,
+  fields: Operation.nothing,
+  answers: "result",
+  success: AssemblyStatistics.Statistics,
+  errors: {
+    ASSEMBLY_STATS_INVALID_TIME: ApiError.StatisticsInvalidTime,
+    ASSEMBLY_STATS_MISSING_REGION: ApiError.StatisticsMissingRegion,
+    ASSEMBLY_STATS_ERROR: ApiError.StatisticsUnavailable
+  },
+  retry: "safe",
+  check: Lookback.check
+})
+
+/**
+ * The statistics of a region since a moment.
+ *
+ * A `since` more than 91 days ago, as a `DateTime` or an ISO 8601 text with its offset, is `InvalidRequest` and is not
+ * sent; any other text is the service's to judge (`StatisticsInvalidTime`).
+ *
+ * @example Assemblies.statistics({ region: "all", since: "2026-01-01T00:00:00Z" })
+ */
+export const statistics = (query: AssemblyStatistics.Query) =>
+  AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))

@@ -1,0 +1,47 @@
+import type * as AuthError from "@assembly-effect/auth/AuthError"
+import * as Option from "effect/Option"
+import * as ApiError from "../ApiError.ts"
+import type * as Transport from "../Transport.ts"
+import * as Response from "./response.ts"
+
+const toDetails = (error: AuthError.Refusal & { readonly message: string }, { assemblyId }: Transport.Subject) => ({
+  code: error.code,
+  status: error.status,
+  message: error.message,
+  ...(assemblyId === undefined ? undefined : { assemblyId })
+})
+
+/**
+ * What an operation fails with when nobody could vouch for it. Its own request was not sent then.
+ */
+export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError): Response.Failed => {
+  switch (error._tag) {
+    case "TokenRateLimited":
+      return {
+        error: new ApiError.RateLimited({ ...toDetails(error, subject), retryAfter: error.retryAfter }),
+        wait: Option.some(error.retryAfter)
+      }
+    case "TokenUnavailable":
+      return Response.withoutWait(new ApiError.TransportFailure({ ...subject, problem: error.message }))
+    case "UnexpectedTokenResponse":
+      return Response.withoutWait(
+        new ApiError.UnexpectedResponse({
+          ...subject,
+          status: error.status,
+          problem: `no token, ${error.problem}`,
+          excerpt: ""
+        })
+      )
+    default:
+      return Response.withoutWait(new ApiError.AuthenticationFailed(toDetails(error, subject)))
+  }
+}
+
+/**
+ * What the service said where it did not accept the proof: any 401, whoever wrote its body, and the codes for it.
+ */
+export const refusal = (error: Response.Failed["error"]): AuthError.Refusal | undefined => {
+  if (error instanceof ApiError.AuthenticationFailed) return { code: error.code, status: error.status }
+  if (error instanceof ApiError.ServiceFailure && error.status === 401) return { code: error.code, status: 401 }
+  return error instanceof ApiError.UnexpectedResponse && error.status === 401 ? { code: "", status: 401 } : undefined
+}

@@ -1,0 +1,53 @@
+import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+
+/** Where a walk through the pages stands. */
+interface Walk<E> {
+  readonly page: number
+  /** The request for this page, which has begun already when the page before was handed out. */
+  readonly request: Fiber.Fiber<AssemblyList.Page, E> | undefined
+  /** The ids of the last two pages: what a shifted page may repeat. */
+  readonly seen: ReadonlyArray<ReadonlySet<string>>
+}
+
+/** Whether a page is the last one, by the total that the service tells, else because it is not full. */
+const isLast = (found: AssemblyList.Page, page: number, pageSize: number): boolean =>
+  found.items.length === 0 ||
+  (found.count === undefined ? found.items.length < pageSize : page * pageSize >= found.count)
+
+/** Hands out a page and begins with the next one. */
+const step =
+  <E, R>(list: (page: number) => Effect.Effect<AssemblyList.Page, E, R>, pageSize: number, scope: Scope.Scope) =>
+  (walk: Walk<E> | undefined): Effect.Effect<readonly [AssemblyList.Page, Walk<E> | undefined] | undefined, E, R> =>
+    Effect.gen(function* () {
+      if (walk === undefined) return undefined
+      const found = yield* walk.request === undefined ? list(walk.page) : Fiber.join(walk.request)
+      const items = found.items.filter(({ id }) => !walk.seen.some((page) => page.has(id)))
+      const next: Walk<E> | undefined = isLast(found, walk.page, pageSize)
+        ? undefined
+        : {
+            page: walk.page + 1,
+            request: yield* Effect.forkIn(list(walk.page + 1), scope),
+            seen: [...walk.seen.slice(-1), new Set(found.items.map(({ id }) => id))]
+          }
+      return [{ ...found, items }, next] as const
+    })
+
+/** The pages of a list, one ahead of the reader and none before the first is asked for. */
+export const walk = <E, R>(
+  query: AssemblyList.Query,
+  list: (query: AssemblyList.Query) => Effect.Effect<AssemblyList.Page, E, R>
+): Stream.Stream<AssemblyList.Page, E, R> =>
+  Stream.unwrap(
+    Effect.map(Effect.scope, (scope) => {
+      const pageSize = query.pageSize ?? AssemblyList.defaults.pageSize
+      const begin: Walk<E> = { page: query.page ?? AssemblyList.defaults.page, request: undefined, seen: [] }
+      return Stream.unfold<Walk<E> | undefined, AssemblyList.Page, E, R>(
+        begin,
+        step((page) => list({ ...query, page, pageSize }), pageSize, scope)
+      )
+    })
+  )

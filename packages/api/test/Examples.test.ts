@@ -1,0 +1,119 @@
+/** The examples of docs/examples, run against the embedded service. */
+import { Assemblies } from "@assembly-effect/api"
+import { Emulator } from "@assembly-effect/emulator"
+import type { AssetId } from "@assembly-effect/schema/Identifier"
+import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as Redacted from "effect/Redacted"
+import { exportDay } from "../../../docs/examples/nightly-listing.ts"
+import { layerObservability } from "../../../docs/examples/observability.ts"
+import { renameAll } from "../../../docs/examples/rename-from-csv.ts"
+import { report } from "../../../docs/examples/statistics-report.ts"
+import { bearer, client, signed } from "../../../docs/examples/swap-authentication.ts"
+import * as Server from "./utils/ScriptedServer.ts"
+
+// It is a suite of its own.
+await import("../../../docs/examples/testing-an-application.ts")
+
+const signedClient = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => client(baseUrl, signed(credentials)))
+)
+
+const live = signedClient.pipe(
+  Layer.provideMerge(Layer.mergeAll(Emulator.layer(), FetchHttpClient.layer, NodeServices.layer))
+)
+
+/** Uploads a text that the service keeps as an asset; answers the asset's id. */
+const store = Effect.fnUntraced(function* (name: string) {
+  const assembly = yield* Assemblies.create({
+    steps: {
+      ":original": { robot: "/upload/handle" },
+      stored: { use: ":original", robot: "/transloadit/store" }
+    },
+    numExpectedUploadFiles: 1
+  })
+  const target = yield* UploadTarget.fromAssembly(assembly)
+  const source = UploadSource.fromBytes(new TextEncoder().encode(name))
+  yield* Upload.run(target, source, { metadata: { filename: name, fieldname: "file" } })
+  const { results } = yield* Assemblies.awaitCompletion(assembly.assembly_id as never, { interval: "20 millis" })
+  const id = Option.fromNullishOr(results?.["stored"]?.[0]?.asset_id)
+  return Option.getOrThrow(id) as AssetId
+})
+
+describe("docs/examples", () => {
+  layer(live, { excludeTestServices: true })((it) => {
+    it.effect("statistics-report.ts", () =>
+      Effect.gen(function* () {
+        yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
+        const lines = yield* report(["all", "eu-west-1", "atlantis"])
+        assert.strictEqual(lines.length, 3)
+        assert.match(lines[0] ?? "", /^all: [1-9]\d* Assemblies$/)
+      })
+    )
+
+    it.effect("nightly-listing.ts", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = `${yield* fs.makeTempDirectoryScoped()}/day.ndjson`
+        const { assembly_id: id } = yield* Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
+        yield* exportDay(path)
+        const lines = (yield* fs.readFileString(path)).trimEnd().split("\n")
+        assert.include(
+          lines.map((line) => JSON.parse(line).id),
+          id
+        )
+      })
+    )
+
+    it.effect("rename-from-csv.ts", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const [first, second] = [yield* store("one.txt"), yield* store("two.txt")]
+        const missing = "AAAAAAAAAAAAAAAAAAAAAA"
+        const csv = `${yield* fs.makeTempDirectoryScoped()}/names.csv`
+        yield* fs.writeFileString(csv, `asset,name\n${first},"a, b.txt"\n${second},c.txt\n${missing},d.txt\n`)
+        const outcomes = Effect.map(renameAll(csv), (rows) => Array.from(rows, ({ outcome }) => outcome))
+        yield* Effect.gen(function* () {
+          assert.deepStrictEqual(yield* outcomes, ["renamed", "renamed", "no such asset"])
+          assert.deepStrictEqual(yield* outcomes, ["done before", "done before", "no such asset"])
+        }).pipe(Effect.provide(KeyValueStore.layerMemory))
+      })
+    )
+
+    it.effect("swap-authentication.ts", () =>
+      Effect.gen(function* () {
+        const { baseUrl, credentials } = yield* Emulator.Emulator
+        const lines = yield* Effect.provide(report(["all"]), client(baseUrl, signed(credentials)))
+        assert.match(lines[0] ?? "", /Assemblies$/)
+
+        const server = yield* Server.make
+        server.script(Server.json(400, { error: "ASSEMBLY_STATS_ERROR" }))
+        const token = Redacted.make("a-token")
+        yield* Effect.provide(report(["all"]), client(server.baseUrl, bearer(token)))
+        assert.strictEqual(server.received[0]?.headers.authorization, "Bearer a-token")
+        assert.isFalse(server.received[0]?.query.has("signature"))
+      })
+    )
+
+    it.effect("observability.ts", () =>
+      Effect.gen(function* () {
+        const collector = yield* Server.make
+        collector.script(Server.json(200, {}))
+        yield* report(["all"]).pipe(Effect.provide(layerObservability(collector.baseUrl)))
+        const sent = collector.received.map(({ body, path }) => `${path} ${body}`).join("\n")
+        assert.include(sent, "/v1/traces")
+        assert.include(sent, "Assemblies.statistics")
+        assert.include(sent, "assembly_operations")
+        assert.notInclude(sent, "sha384")
+        assert.notInclude(sent, "signature")
+      })
+    )
+  })
+})

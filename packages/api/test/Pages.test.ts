@@ -1,0 +1,184 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import * as Service from "./utils/FakeService.ts"
+
+setFlagsFromString("--expose-gc")
+const collectGarbage: () => void = runInNewContext("gc")
+
+const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
+
+const idOf = (index: number) => `assembly-${index}`
+
+/** A list of Assemblies, newest first: those of the beginning count down to 0, later ones get negative numbers. */
+const listOf = (total: number) => {
+  const ids = Array.from({ length: total }, (_, index) => idOf(index))
+  let created = 0
+  const page = (url: URL): Readonly<Record<"page" | "pagesize", number>> =>
+    JSON.parse(url.searchParams.get("params") ?? "")
+  return {
+    add: (count: number) => {
+      for (; count > 0; count--) ids.unshift(idOf(-++created))
+    },
+    line:
+      (shape: "array" | "counted"): Service.Line =>
+      (request, url) => {
+        const { page: number, pagesize } = page(url)
+        const items = ids
+          .slice((number - 1) * pagesize, number * pagesize)
+          .map((id) => ({ id, created: "2026/01/01 10:00:00 GMT" }))
+        return Service.json(200, shape === "array" ? items : { items, count: ids.length })(request, url)
+      }
+  }
+}
+
+const provide = (service: ReturnType<typeof Service.make>) =>
+  Effect.provide(Service.client(service).pipe(Layer.provide(RetryPolicy.layerNone)))
+
+describe("listAll", () => {
+  for (const shape of ["array", "counted"] as const) {
+    it.effect(`yields each of 12,345 entries exactly once and in order (${shape})`, () =>
+      Effect.gen(function* () {
+        const total = 12_345
+        const list = listOf(total)
+        const service = Service.make(list.line(shape))
+        let next = 0
+        yield* Assemblies.listAll({ fromDate, pageSize: 100 }).pipe(
+          Stream.runForEach(({ id }) => Effect.sync(() => assert.strictEqual(id, idOf(next++)))),
+          provide(service)
+        )
+        assert.strictEqual(next, total)
+        assert.strictEqual(service.requests.length, 124)
+      })
+    )
+  }
+
+  it.effect.prop(
+    "yields each old entry exactly once and in order while fewer than a page are added between two requests",
+    {
+      total: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 })),
+      pageSize: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 })),
+      added: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 8 }))),
+      shape: Schema.Literals(["array", "counted"])
+    },
+    ({ added, pageSize, shape, total }) =>
+      Effect.gen(function* () {
+        const list = listOf(total)
+        const line = list.line(shape)
+        let request = 0
+        const service = Service.make((...exchange) => {
+          if (request > 0) list.add(Math.min(added[request - 1] ?? 0, pageSize - 1))
+          request++
+          return line(...exchange)
+        })
+        const entries = yield* Stream.runCollect(Assemblies.listAll({ fromDate, pageSize })).pipe(provide(service))
+        assert.deepStrictEqual(
+          Array.from(entries, ({ id }) => id),
+          Array.from({ length: total }, (_, index) => idOf(index))
+        )
+      })
+  )
+
+  it.effect("holds no more at the end than in the middle", () =>
+    Effect.gen(function* () {
+      const page = Array.from({ length: 500 }, (_, index) => index)
+      let number = 0
+      const service = Service.make((...exchange) => {
+        const items = page.map((index) => ({
+          id: idOf(number * 500 + index),
+          created: `${number}${index}`.padEnd(200)
+        }))
+        number++
+        return Service.json(200, number === 200 ? [] : items)(...exchange)
+      })
+      const heap = () => {
+        collectGarbage()
+        return process.memoryUsage().heapUsed
+      }
+      const samples: Array<number> = []
+      yield* Assemblies.listAll({ fromDate, pageSize: 500 }).pipe(
+        Stream.zipWithIndex,
+        Stream.runForEach(([, index]) =>
+          Effect.sync(() => {
+            if (index % 10_000 === 9_999) samples.push(heap())
+          })
+        ),
+        provide(service)
+      )
+      const [early = 0, late = 0] = [samples[2], samples.at(-1)]
+      // 60,000 entries of 200 characters would be 12 MB more.
+      assert.isBelow(late - early, 6_000_000)
+    })
+  )
+})
+
+describe("listPages", () => {
+  it.effect("requests nothing before it is asked, then one page ahead, and nothing after it is left", () =>
+    Effect.gen(function* () {
+      const service = Service.make(listOf(1000).line("counted"))
+      const pages = Assemblies.listPages({ fromDate, pageSize: 10 })
+      const requested: Array<number> = []
+      const settle = Effect.promise(() => new Promise((done) => setImmediate(done)))
+      assert.strictEqual(service.requests.length, 0)
+      yield* pages.pipe(
+        Stream.tap(() =>
+          Effect.repeat(settle, { times: 20 }).pipe(
+            Effect.andThen(Effect.sync(() => requested.push(service.requests.length)))
+          )
+        ),
+        Stream.take(3),
+        Stream.runDrain,
+        provide(service)
+      )
+      assert.deepStrictEqual(requested, [2, 3, 4])
+      yield* Effect.repeat(settle, { times: 20 })
+      assert.isAtMost(service.requests.length, 4)
+    })
+  )
+
+  it.effect("begins at the page of the query, keeps its filters, and tells the total", () =>
+    Effect.gen(function* () {
+      const service = Service.make(listOf(30).line("counted"))
+      const pages = yield* Stream.runCollect(
+        Assemblies.listPages({ fromDate, page: 2, pageSize: 10, type: "failed" })
+      ).pipe(provide(service))
+      assert.deepStrictEqual(
+        Array.from(pages, ({ count, items }) => [count, items.length]),
+        [
+          [30, 10],
+          [30, 10]
+        ]
+      )
+      const sent = service.requests.map((url) => JSON.parse(url.searchParams.get("params") ?? ""))
+      assert.deepStrictEqual(
+        sent.map(({ page, type }) => [page, type]),
+        [
+          [2, "failed"],
+          [3, "failed"]
+        ]
+      )
+    })
+  )
+
+  it.effect("fails where a page fails, after the pages before it", () =>
+    Effect.gen(function* () {
+      const list = listOf(30).line("counted")
+      const service = Service.make(list, list, Service.json(400, { error: "ASSEMBLY_LIST_ERROR" }))
+      let pages = 0
+      const error = yield* Assemblies.listPages({ fromDate, pageSize: 10 }).pipe(
+        Stream.runForEach(() => Effect.sync(() => pages++)),
+        provide(service),
+        Effect.flip
+      )
+      assert.deepInclude(error, { _tag: "AssemblyListFailed" })
+      assert.strictEqual(pages, 2)
+    })
+  )
+})

@@ -1,0 +1,202 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Service from "./utils/FakeService.ts"
+import type { Case } from "./utils/operations.ts"
+import { cases } from "./utils/operations.ts"
+
+type Options = Omit<AssemblyClient.Options, "baseUrl">
+
+const policy = RetryPolicy.layer({ retries: 3 })
+
+/** Runs an operation to its end, however long that takes on the TestClock. */
+const outcome = (
+  operation: Case,
+  lines: ReadonlyArray<Service.Line>,
+  options?: Options & { readonly policy?: Layer.Layer<never> }
+) =>
+  Effect.gen(function* () {
+    const service = Service.make(...lines)
+    const layer = Service.client(service, options).pipe(Layer.provide(options?.policy ?? policy))
+    const fiber = yield* Effect.forkChild(Effect.result(Effect.provide(operation.run, layer)))
+    let result = fiber.pollUnsafe()
+    for (let second = 0; result === undefined && second < 3600; second++) {
+      yield* TestClock.adjust("1 second")
+      // The answers of the script come through promises, which the TestClock does not know.
+      for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+      result = fiber.pollUnsafe()
+    }
+    const ended = yield* Fiber.join(fiber)
+    const elapsed = yield* DateTime.now
+    return {
+      requests: service.requests,
+      tag: ended._tag === "Failure" ? ended.failure._tag : "success",
+      elapsed: elapsed.epochMilliseconds
+    }
+  })
+
+const by = (name: string): Case => {
+  const found = cases.find((operation) => operation.name === name)
+  if (found === undefined) throw new Error(name)
+  return found
+}
+
+const html = "<html>gateway</html>"
+
+/** Each failure, and how many requests an operation makes that meets it every time: 4 are one and three retries. */
+const rules: ReadonlyArray<
+  readonly [failure: string, line: Service.Line, safe: number, change: number, creation: number]
+> = [
+  ["a lost connection", Service.lost, 4, 1, 1],
+  ["429 with a code", Service.json(429, { error: "RATE_LIMIT_REACHED" }), 4, 4, 4],
+  ["413 with the code of 429", Service.json(413, { error: "RATE_LIMIT_REACHED", info: { retryIn: 0 } }), 4, 4, 4],
+  ["429 as HTML", Service.text(429, html), 4, 4, 4],
+  ["502 as HTML", Service.text(502, html), 4, 1, 1],
+  ["503 with a code", Service.json(503, { error: "SERVER_503" }), 4, 1, 1],
+  ["504 without a body", Service.text(504, ""), 4, 1, 1],
+  ["500 with a code", Service.json(500, { error: "SERVER_500" }), 1, 1, 1],
+  ["500 as HTML", Service.text(500, html), 1, 1, 1],
+  ["DAM_MUTATION_FAILED", Service.json(500, { error: "DAM_MUTATION_FAILED" }), 1, 4, 1],
+  ["DAM_MUTATION_CONFLICT", Service.json(409, { error: "DAM_MUTATION_CONFLICT" }), 1, 1, 1],
+  ["an unknown code", Service.json(400, { error: "X" }), 1, 1, 1],
+  ["a refused signature", Service.json(400, { error: "INVALID_SIGNATURE" }), 1, 1, 1],
+  ["a body that is not JSON", Service.text(200, "{"), 1, 1, 1],
+  ["a redirect", Service.text(302, "", { location: "https://evil.example/" }), 1, 1, 1]
+]
+
+describe("what is sent again", () => {
+  for (const [failure, line, safe, change, creation] of rules) {
+    it.effect(failure, () =>
+      Effect.gen(function* () {
+        for (const operation of cases) {
+          const expected =
+            operation.name === "Dam.move" ? change : operation.name === "Assemblies.create" ? creation : safe
+          const { requests, tag } = yield* outcome(operation, [line])
+          assert.strictEqual(requests.length, expected, operation.name)
+          assert.notStrictEqual(tag, "success", operation.name)
+          const once = yield* outcome(operation, [line], { policy: RetryPolicy.layerNone })
+          assert.strictEqual(once.requests.length, 1, operation.name)
+        }
+      })
+    )
+  }
+
+  it.effect("a timeout, of an operation that does no harm twice", () =>
+    Effect.gen(function* () {
+      for (const operation of cases) {
+        const safe = operation.name !== "Dam.move" && operation.name !== "Assemblies.create"
+        const { requests, tag } = yield* outcome(operation, [Service.silence], { requestTimeout: "5 seconds" })
+        assert.strictEqual(requests.length, safe ? 4 : 1, operation.name)
+        assert.strictEqual(tag, "TimedOut")
+      }
+    })
+  )
+
+  it.effect("until it succeeds", () =>
+    Effect.gen(function* () {
+      for (const operation of cases) {
+        const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 2 } })
+        const { requests, tag } = yield* outcome(operation, [limited, Service.json(200, operation.success)])
+        assert.deepStrictEqual([requests.length, tag], [2, "success"], operation.name)
+      }
+    })
+  )
+
+  it.effect("each time with another nonce and signature", () =>
+    Effect.gen(function* () {
+      const { requests } = yield* outcome(by("Assemblies.list"), [Service.lost])
+      const proofs = requests.map((url) => url.searchParams)
+      assert.strictEqual(new Set(proofs.map((proof) => proof.get("signature"))).size, 4)
+      assert.strictEqual(new Set(proofs.map((proof) => JSON.parse(proof.get("params") ?? "").auth.nonce)).size, 4)
+    })
+  )
+})
+
+describe("how long it waits", () => {
+  it.effect("at least as long as the answer names, by retryIn or Retry-After", () =>
+    Effect.gen(function* () {
+      const error = { error: "RATE_LIMIT_REACHED" }
+      const lines: ReadonlyArray<readonly [Service.Line, number]> = [
+        [Service.json(429, { ...error, info: { retryIn: 30 } }), 30_000],
+        [Service.json(429, error, { "retry-after": "45" }), 45_000],
+        [Service.json(429, error, { "retry-after": "Thu, 01 Jan 1970 00:00:50 GMT" }), 50_000],
+        [Service.text(503, html, { "retry-after": "20" }), 20_000]
+      ]
+      for (const [line, wait] of lines) {
+        const operation = by("Assemblies.list")
+        const before = yield* DateTime.now
+        // A date is measured from the service's clock where it tells it, so the order of these does not matter.
+        const dated: Service.Line = (request, url) =>
+          Effect.map(line(request, url), (response) => {
+            response.headers.set("date", "Thu, 01 Jan 1970 00:00:00 GMT")
+            return response
+          })
+        const { elapsed, tag } = yield* outcome(operation, [dated, Service.json(200, operation.success)])
+        assert.strictEqual(tag, "success")
+        assert.isAtLeast(elapsed - before.epochMilliseconds, wait)
+      }
+    })
+  )
+
+  it.effect("not at all when the answer names more than maxWait: the error tells the wait", () =>
+    Effect.gen(function* () {
+      const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 61 } })
+      const { elapsed, requests, tag } = yield* outcome(by("Assemblies.list"), [line])
+      assert.deepStrictEqual([requests.length, tag], [1, "RateLimited"])
+      assert.isBelow(elapsed, 10_000)
+    })
+  )
+
+  it.effect("not past the deadline: the last error is told, and no attempt begins", () =>
+    Effect.gen(function* () {
+      const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })
+      const { requests, tag } = yield* outcome(by("Assemblies.list"), [line], { deadline: "75 seconds" })
+      assert.deepStrictEqual([requests.length, tag], [3, "RateLimited"])
+    })
+  )
+
+  it.effect("an attempt has no more time than the deadline leaves", () =>
+    Effect.gen(function* () {
+      const { elapsed, tag } = yield* outcome(by("Assemblies.list"), [Service.silence], { deadline: "90 seconds" })
+      assert.strictEqual(tag, "TimedOut")
+      assert.isAtMost(elapsed, 95_000)
+    })
+  )
+
+  const failure = (failures: number, wait: Option.Option<Duration.Duration>): RetryPolicy.Failure => ({
+    operation: "X",
+    retry: "safe",
+    failures,
+    error: { _tag: "TransportFailure" },
+    wait
+  })
+
+  it.effect.prop(
+    "our own pauses double, between half and the whole, up to maxPause; a named wait is kept at least",
+    {
+      failures: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 })),
+      seconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 })),
+      seed: Schema.Int
+    },
+    ({ failures, seconds, seed }) =>
+      Effect.gen(function* () {
+        const { next } = RetryPolicy.make({ retries: 40 })
+        const pause = Math.min(250 * 2 ** (failures - 1), 10_000)
+        const own = Duration.toMillis(Option.getOrThrow(yield* next(failure(failures, Option.none()))))
+        assert.isAtLeast(own, pause / 2 - 1)
+        assert.isAtMost(own, pause)
+        const named = yield* next(failure(failures, Option.some(Duration.seconds(seconds))))
+        assert.isAtLeast(Duration.toMillis(Option.getOrThrow(named)), seconds * 1000)
+        assert.isAtMost(Duration.toMillis(Option.getOrThrow(named)), seconds * 1000 + pause)
+      }).pipe(Random.withSeed(seed))
+  )
+})

@@ -1,0 +1,137 @@
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Undici from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import { credentials } from "./utils/FakeService.ts"
+import { assemblyId, status } from "./utils/operations.ts"
+import * as Server from "./utils/ScriptedServer.ts"
+
+const authenticated = Authenticator.layerSigned().pipe(Layer.provide(credentials))
+
+/** A service whose Assembly has an update stream; polling is so slow that only the events can make a test end. */
+const service = (updates: (state: { current: string; connections: number }) => Server.Answer) =>
+  Effect.gen(function* () {
+    const server = yield* Server.make
+    const state = { current: "ASSEMBLY_UPLOADING", connections: 0 }
+    server.script((request, response) => {
+      if (request.path === "/updates") {
+        state.connections++
+        updates(state)(request, response)
+      } else {
+        Server.json(200, {
+          ...status,
+          ok: state.current,
+          update_stream_url: `${server.baseUrl}/updates?assembly=${assemblyId}`
+        })(request, response)
+      }
+    })
+    return { server, state }
+  })
+
+const watch = (server: Server.ScriptedServer, http = FetchHttpClient.layer) =>
+  Stream.runCollect(Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" })).pipe(
+    Effect.provide(
+      AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(Layer.provide([authenticated, http]), Layer.orDie)
+    ),
+    Effect.map((statuses) => Array.from(statuses, ({ ok }) => ok))
+  )
+
+const eventStream = { "content-type": "text/event-stream" }
+
+describe("watch with an update stream", () => {
+  for (const [name, http] of Object.entries({ fetch: FetchHttpClient.layer, undici: Undici.layerUndici })) {
+    it.live(`reads again when an event comes, in pieces and after a retry line too (${name})`, () =>
+      Effect.gen(function* () {
+        const { server } = yield* service((state) => (request, response) => {
+          assert.strictEqual(request.headers.accept, "text/event-stream")
+          assert.strictEqual(request.headers.authorization, undefined)
+          response.writeHead(200, eventStream)
+          state.current = "ASSEMBLY_EXECUTING"
+          response.write("retry: 10\n\nevent: assembly_upload_finished\nda", () =>
+            setTimeout(() => {
+              response.write('ta: {"id":"x"}\n\n')
+              setTimeout(() => {
+                state.current = "ASSEMBLY_COMPLETED"
+                response.end("data: assembly_finished\n\n")
+              }, 400)
+            }, 400)
+          )
+        })
+        assert.deepStrictEqual(yield* watch(server, http), [
+          "ASSEMBLY_UPLOADING",
+          "ASSEMBLY_EXECUTING",
+          "ASSEMBLY_COMPLETED"
+        ])
+      }).pipe(Effect.scoped)
+    )
+  }
+
+  it.live("connects again when the stream breaks, and reads at each connection", () =>
+    Effect.gen(function* () {
+      const { server, state } = yield* service(({ connections, ...rest }) => (_, response) => {
+        if (connections === 1) response.destroy()
+        else {
+          response.writeHead(200, eventStream).flushHeaders()
+          void rest
+        }
+      })
+      // Nobody sends an event: only the reading at the second connection can find the end.
+      yield* Effect.forkScoped(
+        Effect.sync(() => {
+          state.current = "ASSEMBLY_COMPLETED"
+        }).pipe(Effect.delay("500 millis"))
+      )
+      assert.deepStrictEqual(yield* watch(server), ["ASSEMBLY_UPLOADING", "ASSEMBLY_COMPLETED"])
+      assert.strictEqual(state.connections, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("leaves its connection when the reader leaves", () =>
+    Effect.gen(function* () {
+      const closed = Promise.withResolvers<void>()
+      const { server } = yield* service((state) => (_, response) => {
+        state.current = "ASSEMBLY_EXECUTING"
+        response.on("close", () => closed.resolve())
+        response.writeHead(200, eventStream)
+        response.write("data: assembly_uploading_finished\n\n")
+      })
+      yield* Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" }).pipe(
+        Stream.take(2),
+        Stream.runDrain,
+        Effect.provide(
+          AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
+            Layer.provide([authenticated, FetchHttpClient.layer]),
+            Layer.orDie
+          )
+        )
+      )
+      yield* Effect.promise(() => closed.promise)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("never connects to an address that is not safe", () =>
+    Effect.gen(function* () {
+      const catcher = yield* Server.make
+      const server = yield* Server.make
+      server.script(
+        Server.json(200, { ...status, update_stream_url: catcher.baseUrl.replace("127.0.0.1", "user@127.0.0.1") }),
+        Server.json(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
+      )
+      const statuses = yield* Stream.runCollect(Assemblies.watch(assemblyId, { interval: "10 millis" })).pipe(
+        Effect.provide(
+          AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
+            Layer.provide([authenticated, FetchHttpClient.layer]),
+            Layer.orDie
+          )
+        )
+      )
+      assert.strictEqual(statuses.length, 2)
+      assert.strictEqual(catcher.received.length, 0)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,107 @@
+/** The error channel of every operation, pinned: what is added or lost here breaks the build. */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import type * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type * as Dam from "@assembly-effect/api/Dam"
+import * as Operation from "@assembly-effect/api/Operation"
+import * as Api from "@assembly-effect/api/Assemblies"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import type { Statistics } from "@assembly-effect/schema/AssemblyStatistics"
+import type { Moved } from "@assembly-effect/schema/DamAsset"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
+
+type Equals<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2
+    ? (<T>() => T extends B ? 1 : 2) extends <T>() => T extends A ? 1 : 2
+      ? true
+      : false
+    : false
+
+type Signature<F> = F extends (...args: never) => infer Result
+  ? Result extends Effect.Effect<infer A, infer E, infer R>
+    ? readonly [A, E, R]
+    : Result extends Stream.Stream<infer A, infer E, infer R>
+      ? readonly [A, E, R]
+      : never
+  : never
+
+type Signed = ApiError.Common | ApiError.AuthenticationFailed
+type Ending = ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted
+type Listing = ApiError.AssemblyListFailed | Signed
+type Client = AssemblyClient
+
+export const statistics: Equals<
+  Signature<typeof Assemblies.statistics>,
+  readonly [
+    Statistics,
+    ApiError.StatisticsInvalidTime | ApiError.StatisticsMissingRegion | ApiError.StatisticsUnavailable | Signed,
+    Client
+  ]
+> = true
+export const list: Equals<Signature<typeof Assemblies.list>, readonly [AssemblyList.Page, Listing, Client]> = true
+export const pages: Equals<Signature<typeof Assemblies.listPages>, readonly [AssemblyList.Page, Listing, Client]> = true
+export const all: Equals<Signature<typeof Assemblies.listAll>, readonly [AssemblyList.Entry, Listing, Client]> = true
+export const create: Equals<Signature<typeof Assemblies.create>, readonly [Assembly.Status, Signed, Client]> = true
+export const get: Equals<Signature<typeof Assemblies.get>, readonly [Assembly.Status, ApiError.Common, Client]> = true
+export const cancel: Equals<
+  Signature<typeof Assemblies.cancel>,
+  readonly [Assembly.Status, ApiError.Common, Client]
+> = true
+export const awaitCompletion: Equals<
+  Signature<typeof Assemblies.awaitCompletion>,
+  readonly [Assembly.Status, Exclude<ApiError.Common, ApiError.RateLimited> | Ending, Client]
+> = true
+export const watch: Equals<
+  Signature<typeof Assemblies.watch>,
+  readonly [Assembly.Status, Exclude<ApiError.Common, ApiError.RateLimited>, Client]
+> = true
+export const move: Equals<
+  Signature<typeof Dam.move>,
+  readonly [
+    Moved,
+    (
+      | ApiError.DamInvalidRequest
+      | ApiError.DamResourceNotFound
+      | ApiError.DamMutationConflict
+      | ApiError.DamMutationFailed
+      | Signed
+    ),
+    Client
+  ]
+> = true
+
+const found = Api.get(Assembly.AssemblyId.make("0".repeat(32)))
+
+// @ts-expect-error an operation without authentication cannot fail with AuthenticationFailed
+export const nothingToCatch = Effect.catchTag(found, "AuthenticationFailed", () => Effect.void)
+
+const described = {
+  name: "Test.operation",
+  method: "GET",
+  path: "/things/:thingId",
+  variables: { thingId: Schema.String },
+  auth: "signed",
+  scope: undefined,
+  carrier: "query",
+  nonceIn: "params",
+  params: Operation.nothing,
+  fields: Operation.nothing,
+  answers: "result",
+  success: Schema.Struct({}),
+  errors: {},
+  retry: "safe"
+} as const
+
+export const complete = Operation.make(described)
+
+// @ts-expect-error a variable of the path has no codec
+export const withoutVariable = Operation.make({ ...described, variables: {} })
+
+// @ts-expect-error a code to retry that is no error of the operation
+export const withoutCode = Operation.make({ ...described, retry: ["NO_SUCH_CODE"] })
+
+// @ts-expect-error a signed request goes nowhere but to the base URL
+export const elsewhere: Operation.Input<typeof complete>["at"] = "https://elsewhere.example"

@@ -1,0 +1,75 @@
+/**
+ * An HttpClient in memory, for tests whose time is the TestClock: it answers as a script says and counts.
+ */
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Signer from "@assembly-effect/auth/Signer"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { createHmac } from "node:crypto"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+
+type Exchange = Effect.Effect<Response, HttpClientError.HttpClientError>
+
+/** One line of a script. */
+export type Line = (request: HttpClientRequest.HttpClientRequest, url: URL) => Exchange
+
+export const json = (status: number, body: unknown, headers?: Readonly<Record<string, string>>): Line => {
+  const text = JSON.stringify(body)
+  return () => Effect.sync(() => new Response(text, { status, headers: { ...headers } }))
+}
+
+export const text =
+  (status: number, body: string, headers?: Readonly<Record<string, string>>): Line =>
+  () =>
+    Effect.sync(() => new Response(body, { status, headers: { ...headers } }))
+
+export const lost: Line = (request) =>
+  Effect.fail(new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request }) }))
+
+export const silence: Line = () => Effect.never
+
+/** The client that answers line by line; the last line is repeated. */
+export const make = (...lines: ReadonlyArray<Line>) => {
+  const requests: Array<URL> = []
+  const http = HttpClient.make((request, url) => {
+    const line = lines[Math.min(requests.length, lines.length - 1)]
+    requests.push(url)
+    return line === undefined
+      ? Effect.die("no line in the script")
+      : Effect.map(line(request, url), (response) => HttpClientResponse.fromWeb(request, response))
+  })
+  return { requests, layer: Layer.succeed(HttpClient.HttpClient, http) }
+}
+
+export const credentials = Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") })
+
+/** Signs at once: the TestClock would not wait for WebCrypto's threads. */
+const signer = Layer.succeed(Signer.Signer, {
+  sign: (params) =>
+    Effect.sync(() =>
+      Redacted.make(`sha384:${createHmac("sha384", "test-secret").update(params).digest("hex")}`, {
+        label: "signature"
+      })
+    )
+})
+
+const authenticated = Authenticator.layerSignedNoDeps().pipe(
+  Layer.provide([credentials, signer, SecureRandom.layerWebCrypto])
+)
+
+/** A client of the script, with signed requests. */
+export const client = (
+  service: ReturnType<typeof make>,
+  options?: Omit<AssemblyClient.Options, "baseUrl">
+): Layer.Layer<AssemblyClient.AssemblyClient> =>
+  AssemblyClient.layer({ baseUrl: "https://api2.example.com", ...options }).pipe(
+    Layer.provide([authenticated, service.layer]),
+    Layer.orDie
+  )

@@ -1,0 +1,101 @@
+/**
+ * Why a request could not be vouched for. Handle by tag.
+ *
+ * Only tokens fail: a signature is made without asking anybody. None of these carries a secret or a token, and none
+ * repeats the text of the service's answer. The codes are beyond the specification, which shows no error of `/token`.
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * What the service said to a token request: its code (empty where there was none) and the HTTP status.
+ */
+export const Refusal = Schema.Struct({ code: Schema.String, status: Schema.Int })
+export type Refusal = typeof Refusal.Type
+
+const describe = ({ code, status }: Refusal, meaning: string): string =>
+  `${meaning} (status ${status}${code === "" ? "" : `, ${code}`})`
+
+/**
+ * The service does not know the Auth Key, or the secret is not its secret: any 401, `GET_ACCOUNT_UNKNOWN_AUTH_KEY`,
+ * `TOKEN_INVALID_CREDENTIALS`. Asking again does not help.
+ */
+export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("WrongCredentials", Refusal) {
+  override get message() {
+    return describe(this, "The Auth Key or its secret is wrong")
+  }
+}
+
+/**
+ * 403 `TOKEN_INVALID_SCOPE`: the Auth Key does not grant these scopes (spec.md, "Authentication").
+ */
+export class ScopeNotGranted extends Schema.TaggedError<ScopeNotGranted>()("ScopeNotGranted", {
+  ...Refusal.fields,
+  scopes: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return describe(this, `The Auth Key does not grant ${this.scopes.join(" ")}`)
+  }
+}
+
+/**
+ * 403 `TOKEN_INVALID_AUDIENCE`: the service gives no tokens for the audience that was asked for.
+ */
+export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("AudienceRefused", Refusal) {
+  override get message() {
+    return describe(this, "The service gives no tokens for this audience")
+  }
+}
+
+/**
+ * Any other refusal that a repetition would meet again, such as `TOKEN_INVALID_REQUEST`.
+ */
+export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", Refusal) {
+  override get message() {
+    return describe(this, "The service gives no token")
+  }
+}
+
+/**
+ * Too many token requests; `retryAfter` is how long the service asks to wait.
+ */
+export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("TokenRateLimited", {
+  ...Refusal.fields,
+  retryAfter: Schema.Duration
+}) {
+  override get message() {
+    return describe(this, "Too many token requests")
+  }
+}
+
+/**
+ * No answer, or one that says the service is not well (5xx): asking again later may help.
+ */
+export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("TokenUnavailable", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return `No token: ${this.problem}`
+  }
+}
+
+/**
+ * An answer that is neither a token nor an error of the service.
+ */
+export class UnexpectedTokenResponse extends Schema.TaggedError<UnexpectedTokenResponse>()("UnexpectedTokenResponse", {
+  status: Schema.Int,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `No token: status ${this.status}, ${this.problem}`
+  }
+}
+
+/** Everything that `authenticate` can fail with. */
+export type AuthError =
+  | WrongCredentials
+  | ScopeNotGranted
+  | AudienceRefused
+  | TokenRefused
+  | TokenRateLimited
+  | TokenUnavailable
+  | UnexpectedTokenResponse

@@ -1,0 +1,160 @@
+/**
+ * Where several processes share their tokens. Each keeps its own by default.
+ */
+import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import * as Context from "effect/Context"
+import * as Aead from "effect/crypto/Aead"
+import * as Digest from "effect/crypto/Digest"
+import * as Kdf from "effect/crypto/Kdf"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import type * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Credentials from "./Credentials.ts"
+
+/**
+ * A bearer token.
+ *
+ * - `expiresAt`: when the service stops accepting it; undefined where it did not say.
+ * - `renewAt`: when a new one is asked for.
+ */
+export interface Token {
+  readonly value: Redacted.Redacted
+  readonly expiresAt: DateTime.Utc | undefined
+  readonly renewAt: DateTime.Utc | undefined
+}
+
+/**
+ * What a token allows: whom, where and what. `scopes` is empty where none is needed.
+ */
+export interface Grant {
+  readonly authKey: string
+  readonly audience: string
+  readonly baseUrl: SecureUrl
+  readonly scopes: ReadonlyArray<string>
+}
+
+/**
+ * Keeps the newest token of a grant. Nothing of it fails: whoever finds no token asks the service for one.
+ */
+export interface Store {
+  readonly load: (grant: Grant) => Effect.Effect<Option.Option<Token>>
+  readonly save: (grant: Grant, token: Token) => Effect.Effect<void>
+  readonly forget: (grant: Grant) => Effect.Effect<void>
+}
+
+const none: Store = {
+  load: () => Effect.succeedNone,
+  save: () => Effect.void,
+  forget: () => Effect.void
+}
+
+/**
+ * The store that `Tokens` uses. Without a layer nothing is shared.
+ */
+export const TokenStore = Context.Reference<Store>("@assembly-effect/auth/TokenStore", { defaultValue: () => none })
+
+const utf8 = new TextEncoder()
+const { nonceLength } = Aead.aes256Gcm
+
+const AtRest = Schema.fromJsonString(
+  Schema.Struct({
+    value: Schema.NonEmptyString,
+    expiresAt: Schema.optional(Schema.DateTimeUtcFromMillis),
+    renewAt: Schema.optional(Schema.DateTimeUtcFromMillis)
+  })
+)
+const decodeAtRest = Schema.decodeUnknownEffect(AtRest)
+const encodeAtRest = Schema.encodeEffect(AtRest)
+
+/** A grant as one text: the ciphertext is bound to it, so that a token can't be moved to another grant. */
+const textOf = ({ audience, authKey, baseUrl, scopes }: Grant): Uint8Array =>
+  utf8.encode(JSON.stringify([authKey, audience, baseUrl, scopes]))
+
+const layerCrypto = Layer.mergeAll(
+  Aead.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)),
+  Kdf.layerWebCrypto,
+  Digest.layerWebCrypto,
+  SecureRandom.layerWebCrypto
+)
+
+const makeKeyValueStore = Effect.gen(function* () {
+  const { secret } = yield* Credentials.Credentials
+  const aead = yield* Aead.Aead
+  const digest = yield* Digest.Digest
+  const random = yield* SecureRandom.SecureRandom
+  const entries = KeyValueStore.prefix(yield* KeyValueStore.KeyValueStore, "assembly-token-")
+  const derived = yield* (yield* Kdf.Kdf).derive(Kdf.hkdfSha256, utf8.encode(Redacted.value(secret)), {
+    salt: new Uint8Array(0),
+    info: utf8.encode("assembly-effect TokenStore v1"),
+    length: Aead.aes256Gcm.keyLength
+  })
+  const key = yield* Aead.key(Aead.aes256Gcm, derived)
+
+  // A file system limits the length of a name, so an entry is named by a hash.
+  const nameOf = (grant: Grant) => Effect.map(digest.digest(Digest.sha256, textOf(grant)), Hex.encode)
+
+  const load = Effect.fnUntraced(function* (grant: Grant) {
+    const sealed = yield* entries.getUint8Array(yield* nameOf(grant))
+    if (sealed === undefined) return Option.none<Token>()
+    const plain = yield* aead.decrypt(key, sealed.subarray(nonceLength), {
+      nonce: sealed.subarray(0, nonceLength),
+      aad: textOf(grant)
+    })
+    const { expiresAt, renewAt, value } = yield* decodeAtRest(new TextDecoder().decode(plain))
+    return Option.some<Token>({ value: Redacted.make(value, { label: "token" }), expiresAt, renewAt })
+  })
+
+  const save = Effect.fnUntraced(function* (grant: Grant, { expiresAt, renewAt, value }: Token) {
+    const nonce = yield* random.randomBytes(nonceLength)
+    const text = yield* encodeAtRest({ value: Redacted.value(value), expiresAt, renewAt })
+    const sealed = yield* aead.encrypt(key, utf8.encode(text), { nonce, aad: textOf(grant) })
+    const entry = new Uint8Array(nonce.length + sealed.length)
+    entry.set(nonce)
+    entry.set(sealed, nonce.length)
+    yield* entries.set(yield* nameOf(grant), entry)
+  })
+
+  const forget = Effect.fnUntraced(function* (grant: Grant) {
+    yield* entries.remove(yield* nameOf(grant))
+  })
+
+  /** A store that is broken costs a token request, not the operation. */
+  const tolerate =
+    <B>(method: string, fallback: B) =>
+    <A, E extends { readonly _tag: string }>(attempt: Effect.Effect<A, E>) =>
+      attempt.pipe(
+        Effect.catch((error) =>
+          Effect.logWarning(`The token store is of no use (${method}: ${error._tag})`).pipe(Effect.as(fallback))
+        )
+      )
+
+  return {
+    load: (grant) => load(grant).pipe(tolerate("load", Option.none<Token>())),
+    save: (grant, token) => save(grant, token).pipe(tolerate("save", undefined)),
+    forget: (grant) => forget(grant).pipe(tolerate("forget", undefined))
+  } satisfies Store
+})
+
+/**
+ * Shares tokens between processes with the same Auth Key, through a `KeyValueStore`.
+ *
+ * **Details**
+ *
+ * An entry is encrypted (AES-256-GCM) under a key derived from the Auth Secret, and bound to its grant: who can read it
+ * could have asked for a token, nobody else can. An entry that does not decrypt is as good as none.
+ *
+ * **Gotchas**
+ *
+ * Processes do not wait for each other: two that start at once may each ask for a token.
+ *
+ * @example
+ * Tokens.layer().pipe(Layer.provide(TokenStore.layerKeyValueStore), Layer.provide(KeyValueStore.layerFileSystem(folder)))
+ */
+export const layerKeyValueStore: Layer.Layer<never, never, Credentials.Credentials | KeyValueStore.KeyValueStore> =
+  Layer.effect(TokenStore, Effect.orDie(makeKeyValueStore)).pipe(Layer.provide(layerCrypto))

@@ -1,0 +1,244 @@
+/**
+ * Bearer tokens from an Auth Key and its secret: asked for once, used while they are valid (spec.md, "Authentication").
+ */
+import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import * as Cache from "effect/Cache"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Exit from "effect/Exit"
+import * as HashMap from "effect/HashMap"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
+import type * as AuthError from "./AuthError.ts"
+import * as Credentials from "./Credentials.ts"
+import * as TokenEndpoint from "./internal/tokenEndpoint.ts"
+import * as TokenStore from "./TokenStore.ts"
+
+/**
+ * What a token is asked for: where it will be used, and the scope that the operation needs.
+ */
+export interface Request {
+  readonly baseUrl: SecureUrl
+  readonly scope?: string | undefined
+}
+
+/**
+ * Gives tokens, and learns which of them the service refuses.
+ *
+ * - `get`: the current token. However many fibers ask at once, one request is made.
+ * - `refused`: the service did not accept this token; it is not given out again.
+ */
+export class Tokens extends Context.Service<
+  Tokens,
+  {
+    readonly get: (request: Request) => Effect.Effect<TokenStore.Token, AuthError.AuthError>
+    readonly refused: (token: Redacted.Redacted) => Effect.Effect<void>
+  }
+>()("@assembly-effect/auth/Tokens") {}
+
+/**
+ * - `scopes`: one token with all of these serves every operation. Without it, each scope has its own token.
+ * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, and never more than half of
+ *   its lifetime.
+ * - `requestTimeout`: for one token request with its answer, 30 seconds by default.
+ * - `audience`: `api2` by default.
+ */
+export interface Options {
+  readonly scopes?: ReadonlyArray<string> | undefined
+  readonly renewBefore?: Duration.Input | undefined
+  readonly requestTimeout?: Duration.Input | undefined
+  readonly audience?: string | undefined
+}
+
+/** A token for as long as nobody has to ask again. */
+interface Lease {
+  readonly token: TokenStore.Token
+  readonly duration: Duration.Duration
+}
+
+/** What is remembered of one grant beside the lease: the token that was given out last, and those that were refused. */
+interface Memory {
+  readonly latest: TokenStore.Token | undefined
+  readonly refused: ReadonlyArray<Redacted.Redacted>
+}
+
+const blank: Memory = { latest: undefined, refused: [] }
+
+/** A store that nobody can write to may give a refused token again and again; so many are recognised. */
+const maxRefused = 8
+
+/** The pause after a renewal that failed while the token is still valid. */
+const renewalPause = Duration.seconds(5)
+
+const isLater = (time: DateTime.Utc | undefined, now: number): boolean =>
+  time === undefined || time.epochMilliseconds > now
+
+const toToken = (
+  { lifetime, value }: TokenEndpoint.Answer,
+  asked: number,
+  renewBefore: Duration.Duration
+): TokenStore.Token => {
+  const token = { value: Redacted.make(value, { label: "token" }), expiresAt: undefined, renewAt: undefined }
+  if (lifetime === undefined) return token
+  // Counted from before the request: the service's own count began later.
+  const expires = Duration.sum(Duration.millis(asked), lifetime)
+  const early = Duration.min(renewBefore, Duration.divideUnsafe(lifetime, 2))
+  const expiresAt = DateTime.make(Duration.toMillis(expires))
+  const renewAt = DateTime.make(Duration.toMillis(Duration.subtract(expires, early)))
+  // An instant beyond the calendar is as good as none.
+  return { ...token, expiresAt: Option.getOrUndefined(expiresAt), renewAt: Option.getOrUndefined(renewAt) }
+}
+
+const toLease = (token: TokenStore.Token, now: number): Lease => ({
+  token,
+  duration:
+    token.renewAt === undefined
+      ? Duration.infinity
+      : Duration.millis(Math.max(0, token.renewAt.epochMilliseconds - now))
+})
+
+/** The lease of a token whose renewal failed: until the next try. */
+const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration): Lease => ({
+  token,
+  duration:
+    token.expiresAt === undefined
+      ? pause
+      : Duration.min(pause, Duration.millis(Math.max(0, token.expiresAt.epochMilliseconds - now)))
+})
+
+/** The pause after which a failed renewal may succeed; none where it never will. */
+const pauseAfter = (error: AuthError.AuthError): Option.Option<Duration.Duration> => {
+  switch (error._tag) {
+    case "TokenUnavailable":
+      return Option.some(renewalPause)
+    case "TokenRateLimited":
+      return Option.some(Duration.max(error.retryAfter, renewalPause))
+    default:
+      return Option.none()
+  }
+}
+
+const hasValue =
+  (value: Redacted.Redacted) =>
+  (token: TokenStore.Token): boolean =>
+    Equal.equals(token.value, value)
+
+/** The memory after a refusal of the token that was given out last; any other one is no news. */
+const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefined =>
+  memory.latest !== undefined && hasValue(value)(memory.latest)
+    ? { latest: undefined, refused: [value, ...memory.refused].slice(0, maxRefused) }
+    : undefined
+
+/**
+ * Tokens of the Credentials and the HttpClient of the context, and its `TokenStore`.
+ */
+export const make = Effect.fnUntraced(function* (options?: Options) {
+  const credentials = yield* Credentials.Credentials
+  const store = yield* TokenStore.TokenStore
+  const environment: TokenEndpoint.Environment = {
+    http: yield* HttpClient.HttpClient,
+    credentials,
+    requestTimeout: Duration.fromInputUnsafe(options?.requestTimeout ?? "30 seconds")
+  }
+  const renewBefore = Duration.fromInputUnsafe(options?.renewBefore ?? "1 minute")
+  const audience = options?.audience ?? "api2"
+  const allScopes = options?.scopes === undefined ? undefined : [...new Set(options.scopes)].toSorted()
+  const memories = yield* Ref.make(HashMap.empty<TokenStore.Grant, Memory>())
+
+  const grantOf = ({ baseUrl, scope }: Request): TokenStore.Grant => ({
+    authKey: credentials.key,
+    audience,
+    baseUrl,
+    scopes: allScopes ?? (scope === undefined ? [] : [scope])
+  })
+
+  const recall = (grant: TokenStore.Grant) =>
+    Effect.map(Ref.get(memories), (all) => Option.getOrElse(HashMap.get(all, grant), () => blank))
+
+  const remember = (grant: TokenStore.Grant, change: (memory: Memory) => Memory) =>
+    Ref.update(memories, (all) =>
+      HashMap.set(all, grant, change(Option.getOrElse(HashMap.get(all, grant), () => blank)))
+    )
+
+  const giveOut = (grant: TokenStore.Grant, token: TokenStore.Token) =>
+    remember(grant, ({ refused }) => ({ latest: token, refused }))
+
+  const mint = Effect.fnUntraced(function* (grant: TokenStore.Grant) {
+    const asked = yield* Clock.currentTimeMillis
+    const token = toToken(yield* TokenEndpoint.request(grant, environment), asked, renewBefore)
+    yield* giveOut(grant, token)
+    yield* store.save(grant, token)
+    return token
+  })
+
+  /** The best token that is there already: that of another process, else our own last one. */
+  const existing = Effect.fnUntraced(function* (grant: TokenStore.Grant, now: number) {
+    const { latest, refused } = yield* recall(grant)
+    const candidates = [Option.getOrUndefined(yield* store.load(grant)), latest]
+    return candidates.find(
+      (token) =>
+        token !== undefined && isLater(token.expiresAt, now) && !refused.some((value) => hasValue(value)(token))
+    )
+  })
+
+  const lookup = Effect.fnUntraced(function* (grant: TokenStore.Grant): Effect.fn.Return<Lease, AuthError.AuthError> {
+    const now = yield* Clock.currentTimeMillis
+    const current = yield* existing(grant, now)
+    if (current !== undefined && isLater(current.renewAt, now)) {
+      yield* giveOut(grant, current)
+      return toLease(current, now)
+    }
+    return yield* mint(grant).pipe(
+      Effect.flatMap((token) => Effect.map(Clock.currentTimeMillis, (then) => toLease(token, then))),
+      Effect.catch((error) =>
+        Option.match(pauseAfter(error), {
+          onSome: (pause) =>
+            current === undefined ? Effect.fail(error) : Effect.succeed(extended(current, now, pause)),
+          onNone: () => Effect.fail(error)
+        })
+      ),
+      Effect.withSpan("Tokens.request", {
+        kind: "client",
+        attributes: { "http.request.method": "POST", "url.template": "/token" }
+      })
+    )
+  })
+
+  const leases = yield* Cache.makeWith(lookup, {
+    capacity: 1024,
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? exit.value.duration : Duration.zero)
+  })
+
+  return Tokens.of({
+    get: (request) => Effect.map(Cache.get(leases, grantOf(request)), ({ token }) => token),
+    refused: Effect.fnUntraced(function* (value) {
+      for (const [grant, memory] of yield* Ref.get(memories)) {
+        const next = afterRefusal(memory, value)
+        if (next === undefined) continue
+        yield* remember(grant, () => next)
+        yield* Cache.invalidateWhen(leases, grant, ({ token }) => hasValue(value)(token))
+        const stored = yield* store.load(grant)
+        if (Option.exists(stored, hasValue(value))) yield* store.forget(grant)
+      }
+    })
+  })
+})
+
+/**
+ * Tokens by `POST /token`.
+ *
+ * @example
+ * Authenticator.layerTokens.pipe(
+ *   Layer.provide(Tokens.layer({ scopes: ["assemblies:read", "dam:write"] })),
+ *   Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
+ * )
+ */
+export const layer = (options?: Options): Layer.Layer<Tokens, never, Credentials.Credentials | HttpClient.HttpClient> =>
+  Layer.effect(Tokens, make(options))

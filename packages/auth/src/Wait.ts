@@ -1,0 +1,57 @@
+/**
+ * The waits that an answer asks for, and what its `Date` tells about the clocks. Beyond the specification, which shows
+ * no rate limits.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+
+/** The wait that the body names in `info.retryIn`, in seconds. Beyond the specification. */
+const decodeRetryIn = Schema.decodeUnknownOption(
+  Schema.Struct({ info: Schema.Struct({ retryIn: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) }) })
+)
+
+const retryIn = (body: unknown): Option.Option<Duration.Duration> =>
+  Option.map(decodeRetryIn(body), ({ info }) => Duration.seconds(info.retryIn))
+
+/** The time of the service when it answered, in milliseconds. */
+const serviceTime = (headers: Headers.Headers): Option.Option<number> => {
+  const { date } = headers
+  if (date === undefined) return Option.none()
+  return Option.map(Result.getSuccess(Headers.parseHttpDate(date)), ({ epochMilliseconds }) => epochMilliseconds)
+}
+
+/** A date is measured from the service's own time where it tells it, so that a wrong clock here does not matter. */
+const retryAfter = (headers: Headers.Headers, now: number): Option.Option<Duration.Duration> => {
+  const header = headers["retry-after"]
+  if (header === undefined) return Option.none()
+  return Option.map(Result.getSuccess(Headers.parseRetryAfter(header)), (parsed) =>
+    Headers.retryAfterDelay(
+      parsed,
+      Option.getOrElse(serviceTime(headers), () => now)
+    )
+  )
+}
+
+/** The wait that an answer names, by its body or by `Retry-After`; the longer one where both do. */
+export const named = (headers: Headers.Headers, body: unknown): Effect.Effect<Option.Option<Duration.Duration>> =>
+  Effect.map(Clock.currentTimeMillis, (now) =>
+    Option.match(retryAfter(headers, now), {
+      onNone: () => retryIn(body),
+      onSome: (after) =>
+        Option.some(
+          Duration.max(
+            after,
+            Option.getOrElse(retryIn(body), () => Duration.zero)
+          )
+        )
+    })
+  )
+
+/** How far the service's clock is ahead of ours, in milliseconds. */
+export const clockSkew = (headers: Headers.Headers): Effect.Effect<Option.Option<number>> =>
+  Effect.map(Clock.currentTimeMillis, (now) => Option.map(serviceTime(headers), (time) => time - now))

@@ -1,0 +1,159 @@
+/**
+ * Notifications: whether the service sent them, and what they say. Beyond the specification, which names notifications
+ * and shows none ("Events").
+ */
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Context from "effect/Context"
+import * as Mac from "effect/crypto/Mac"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Credentials from "./Credentials.ts"
+import * as Hmac from "./internal/hmac.ts"
+import type * as Signer from "./Signer.ts"
+
+/**
+ * The two form fields of a notification: the Assembly Status as a JSON text, and the signature over exactly that text.
+ *
+ * @example HttpServerRequest.schemaBodyForm(Webhook.Notification)
+ */
+export const Notification = Schema.Struct({ transloadit: Schema.String, signature: Schema.String })
+export type Notification = typeof Notification.Type
+
+/**
+ * The signature is missing its digits, is of an algorithm that is not accepted, or is not that of the text. Who sent
+ * the notification does not know the Auth Secret: answer with 403 and do nothing.
+ */
+export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("SignatureMismatch", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The notification is not from the service: ${this.problem}`
+  }
+}
+
+/**
+ * A notification that is signed and yet no Assembly Status; `path` says where it breaks a rule.
+ */
+export class MalformedNotification extends Schema.TaggedError<MalformedNotification>()("MalformedNotification", {
+  path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The notification is not an Assembly Status: ${this.problem}`
+  }
+}
+
+/**
+ * Checks notifications.
+ */
+export class Webhook extends Context.Service<
+  Webhook,
+  {
+    readonly verify: (
+      notification: Notification
+    ) => Effect.Effect<Assembly.Status, SignatureMismatch | MalformedNotification>
+  }
+>()("@assembly-effect/auth/Webhook") {}
+
+const mismatch = (problem: string) => Effect.fail(new SignatureMismatch({ problem }))
+
+const isAlgorithm = (name: string): name is Signer.Algorithm => Object.hasOwn(Hmac.algorithms, name)
+
+/** `sha384:0a1b…`; without a prefix it is sha1. */
+const parse = (signature: string): { readonly algorithm: string; readonly digits: string } => {
+  const colon = signature.indexOf(":")
+  return colon === -1
+    ? { algorithm: "sha1", digits: signature }
+    : { algorithm: signature.slice(0, colon), digits: signature.slice(colon + 1) }
+}
+
+const parseJson = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
+const decodeStatus = SchemaParser.decodeUnknownEffect(Assembly.Status)
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Where the first broken rule is. The text itself is not repeated: it holds capability URLs. */
+const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
+  const path = (format(issue).issues[0]?.path ?? []).flatMap((segment) => {
+    const key = typeof segment === "object" ? segment.key : segment
+    return typeof key === "symbol" ? [] : [key]
+  })
+  return new MalformedNotification({
+    path,
+    problem: path.length === 0 ? "the whole of it breaks a rule" : `${path.join(".")} breaks a rule`
+  })
+}
+
+/**
+ * A verifier for the Auth Secret of the context's Credentials. `algorithms` are those that are accepted: `sha384` and
+ * `sha256` by default. An older Auth Key signs with `sha1`, without a prefix, which has to be named.
+ */
+export const make = Effect.fnUntraced(function* (options?: {
+  readonly algorithms?: ReadonlyArray<Signer.Algorithm> | undefined
+}) {
+  const { secret } = yield* Credentials.Credentials
+  const mac = yield* Mac.Mac
+  const accepted = new Set<Signer.Algorithm>(options?.algorithms ?? ["sha384", "sha256"])
+  const bytes = new TextEncoder().encode(Redacted.value(secret))
+
+  const check = Effect.fnUntraced(function* ({ signature, transloadit }: Notification) {
+    const { algorithm, digits } = parse(signature)
+    if (!isAlgorithm(algorithm) || !accepted.has(algorithm)) {
+      return yield* mismatch(`its algorithm is none of ${[...accepted].join(", ")}`)
+    }
+    const tag = Hex.decode(digits)
+    if (Result.isFailure(tag)) return yield* mismatch("its signature is not hexadecimal")
+    // `Mac` compares in constant time, and refuses another length. HMAC has no failure a caller could handle.
+    const key = yield* Effect.orDie(Mac.key(Hmac.algorithms[algorithm], bytes))
+    const matches = yield* Effect.orDie(mac.verify(key, tag.success, new TextEncoder().encode(transloadit)))
+    return matches ? undefined : yield* mismatch("its signature is not that of its text")
+  })
+
+  return Webhook.of({
+    verify: Effect.fnUntraced(function* (notification) {
+      yield* check(notification)
+      const body = yield* Effect.mapError(
+        parseJson(notification.transloadit),
+        () => new MalformedNotification({ path: [], problem: "it is not JSON" })
+      )
+      return yield* Effect.mapError(decodeStatus(body), toMalformed)
+    })
+  })
+})
+
+/**
+ * Checks notifications with HMAC of WebCrypto.
+ *
+ * @example
+ * Webhook.layer().pipe(Layer.provide(Credentials.layerConfig))
+ */
+export const layer = (options?: {
+  readonly algorithms?: ReadonlyArray<Signer.Algorithm> | undefined
+}): Layer.Layer<Webhook, never, Credentials.Credentials> =>
+  Layer.effect(Webhook, make(options)).pipe(Layer.provide(Hmac.layer))
+
+/**
+ * The Assembly Status of a notification that the service signed. The comparison takes the same time wherever the
+ * signatures differ.
+ *
+ * **Gotchas**
+ *
+ * A notification carries neither a nonce nor an expiry: a copy of it verifies again. What it triggers should bear being
+ * triggered twice; the service itself repeats a notification that was not answered with 200.
+ *
+ * @example
+ * const route = Effect.gen(function* () {
+ *   const notification = yield* HttpServerRequest.schemaBodyForm(Webhook.Notification)
+ *   const status = yield* Webhook.verify(notification)
+ *   yield* Effect.log(`Assembly ${status.assembly_id}: ${Assembly.state(status)}`)
+ * })
+ */
+export const verify = (
+  notification: Notification
+): Effect.Effect<Assembly.Status, SignatureMismatch | MalformedNotification, Webhook> =>
+  Webhook.use((webhook) => webhook.verify(notification))

@@ -1,0 +1,15 @@
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Layer from "effect/Layer"
+
+/** The name in front of a signature. */
+export type Algorithm = "sha384" | "sha256" | "sha1"
+
+export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
+  sha384: Mac.hmacSha384,
+  sha256: Mac.hmacSha256,
+  sha1: Mac.hmacSha1
+}
+
+/** HMAC of WebCrypto, so it runs in edge runtimes and workers too. */
+export const layer = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -1,0 +1,117 @@
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { createHmac } from "node:crypto"
+
+const credentials = Credentials.layer({ key: "a-key", secret: Redacted.make("a-secret") })
+const baseUrl = SecureUrl.make("https://api2.example.com")
+
+const authenticate = (request: Partial<Authenticator.Unauthenticated>) =>
+  Authenticator.Authenticator.use((service) =>
+    service.authenticate({ baseUrl, params: {}, nonceIn: "params", scope: undefined, ...request })
+  )
+
+const signed = (options?: Parameters<typeof Authenticator.layerSigned>[0]) =>
+  Authenticator.layerSigned(options).pipe(Layer.provide(credentials))
+
+const Params = Schema.fromJsonString(
+  Schema.Struct({
+    auth: Schema.Struct({ key: Schema.String, expires: Schema.String, nonce: Schema.optionalKey(Schema.String) }),
+    nonce: Schema.optionalKey(Schema.String),
+    region: Schema.optionalKey(Schema.String)
+  })
+)
+const decode = Schema.decodeSync(Params)
+
+const now = DateTime.makeUnsafe("2026-11-21T12:00:00Z")
+
+describe("Authenticator.layerSigned", () => {
+  it.effect("adds key, expiry and nonce, and signs exactly the text that is sent", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(now.epochMilliseconds)
+      const proof = yield* authenticate({ params: { region: "all" } })
+      assert(proof._tag === "Signature")
+      const { auth, nonce, region } = decode(proof.params)
+      assert.deepStrictEqual(auth, { key: "a-key", expires: "2026-11-21T12:05:00.000Z" })
+      assert.match(nonce ?? "", /^[0-9a-f-]{36}$/)
+      assert.strictEqual(region, "all")
+      const expected = createHmac("sha384", "a-secret").update(proof.params).digest("hex")
+      assert.strictEqual(Redacted.value(proof.signature), `sha384:${expected}`)
+    }).pipe(Effect.provide(signed()))
+  )
+
+  it.effect("puts the nonce where the operation carries it", () =>
+    Effect.gen(function* () {
+      const proof = yield* authenticate({ nonceIn: "auth" })
+      const { auth, nonce } = decode(proof.params)
+      assert.isUndefined(nonce)
+      assert.match(auth.nonce ?? "", /^[0-9a-f-]{36}$/)
+    }).pipe(Effect.provide(signed()))
+  )
+
+  it.effect("is valid for the window that was asked for, in the service's time", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(now.epochMilliseconds)
+      const expiry = (clockSkew?: Duration.Input) =>
+        Effect.map(
+          authenticate(clockSkew === undefined ? {} : { clockSkew: Duration.fromInputUnsafe(clockSkew) }),
+          ({ params }) => decode(params).auth.expires
+        )
+      assert.strictEqual(yield* expiry(), "2026-11-21T12:00:30.000Z")
+      assert.strictEqual(yield* expiry("1 hour"), "2026-11-21T13:00:30.000Z")
+      assert.strictEqual(yield* expiry(Duration.millis(-3_600_000)), "2026-11-21T11:00:30.000Z")
+    }).pipe(Effect.provide(signed({ window: "30 seconds" })))
+  )
+
+  it.effect("never signs the same text twice", () =>
+    Effect.gen(function* () {
+      const proofs = yield* Effect.all(
+        Array.from({ length: 100 }, () => authenticate({})),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(new Set(proofs.map(({ params }) => params)).size, 100)
+    }).pipe(Effect.provide(signed()))
+  )
+
+  it.effect("signs with another algorithm", () =>
+    Effect.gen(function* () {
+      const proof = yield* authenticate({})
+      assert(proof._tag === "Signature")
+      assert.match(Redacted.value(proof.signature), /^sha256:[0-9a-f]{64}$/)
+    }).pipe(Effect.provide(signed({ algorithm: "sha256" })))
+  )
+
+  it.effect("has nothing else to offer when it is refused", () =>
+    Effect.gen(function* () {
+      const authenticator = yield* Authenticator.Authenticator
+      const proof = yield* authenticate({})
+      assert.strictEqual(yield* authenticator.refused(proof, { code: "INVALID_SIGNATURE", status: 400 }), "final")
+    }).pipe(Effect.provide(signed()))
+  )
+})
+
+describe("Authenticator.layerBearer", () => {
+  it.effect.prop(
+    "carries the params as they are, neither auth nor nonce nor signature",
+    [Schema.Record(Schema.String, Schema.Json)],
+    ([params]) =>
+      Effect.gen(function* () {
+        const proof = yield* authenticate({ params, nonceIn: "auth" })
+        assert(proof._tag === "Bearer")
+        assert.strictEqual(proof.params, JSON.stringify(params))
+        assert.strictEqual(Redacted.value(proof.token), "a-token")
+        assert.strictEqual(
+          yield* Authenticator.Authenticator.use((service) => service.refused(proof, { code: "", status: 401 })),
+          "final"
+        )
+      }).pipe(Effect.provide(Authenticator.layerBearer(Redacted.make("a-token"))))
+  )
+})

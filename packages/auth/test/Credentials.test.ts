@@ -1,0 +1,36 @@
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+
+const read = (env: Readonly<Record<string, string>>) =>
+  Credentials.Credentials.use(Effect.succeed).pipe(
+    Effect.provide(Credentials.layerConfig.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))))
+  )
+
+describe("Credentials", () => {
+  it.effect("come from the configuration, the secret redacted", () =>
+    Effect.gen(function* () {
+      const { key, secret } = yield* read({ ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "a-secret" })
+      assert.strictEqual(key, "a-key")
+      assert.strictEqual(Redacted.value(secret), "a-secret")
+      assert.notInclude(String(secret), "a-secret")
+    })
+  )
+
+  it.effect.each([
+    ["ASSEMBLY_AUTH_KEY", { ASSEMBLY_AUTH_SECRET: "a-secret" }],
+    ["ASSEMBLY_AUTH_KEY", { ASSEMBLY_AUTH_KEY: "", ASSEMBLY_AUTH_SECRET: "a-secret" }],
+    ["ASSEMBLY_AUTH_SECRET", { ASSEMBLY_AUTH_KEY: "a-key" }],
+    ["ASSEMBLY_AUTH_SECRET", { ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "" }]
+  ] as const)("without %s the error names it", ([variable, env]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(read(env))
+      assert.strictEqual(error._tag, "ConfigError")
+      assert.include(error.message, variable)
+      assert.notInclude(error.message, "a-secret")
+    })
+  )
+})

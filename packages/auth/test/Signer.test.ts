@@ -1,0 +1,65 @@
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Signer from "@assembly-effect/auth/Signer"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { createHmac } from "node:crypto"
+
+const signer = (secret: string, algorithm?: Signer.Algorithm) =>
+  Signer.layerHmac({ algorithm }).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make(secret) })))
+
+const sign = (text: string) => Signer.Signer.use((service) => Effect.map(service.sign(text), Redacted.value))
+
+// P='{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z"},"nonce":"1"}'
+// printf '%s' "$P" | openssl dgst -<algorithm> -hmac s3cr3t
+const ascii = '{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z"},"nonce":"1"}'
+const known = {
+  sha384: "13348e58ffe48d6c17c5064b6c6dd6f7821e397bbf87a085afaefbe0ca30bca64fd9d8d6eb0bcbbbdc8eda538484b84b",
+  sha256: "bb6a60d7f737df261e1c01d386495ade1c55703176b07a345d66f7bde77ad252",
+  sha1: "cd872668204eecbd1ddab42c0e5fb67deebf789e"
+} as const
+
+describe("Signer", () => {
+  it.effect.each(["sha384", "sha256", "sha1"] as const)("%s is what openssl computes", (algorithm) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* sign(ascii), `${algorithm}:${known[algorithm]}`)
+    }).pipe(Effect.provide(signer("s3cr3t", algorithm)))
+  )
+
+  it.effect("signs with sha384 when nobody says otherwise", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* sign(ascii), `sha384:${known.sha384}`)
+    }).pipe(Effect.provide(signer("s3cr3t")))
+  )
+
+  // P='{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z","nonce":"ä €"},"fromdate":"2026-01-01 00:00:00"}'
+  // printf '%s' "$P" | openssl dgst -sha384 -hmac 'schlüssel'
+  it.effect("signs the UTF-8 bytes of text and secret", () =>
+    Effect.gen(function* () {
+      const text =
+        '{"auth":{"key":"k","expires":"2030-01-01T00:00:00.000Z","nonce":"ä €"},"fromdate":"2026-01-01 00:00:00"}'
+      assert.strictEqual(
+        yield* sign(text),
+        "sha384:2becc7911575515b4818fbee605f205b1b0b5d82a2c9fabdbd6ed42b1e14d65a4184e6088634a42bce760214b9bfa5d3"
+      )
+    }).pipe(Effect.provide(signer("schlüssel")))
+  )
+
+  it.effect.prop(
+    "agrees with another implementation on every text",
+    [Schema.String, Schema.NonEmptyString, Schema.Literals(["sha384", "sha256", "sha1"])],
+    ([text, secret, algorithm]) =>
+      Effect.gen(function* () {
+        const expected = createHmac(algorithm, secret).update(text, "utf8").digest("hex")
+        assert.strictEqual(yield* sign(text), `${algorithm}:${expected}`)
+      }).pipe(Effect.provide(signer(secret, algorithm)))
+  )
+
+  it.effect("another algorithm is one Layer away", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* sign("text"), "none:text")
+    }).pipe(Effect.provideService(Signer.Signer, { sign: (text) => Effect.succeed(Redacted.make(`none:${text}`)) }))
+  )
+})

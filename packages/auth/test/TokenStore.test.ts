@@ -1,0 +1,248 @@
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import type * as Tokens from "@assembly-effect/auth/Tokens"
+import * as TokenStore from "@assembly-effect/auth/TokenStore"
+import { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as Redacted from "effect/Redacted"
+import * as TestClock from "effect/testing/TestClock"
+import * as TokenServer from "./utils/TokenServer.ts"
+
+const { answer, get, refuse, token } = TokenServer
+
+/** The store of a process whose Auth Secret is `secret`. */
+const storeOf = (keyValueStore: KeyValueStore.KeyValueStore, secret = "test-secret") =>
+  TokenStore.layerKeyValueStore.pipe(
+    Layer.provide([
+      Credentials.layer({ key: "test-key", secret: Redacted.make(secret) }),
+      Layer.succeed(KeyValueStore.KeyValueStore, keyValueStore)
+    ]),
+    Layer.fresh
+  )
+
+const open = (keyValueStore: KeyValueStore.KeyValueStore, secret?: string) =>
+  TokenStore.TokenStore.use(Effect.succeed).pipe(Effect.provide(storeOf(keyValueStore, secret)))
+
+const memory = KeyValueStore.KeyValueStore.use(Effect.succeed).pipe(
+  Effect.provide(Layer.fresh(KeyValueStore.layerMemory))
+)
+
+const grant: TokenStore.Grant = {
+  authKey: "test-key",
+  audience: "api2",
+  baseUrl: SecureUrl.make("https://api2.example.com"),
+  scopes: ["dam:write"]
+}
+
+const sample: TokenStore.Token = {
+  value: Redacted.make("the-token"),
+  expiresAt: DateTime.makeUnsafe(3_600_000),
+  renewAt: DateTime.makeUnsafe(3_540_000)
+}
+
+const textOf = (found: Option.Option<TokenStore.Token>) => Option.map(found, ({ value }) => Redacted.value(value))
+
+const onlyEntry = Effect.fnUntraced(function* (keyValueStore: KeyValueStore.KeyValueStore) {
+  const [name = "", ...others] = yield* keyValueStore.keys
+  assert.isEmpty(others)
+  return { name, bytes: (yield* keyValueStore.getUint8Array(name)) ?? new Uint8Array() }
+})
+
+describe("TokenStore.layerKeyValueStore", () => {
+  it.effect("gives back what was saved, until it is forgotten", () =>
+    Effect.gen(function* () {
+      const store = yield* open(yield* memory)
+      assert.deepStrictEqual(yield* store.load(grant), Option.none())
+      yield* store.save(grant, sample)
+      const found = Option.getOrThrow(yield* store.load(grant))
+      assert.strictEqual(Redacted.value(found.value), "the-token")
+      assert.deepStrictEqual(found.expiresAt, sample.expiresAt)
+      assert.deepStrictEqual(found.renewAt, sample.renewAt)
+      yield* store.forget(grant)
+      assert.deepStrictEqual(yield* store.load(grant), Option.none())
+    })
+  )
+
+  it.effect("keeps a token without an expiry", () =>
+    Effect.gen(function* () {
+      const store = yield* open(yield* memory)
+      yield* store.save(grant, { ...sample, expiresAt: undefined, renewAt: undefined })
+      const found = Option.getOrThrow(yield* store.load(grant))
+      assert.isUndefined(found.expiresAt)
+      assert.isUndefined(found.renewAt)
+    })
+  )
+
+  it.effect("writes nothing that can be read, and never the same bytes", () =>
+    Effect.gen(function* () {
+      const keyValueStore = yield* memory
+      const store = yield* open(keyValueStore)
+      yield* store.save(grant, sample)
+      const { bytes, name } = yield* onlyEntry(keyValueStore)
+      // A name of hexadecimal digits, whatever the grant holds.
+      assert.match(name, /^assembly-token-[0-9a-f]{64}$/)
+      const text = new TextDecoder("latin1").decode(bytes)
+      for (const part of ["the-token", "value", "test-key", "dam:write"]) assert.notInclude(text, part)
+      yield* store.save(grant, sample)
+      assert.notDeepEqual((yield* onlyEntry(keyValueStore)).bytes, bytes)
+    })
+  )
+
+  it.effect("is of no use to another secret", () =>
+    Effect.gen(function* () {
+      const keyValueStore = yield* memory
+      yield* (yield* open(keyValueStore)).save(grant, sample)
+      assert.deepStrictEqual(yield* (yield* open(keyValueStore, "another")).load(grant), Option.none())
+    })
+  )
+
+  it.effect("takes an entry that was changed, cut or moved for none", () =>
+    Effect.gen(function* () {
+      const keyValueStore = yield* memory
+      const store = yield* open(keyValueStore)
+      yield* store.save(grant, sample)
+      const { bytes, name } = yield* onlyEntry(keyValueStore)
+      for (let index = 0; index < bytes.length; index++) {
+        yield* keyValueStore.set(name, bytes.with(index, (bytes[index] ?? 0) ^ 1))
+        assert.deepStrictEqual(yield* store.load(grant), Option.none())
+      }
+      for (const length of [0, 5, 12, bytes.length - 1]) {
+        yield* keyValueStore.set(name, bytes.subarray(0, length))
+        assert.deepStrictEqual(yield* store.load(grant), Option.none())
+      }
+      yield* keyValueStore.remove(name)
+      const wider = { ...grant, scopes: ["write"] }
+      yield* store.save(wider, sample)
+      const other = yield* onlyEntry(keyValueStore)
+      yield* keyValueStore.set(other.name, bytes)
+      assert.deepStrictEqual(yield* store.load(wider), Option.none())
+    })
+  )
+
+  it.effect("keeps what differs in key, audience, address or scope apart", () =>
+    Effect.gen(function* () {
+      const store = yield* open(yield* memory)
+      yield* store.save(grant, sample)
+      const others: ReadonlyArray<Partial<TokenStore.Grant>> = [
+        { authKey: "other" },
+        { audience: "other" },
+        { baseUrl: SecureUrl.make("https://other.example.com") },
+        { scopes: [] },
+        { scopes: ["dam:write", "write"] }
+      ]
+      for (const other of others) {
+        assert.deepStrictEqual(yield* store.load({ ...grant, ...other }), Option.none())
+      }
+      assert.deepStrictEqual(textOf(yield* store.load(grant)), Option.some("the-token"))
+    })
+  )
+})
+
+describe("Processes that share their tokens", () => {
+  const ask = (server: { readonly baseUrl: SecureUrl }) => get({ baseUrl: server.baseUrl, scope: "dam:write" })
+
+  const processOf = (keyValueStore: KeyValueStore.KeyValueStore, options?: Tokens.Options) =>
+    Effect.provide(TokenServer.tokens(options, storeOf(keyValueStore)))
+
+  it.effect("make one request between them", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 3600 }))
+      const shared = yield* memory
+      assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-1")
+      assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-1")
+      assert.strictEqual(server.received.length, 1)
+      // The next one renews it for all.
+      yield* TestClock.setTime(Duration.toMillis("59 minutes"))
+      assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
+      assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
+    })
+  )
+
+  it.effect("use what another one renewed", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 3600 }))
+      const shared = yield* memory
+      yield* Effect.gen(function* () {
+        assert.strictEqual(yield* ask(server), "token-1")
+        yield* TestClock.setTime(Duration.toMillis("59 minutes"))
+        assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
+        assert.strictEqual(yield* ask(server), "token-2")
+        assert.strictEqual(server.received.length, 2)
+      }).pipe(processOf(shared))
+    })
+  )
+
+  it.effect("forget a refused token together", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 3600 }))
+      const shared = yield* memory
+      yield* ask(server).pipe(Effect.andThen(refuse("token-1")), processOf(shared))
+      assert.strictEqual(yield* shared.size, 0)
+      assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
+    })
+  )
+
+  it.effect("do not forget the new one when the old one is refused late", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 3600 }))
+      const shared = yield* memory
+      yield* Effect.gen(function* () {
+        yield* ask(server)
+        yield* ask(server).pipe(Effect.andThen(refuse("token-1")), processOf(shared))
+        assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
+        // This process still has the first one, learns that it is refused, and finds the second.
+        yield* refuse("token-1")
+        assert.strictEqual(yield* ask(server), "token-2")
+        assert.strictEqual(server.received.length, 2)
+      }).pipe(processOf(shared))
+    })
+  )
+
+  it.effect("work without the store while it fails, and say so without a secret", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 3600 }))
+      const failure = (method: string) => Effect.fail(new KeyValueStore.KeyValueStoreError({ method, message: "disk" }))
+      const broken = KeyValueStore.make({
+        get: () => failure("get"),
+        getUint8Array: () => failure("get"),
+        set: () => failure("set"),
+        remove: () => failure("remove"),
+        clear: failure("clear"),
+        size: failure("size"),
+        keys: failure("keys")
+      })
+      yield* Effect.gen(function* () {
+        assert.strictEqual(yield* ask(server), "token-1")
+        assert.strictEqual(yield* ask(server), "token-1")
+        yield* refuse("token-1")
+        assert.strictEqual(yield* ask(server), "token-2")
+      }).pipe(processOf(broken))
+    })
+  )
+
+  it.effect("never give out a refused token again, even from a store that nobody can write to", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(
+        token({ expires_in: 3600 }),
+        answer(503, "busy"),
+        token({ expires_in: 3600 })
+      )
+      const shared = yield* memory
+      yield* ask(server).pipe(processOf(shared))
+      const readOnly: KeyValueStore.KeyValueStore = { ...shared, set: () => Effect.void, remove: () => Effect.void }
+      yield* Effect.gen(function* () {
+        assert.strictEqual(yield* ask(server), "token-1")
+        yield* refuse("token-1")
+        assert.strictEqual((yield* Effect.flip(ask(server)))._tag, "TokenUnavailable")
+        assert.strictEqual(yield* ask(server), "token-3")
+        yield* refuse("token-3")
+        assert.strictEqual(yield* ask(server), "token-4")
+      }).pipe(processOf(readOnly))
+    })
+  )
+})

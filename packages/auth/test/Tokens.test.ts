@@ -1,0 +1,399 @@
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import type * as Tokens from "@assembly-effect/auth/Tokens"
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as TestClock from "effect/testing/TestClock"
+import * as TokenServer from "./utils/TokenServer.ts"
+
+const { answer, get, refuse, token, tokens } = TokenServer
+
+describe("Tokens.get", () => {
+  it.effect("asks as spec.md says", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ token_type: "Bearer", expires_in: 3600, scope: "dam:write" }))
+      assert.strictEqual(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }), "token-1")
+      const [request] = server.received
+      assert.strictEqual(request?.method, "POST")
+      assert.strictEqual(request?.path, "/token")
+      assert.match(request?.headers["content-type"] ?? "", /^application\/x-www-form-urlencoded/)
+      // printf '%s' 'test-key:test-secret' | openssl base64
+      assert.strictEqual(request?.headers.authorization, "Basic dGVzdC1rZXk6dGVzdC1zZWNyZXQ=")
+      assert.deepStrictEqual(Object.fromEntries(request?.form ?? []), {
+        grant_type: "client_credentials",
+        aud: "api2",
+        scope: "dam:write"
+      })
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("makes one request however many fibers ask at once", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 3600 }))
+      const texts = yield* Effect.all(
+        Array.from({ length: 1000 }, () => get({ baseUrl: server.baseUrl, scope: "dam:write" })),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(new Set(texts), new Set(["token-1"]))
+      assert.strictEqual(server.received.length, 1)
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("makes one request also when it fails, and another one for who asks later", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(answer(401, { error: "TOKEN_INVALID_CREDENTIALS" }), token())
+      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
+      const errors = yield* Effect.all(
+        Array.from({ length: 1000 }, () => Effect.flip(get(request))),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(new Set(errors.map(({ _tag }) => _tag)), new Set(["WrongCredentials"]))
+      assert.strictEqual(server.received.length, 1)
+      assert.strictEqual(yield* get(request), "token-2")
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("goes on for the others when the fiber that asked first is interrupted", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token())
+      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
+      const first = yield* Effect.forkChild(get(request), { startImmediately: true })
+      const second = yield* Effect.forkChild(get(request), { startImmediately: true })
+      yield* Fiber.interrupt(first)
+      assert.strictEqual(yield* Fiber.join(second), "token-1")
+      assert.strictEqual(server.received.length, 1)
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("keeps a token for each scope and each service", () =>
+    Effect.gen(function* () {
+      const one = yield* TokenServer.make(token())
+      const two = yield* TokenServer.make(token())
+      yield* get({ baseUrl: one.baseUrl, scope: "dam:write" })
+      yield* get({ baseUrl: one.baseUrl, scope: "assemblies:read" })
+      yield* get({ baseUrl: one.baseUrl, scope: "dam:write" })
+      yield* get({ baseUrl: two.baseUrl, scope: "dam:write" })
+      assert.deepStrictEqual(
+        one.received.map(({ form }) => form.get("scope")),
+        ["dam:write", "assemblies:read"]
+      )
+      assert.strictEqual(two.received.length, 1)
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("asks for all scopes at once where they are named", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token())
+      yield* get({ baseUrl: server.baseUrl, scope: "dam:write" })
+      yield* get({ baseUrl: server.baseUrl, scope: "assemblies:read" })
+      yield* get({ baseUrl: server.baseUrl })
+      assert.deepStrictEqual(
+        server.received.map(({ form }) => form.get("scope")),
+        ["assemblies:read dam:write"]
+      )
+    }).pipe(Effect.provide(tokens({ scopes: ["dam:write", "assemblies:read", "dam:write"] })))
+  )
+
+  it.effect("names no scope where none is needed", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token())
+      yield* get({ baseUrl: server.baseUrl })
+      assert.isFalse(server.received[0]?.form.has("scope"))
+    }).pipe(Effect.provide(tokens()))
+  )
+})
+
+describe("The lifetime of a token", () => {
+  const ask = Effect.fnUntraced(function* (fields: object, ...moments: ReadonlyArray<Duration.Input>) {
+    const server = yield* TokenServer.make(token(fields))
+    const seen: Array<string> = []
+    for (const moment of moments) {
+      yield* TestClock.setTime(Duration.toMillis(moment))
+      seen.push(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }))
+    }
+    return seen
+  })
+
+  it.effect("is used until a minute before its expiry", () =>
+    Effect.gen(function* () {
+      const seen = yield* ask(
+        { expires_in: 3600 },
+        0,
+        "58 minutes",
+        Duration.millis(3_539_999),
+        "59 minutes",
+        "90 minutes"
+      )
+      assert.deepStrictEqual(seen, ["token-1", "token-1", "token-1", "token-2", "token-2"])
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("is used for half of a short life", () =>
+    Effect.gen(function* () {
+      const seen = yield* ask({ expires_in: 20 }, 0, Duration.millis(9_999), "10 seconds")
+      assert.deepStrictEqual(seen, ["token-1", "token-1", "token-2"])
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("is what renewBefore says", () =>
+    Effect.gen(function* () {
+      const seen = yield* ask({ expires_in: 3600 }, 0, Duration.millis(2_999_999), "50 minutes")
+      assert.deepStrictEqual(seen, ["token-1", "token-1", "token-2"])
+    }).pipe(Effect.provide(tokens({ renewBefore: "10 minutes" })))
+  )
+
+  it.effect("has no end where the service names none", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* ask({}, 0, "3650 days"), ["token-1", "token-1"])
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("is over at once when it is 0", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* ask({ expires_in: 0 }, 0, 0), ["token-1", "token-2"])
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("goes on to its end while it can't be renewed, with a pause between two tries", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(
+        token({ expires_in: 3600 }),
+        answer(503, "busy"),
+        TokenServer.cut,
+        answer(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 20 } }),
+        answer(503, "busy")
+      )
+      const at = (moment: Duration.Input) =>
+        TestClock.setTime(Duration.toMillis(moment)).pipe(
+          Effect.andThen(get({ baseUrl: server.baseUrl, scope: "dam:write" }))
+        )
+      const asked = () => server.received.length
+      yield* at(0)
+      assert.strictEqual(yield* at("59 minutes"), "token-1")
+      assert.strictEqual(asked(), 2)
+      yield* at(Duration.seconds(3544))
+      assert.strictEqual(asked(), 2)
+      assert.strictEqual(yield* at(Duration.seconds(3545)), "token-1")
+      assert.strictEqual(asked(), 3)
+      assert.strictEqual(yield* at(Duration.seconds(3550)), "token-1")
+      assert.strictEqual(asked(), 4)
+      yield* at(Duration.seconds(3569))
+      assert.strictEqual(asked(), 4)
+      yield* at(Duration.seconds(3570))
+      assert.strictEqual(asked(), 5)
+      assert.strictEqual((yield* Effect.flip(at("1 hour")))._tag, "TokenUnavailable")
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("ends when the renewal is refused for good", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(
+        token({ expires_in: 3600 }),
+        answer(401, { error: "TOKEN_INVALID_CREDENTIALS" })
+      )
+      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
+      yield* get(request)
+      yield* TestClock.setTime(Duration.toMillis("59 minutes"))
+      assert.strictEqual((yield* Effect.flip(get(request)))._tag, "WrongCredentials")
+    }).pipe(Effect.provide(tokens()))
+  )
+})
+
+describe("A refused token", () => {
+  it.effect("is not given out again, and replaced by one request", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token())
+      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
+      yield* get(request)
+      // All of them used the same one.
+      const texts = yield* Effect.all(
+        Array.from({ length: 100 }, () => Effect.andThen(refuse("token-1"), get(request))),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(new Set(texts), new Set(["token-2"]))
+      assert.strictEqual(server.received.length, 2)
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("is not what a failed renewal falls back to", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 3600 }), answer(503, "busy"))
+      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
+      yield* get(request)
+      yield* refuse("token-1")
+      assert.strictEqual((yield* Effect.flip(get(request)))._tag, "TokenUnavailable")
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("leaves the others alone", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token())
+      yield* get({ baseUrl: server.baseUrl, scope: "dam:write" })
+      yield* refuse("token-0")
+      assert.strictEqual(yield* get({ baseUrl: server.baseUrl, scope: "dam:write" }), "token-1")
+    }).pipe(Effect.provide(tokens()))
+  )
+})
+
+describe("What the service answers", () => {
+  const code = (error: string) => ({ error, http_code: 400, message: "no test-secret" })
+
+  it.effect.each([
+    [400, code("GET_ACCOUNT_UNKNOWN_AUTH_KEY"), "WrongCredentials"],
+    [401, code("TOKEN_INVALID_CREDENTIALS"), "WrongCredentials"],
+    [401, code("SERVER_401"), "WrongCredentials"],
+    [401, "<html>", "WrongCredentials"],
+    [403, code("TOKEN_INVALID_SCOPE"), "ScopeNotGranted"],
+    [403, code("TOKEN_INVALID_AUDIENCE"), "AudienceRefused"],
+    [400, code("TOKEN_INVALID_GRANT_TYPE"), "TokenRefused"],
+    [400, code("TOKEN_INVALID_REQUEST"), "TokenRefused"],
+    [200, code("TOKEN_INVALID_SCOPE"), "ScopeNotGranted"],
+    [200, { ...code("TOKEN_INVALID_REQUEST"), access_token: "t" }, "TokenRefused"],
+    [429, code("RATE_LIMIT_REACHED"), "TokenRateLimited"],
+    [413, code("RATE_LIMIT_REACHED"), "TokenRateLimited"],
+    [429, "<html>", "TokenRateLimited"],
+    [500, code("SERVER_500"), "TokenUnavailable"],
+    [502, "<html>", "TokenUnavailable"],
+    [403, "<html>", "UnexpectedTokenResponse"],
+    [400, { error: "test-secret" }, "TokenRefused"],
+    [200, "", "UnexpectedTokenResponse"],
+    [200, "{", "UnexpectedTokenResponse"],
+    [200, "[]", "UnexpectedTokenResponse"],
+    [200, {}, "UnexpectedTokenResponse"],
+    [200, { access_token: "" }, "UnexpectedTokenResponse"],
+    [200, { access_token: 7 }, "UnexpectedTokenResponse"],
+    [200, { access_token: "a\r\nx-evil: 1" }, "UnexpectedTokenResponse"],
+    [200, { access_token: "t", token_type: "mac" }, "UnexpectedTokenResponse"],
+    [200, { access_token: "t", expires_in: -1 }, "UnexpectedTokenResponse"],
+    [200, { access_token: "t", expires_in: "3600" }, "UnexpectedTokenResponse"],
+    [200, new Uint8Array([0x22, 0xff, 0x22]), "UnexpectedTokenResponse"]
+  ] as const)("%s %j is %s", ([status, body, tag]) =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(answer(status, body))
+      const error = yield* Effect.flip(get({ baseUrl: server.baseUrl, scope: "dam:write" }))
+      assert.strictEqual(error._tag, tag)
+      assert.notInclude(error.message, "test-secret")
+      assert.strictEqual(server.received.length, 1)
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("may be text/plain, and any 2xx", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(
+        answer(201, { access_token: "t", token_type: "bearer", more: 1 }, { "content-type": "text/plain" })
+      )
+      assert.strictEqual(yield* get({ baseUrl: server.baseUrl }), "t")
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("tells how long to wait, by the body or by the header", () =>
+    Effect.gen(function* () {
+      const error = { error: "RATE_LIMIT_REACHED", info: { retryIn: 7 } }
+      const server = yield* TokenServer.make(
+        answer(429, error),
+        answer(429, "", { "retry-after": "11" }),
+        answer(429, error, { "retry-after": "3" }),
+        answer(429, "")
+      )
+      const waits: Array<number> = []
+      for (let index = 0; index < 4; index++) {
+        const failure = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
+        assert(failure._tag === "TokenRateLimited")
+        waits.push(Duration.toSeconds(failure.retryAfter))
+      }
+      assert.deepStrictEqual(waits, [7, 11, 7, 0])
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("may name the scopes that were not granted", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(answer(403, { error: "TOKEN_INVALID_SCOPE" }))
+      const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
+      assert(error._tag === "ScopeNotGranted")
+      assert.deepStrictEqual(error.scopes, ["assemblies:read", "dam:write"])
+    }).pipe(Effect.provide(tokens({ scopes: ["dam:write", "assemblies:read"] })))
+  )
+
+  it.effect.each([301, 302, 303, 307, 308])("is not followed elsewhere with %s", (status) =>
+    Effect.gen(function* () {
+      const thief = yield* TokenServer.make(token())
+      const server = yield* TokenServer.make(answer(status, "", { location: `${thief.baseUrl}/token` }))
+      const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
+      assert.strictEqual(error._tag, "UnexpectedTokenResponse")
+      assert.strictEqual(thief.received.length, 0)
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("is not read beyond 64 KiB", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(TokenServer.endless)
+      const error = yield* Effect.flip(get({ baseUrl: server.baseUrl }))
+      assert.strictEqual(error._tag, "UnexpectedTokenResponse")
+      assert.include(error.message, "more than 65536 bytes")
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("may be nothing: a cut connection", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(TokenServer.cut)
+      assert.strictEqual((yield* Effect.flip(get({ baseUrl: server.baseUrl })))._tag, "TokenUnavailable")
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("may be nothing: silence, for as long as one request may take", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(TokenServer.silence)
+      const asking = yield* Effect.forkChild(Effect.flip(get({ baseUrl: server.baseUrl })), { startImmediately: true })
+      yield* TestClock.adjust("10 seconds")
+      const error = yield* Fiber.join(asking)
+      assert.strictEqual(error._tag, "TokenUnavailable")
+      assert.include(error.message, "10s")
+    }).pipe(Effect.provide(tokens({ requestTimeout: "10 seconds" })))
+  )
+})
+
+describe("Authenticator.layerTokens", () => {
+  const authenticated = (options?: Tokens.Options) =>
+    Authenticator.layerTokens.pipe(Layer.provideMerge(tokens(options)))
+
+  it.effect("carries the params as they are, and a token for the scope", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token())
+      const authenticator = yield* Authenticator.Authenticator
+      const proof = yield* authenticator.authenticate({
+        baseUrl: server.baseUrl,
+        params: { region: "all" },
+        nonceIn: "auth",
+        scope: "assemblies:read"
+      })
+      assert(proof._tag === "Bearer")
+      assert.strictEqual(proof.params, '{"region":"all"}')
+      assert.strictEqual(server.received[0]?.form.get("scope"), "assemblies:read")
+    }).pipe(Effect.provide(authenticated()))
+  )
+
+  it.effect.each([
+    [401, "", "retry"],
+    [401, "SERVER_401", "retry"],
+    [400, "BEARER_TOKEN_EXPIRED", "retry"],
+    [400, "BEARER_TOKEN_INVALID", "retry"],
+    [400, "INSUFFICIENT_AUTH_SCOPE", "final"],
+    [400, "BEARER_TOKEN_AUTH_KEY_MISMATCH", "final"]
+  ] as const)("a refusal with %s %s is worth a %s", ([status, refusal, verdict]) =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token())
+      const authenticator = yield* Authenticator.Authenticator
+      const ask = authenticator.authenticate({
+        baseUrl: server.baseUrl,
+        params: {},
+        nonceIn: "auth",
+        scope: undefined
+      })
+      assert.strictEqual(yield* authenticator.refused(yield* ask, { code: refusal, status }), verdict)
+      yield* ask
+      assert.strictEqual(server.received.length, verdict === "retry" ? 2 : 1)
+    }).pipe(Effect.provide(authenticated()))
+  )
+})

@@ -1,0 +1,103 @@
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import type * as Signer from "@assembly-effect/auth/Signer"
+import * as Webhook from "@assembly-effect/auth/Webhook"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { createHmac } from "node:crypto"
+
+const webhook = (algorithms?: ReadonlyArray<Signer.Algorithm>) =>
+  Webhook.layer({ algorithms }).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make("s3cr3t") })))
+
+const transloadit = '{"ok":"ASSEMBLY_COMPLETED","assembly_id":"0123456789abcdef0123456789abcdef","results":{}}'
+
+// printf '%s' "$transloadit" | openssl dgst -<algorithm> -hmac s3cr3t
+const sha384 = "sha384:11a78a0ab9a25aa3eee884bf95955a1d2f2ce1733e0f9eefbb60622e4cb138bf129e3657318c943c09715cc6869afb94"
+const sha256 = "sha256:2a3095bd23ee85915afa67d34b10f7eaacd98825214a803adf70cea5764f3e1f"
+const sha1 = "b6dde39a1f07d0f9a74d7947e3773cc2264d1d96"
+
+const hmac = (text: string, secret = "s3cr3t") => `sha384:${createHmac("sha384", secret).update(text).digest("hex")}`
+
+const refuses = (signature: string, text = transloadit) =>
+  Effect.gen(function* () {
+    const error = yield* Effect.flip(Webhook.verify({ transloadit: text, signature }))
+    assert.strictEqual(error._tag, "SignatureMismatch")
+    return error
+  })
+
+describe("Webhook.verify", () => {
+  it.effect.each([sha384, sha256])("accepts %s of openssl and tells the Status", (signature) =>
+    Effect.gen(function* () {
+      const status = yield* Webhook.verify({ transloadit, signature })
+      assert.deepStrictEqual(status, JSON.parse(transloadit))
+    }).pipe(Effect.provide(webhook()))
+  )
+
+  it.effect("accepts sha1 only where it is named, without a prefix and with one", () =>
+    Effect.gen(function* () {
+      yield* refuses(sha1).pipe(Effect.provide(webhook()))
+      yield* refuses(`sha1:${sha1}`).pipe(Effect.provide(webhook()))
+      for (const signature of [sha1, `sha1:${sha1}`]) {
+        const status = yield* Webhook.verify({ transloadit, signature }).pipe(Effect.provide(webhook(["sha1"])))
+        assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+      }
+      yield* refuses(sha384).pipe(Effect.provide(webhook(["sha1"])))
+    })
+  )
+
+  it.effect("refuses another secret, another text and every other form", () =>
+    Effect.gen(function* () {
+      yield* refuses(hmac(transloadit, "another"))
+      yield* refuses(sha384, transloadit.replace("COMPLETED", "CANCELED"))
+      yield* refuses(sha384, `${transloadit} `)
+      for (const signature of [
+        "",
+        "sha384:",
+        "sha384",
+        sha384.slice(0, -2),
+        `${sha384}00`,
+        sha384.slice("sha384:".length),
+        sha384.replace("sha384", "sha256"),
+        sha384.replace("sha384", "sha512"),
+        sha384.replace("sha384", "constructor"),
+        sha384.replace("1", "x")
+      ]) {
+        yield* refuses(signature)
+      }
+    }).pipe(Effect.provide(webhook()))
+  )
+
+  it.effect.prop(
+    "refuses a signature of which one digit changed",
+    [
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 95 })),
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 15 }))
+    ],
+    ([index, step]) =>
+      Effect.gen(function* () {
+        const at = "sha384:".length + index
+        const digit = ((Number.parseInt(sha384.charAt(at), 16) + step) % 16).toString(16)
+        yield* refuses(sha384.slice(0, at) + digit + sha384.slice(at + 1))
+      }).pipe(Effect.provide(webhook()))
+  )
+
+  it.effect.each([
+    ["not JSON https://secret.example/capability", [], "it is not JSON"],
+    ["[]", [], "the whole of it breaks a rule"],
+    ['{"ok":"ASSEMBLY_COMPLETED"}', ["assembly_id"], "assembly_id breaks a rule"],
+    [
+      '{"assembly_id":"a","tus_uploads":[{"size":"https://secret.example/capability"}]}',
+      ["tus_uploads", 0, "size"],
+      "tus_uploads.0.size breaks a rule"
+    ]
+  ] as const)("a signed text that is no Status is told apart: %s", ([text, path, problem]) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Webhook.verify({ transloadit: text, signature: hmac(text) }))
+      assert(error._tag === "MalformedNotification")
+      assert.deepStrictEqual({ path: error.path, problem: error.problem }, { path, problem })
+      assert.notInclude(error.message, "capability")
+    }).pipe(Effect.provide(webhook()))
+  )
+})

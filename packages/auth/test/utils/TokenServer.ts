@@ -1,0 +1,107 @@
+/**
+ * A real HTTP server in the place of `POST /token`: it answers as a script says, one line for each request.
+ */
+import type * as AuthError from "@assembly-effect/auth/AuthError"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Tokens from "@assembly-effect/auth/Tokens"
+import * as TokenStore from "@assembly-effect/auth/TokenStore"
+import { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingMessage["headers"]
+  readonly form: URLSearchParams
+}
+
+export type Answer = (request: Received, response: ServerResponse, index: number) => void
+
+export const answer =
+  (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer =>
+  (_, response) => {
+    response.writeHead(status, headers)
+    response.end(typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body))
+  }
+
+/** A token whose text counts the requests: `token-1`, `token-2`, … */
+export const token =
+  (fields: object = {}): Answer =>
+  (request, response, index) =>
+    answer(200, { access_token: `token-${index}`, ...fields })(request, response, index)
+
+/** The connection is cut before any answer. */
+export const cut: Answer = (_, response) => response.destroy()
+
+/** No answer at all. */
+export const silence: Answer = () => undefined
+
+/** A body without end. */
+export const endless: Answer = (_, response) => {
+  const pump = () => {
+    while (!response.destroyed && response.write("x".repeat(64 * 1024)));
+  }
+  response.writeHead(200)
+  response.on("drain", pump)
+  pump()
+}
+
+const read = async (request: IncomingMessage): Promise<Received> => {
+  let body = ""
+  for await (const chunk of request) body += String(chunk)
+  return {
+    method: request.method ?? "",
+    path: request.url ?? "",
+    headers: request.headers,
+    form: new URLSearchParams(body)
+  }
+}
+
+/** A server that ends, with its connections, at the end of the scope. The last line of the script is repeated. */
+export const make = Effect.fnUntraced(function* (...script: ReadonlyArray<Answer>) {
+  const received: Array<Received> = []
+  const server = createServer((request, response) => {
+    response.on("error", () => undefined)
+    const respond = async () => {
+      const arrived = await read(request)
+      received.push(arrived)
+      script[Math.min(received.length, script.length) - 1]?.(arrived, response, received.length)
+    }
+    respond().catch(() => response.destroy())
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+    () =>
+      Effect.promise(() => {
+        const closed = new Promise((resolve) => server.close(resolve))
+        server.closeAllConnections()
+        return closed
+      })
+  )
+  return {
+    received,
+    baseUrl: SecureUrl.make(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  }
+})
+
+export const credentials = Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") })
+
+/** Tokens of a process of its own. */
+export const tokens = (
+  options?: Tokens.Options,
+  store: Layer.Layer<never> = Layer.succeed(TokenStore.TokenStore, TokenStore.TokenStore.defaultValue())
+): Layer.Layer<Tokens.Tokens> =>
+  Tokens.layer(options).pipe(Layer.provide([credentials, FetchHttpClient.layer, store]), Layer.fresh)
+
+/** The text of the current token. */
+export const get = (request: Tokens.Request): Effect.Effect<string, AuthError.AuthError, Tokens.Tokens> =>
+  Tokens.Tokens.use((service) => Effect.map(service.get(request), ({ value }) => Redacted.value(value)))
+
+export const refuse = (text: string): Effect.Effect<void, never, Tokens.Tokens> =>
+  Tokens.Tokens.use((service) => service.refused(Redacted.make(text)))

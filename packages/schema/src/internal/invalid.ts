@@ -1,0 +1,100 @@
+/**
+ * How invalid values are made: a valid one is generated, then one rule is broken at one place.
+ */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
+
+/** One way to break a rule: where, and what becomes of a valid value. */
+interface Breakage<in A> {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly change: (valid: A) => unknown
+}
+
+/** A rule, and how it is broken in the decoded form and on the wire; where it can be. */
+export interface Rule<in Type, in Encoded> {
+  readonly rule: string
+  readonly decoded?: Arbitrary.Arbitrary<Breakage<Type>> | undefined
+  readonly wire?: Arbitrary.Arbitrary<Breakage<Encoded>> | undefined
+}
+
+/** One of several arbitraries, each as often as the others. */
+export const oneOf = <A>(...all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Arbitrary<A> =>
+  Arbitrary.flatMap(
+    Arbitrary.schema(Schema.Literals(all.map((_, index) => index))),
+    // The index is one of the array.
+    (index) => all[index] as Arbitrary.Arbitrary<A>
+  )
+
+export const values = (...all: ReadonlyArray<unknown>): Arbitrary.Arbitrary<unknown> =>
+  oneOf(...all.map((value) => Arbitrary.Constant(value)))
+
+/** Texts that match a pattern. */
+export const text = (source: string, flags = ""): Arbitrary.Arbitrary<string> =>
+  Arbitrary.schema(Schema.String.check(Schema.isPattern(new RegExp(source, flags))))
+
+export const integers = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
+  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
+
+/** Numbers with a fraction. */
+export const fractions: Arbitrary.Arbitrary<number> = Arbitrary.map(integers(-1000, 1000), (n) => n + 0.5)
+
+/** What a place where only text belongs may hold in JSON. */
+export const notText = values(null, true, 5, [], {})
+
+/** The names of a key in the decoded form and on the wire. */
+type Key = string | readonly [decoded: string, wire: string]
+
+const decodedName = (key: Key): string => (typeof key === "string" ? key : key[0])
+const wireName = (key: Key): string => (typeof key === "string" ? key : key[1])
+
+/** Puts generated values under a name, in an object that is there. */
+const put = (name: string, bad: Arbitrary.Arbitrary<unknown>, below: ReadonlyArray<PropertyKey> = []) =>
+  Arbitrary.map(bad, (value): Breakage<object> => ({
+    path: [name, ...below],
+    change: (valid) => ({ ...valid, [name]: value })
+  }))
+
+/** A key that is not there. */
+export const missing = (key: Key): Rule<object, object> => {
+  const without = (name: string) =>
+    Arbitrary.Constant<Breakage<object>>({ path: [name], change: (valid) => Struct.omit(valid, [name as never]) })
+  return { rule: "is required", decoded: without(decodedName(key)), wire: without(wireName(key)) }
+}
+
+/** A key with a bad value, in both forms or each its own; `below` is the path of the rule within the value. */
+export const field = (
+  key: Key,
+  rule: string,
+  bad:
+    | Arbitrary.Arbitrary<unknown>
+    | { readonly decoded?: Arbitrary.Arbitrary<unknown>; readonly wire?: Arbitrary.Arbitrary<unknown> },
+  below: ReadonlyArray<PropertyKey> = []
+): Rule<object, object> => {
+  const { decoded, wire } = Arbitrary.isArbitrary(bad) ? { decoded: bad, wire: bad } : bad
+  return {
+    rule,
+    decoded: decoded === undefined ? undefined : put(decodedName(key), decoded, below),
+    wire: wire === undefined ? undefined : put(wireName(key), wire, below)
+  }
+}
+
+/** A key that is not of the closed set. */
+export const unknownKey: Rule<object, object> = (() => {
+  const unknown = Arbitrary.map(text("^x_[a-z]{1,8}$"), (name): Breakage<object> => ({
+    path: [name],
+    change: (valid) => ({ ...valid, [name]: 1 })
+  }))
+  return { rule: "is not a key of this request", decoded: unknown, wire: unknown }
+})()
+
+/** Other values in place of the whole. */
+export const whole = (
+  rule: string,
+  bad: { readonly decoded?: Arbitrary.Arbitrary<unknown>; readonly wire?: Arbitrary.Arbitrary<unknown> },
+  path: ReadonlyArray<PropertyKey> = []
+): Rule<unknown, unknown> => {
+  const replace = (arbitrary: Arbitrary.Arbitrary<unknown> | undefined) =>
+    arbitrary && Arbitrary.map(arbitrary, (value): Breakage<unknown> => ({ path, change: () => value }))
+  return { rule, decoded: replace(bad.decoded), wire: replace(bad.wire) }
+}

@@ -1,0 +1,82 @@
+import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
+import { accepted, onDecode, onEncode } from "./support.ts"
+
+const fromDate = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
+
+describe("Query", () => {
+  const encode = Schema.encodeUnknownSync(AssemblyList.Query)
+
+  it("needs fromDate alone and sends no default", () => {
+    assert.deepStrictEqual(encode({ fromDate }), { fromdate: "2026-01-01 10:00:00" })
+    assert.deepStrictEqual(onDecode(AssemblyList.Query, {}), ["fromdate: Missing key"])
+  })
+
+  it("names the defaults of the service", () => {
+    assert.deepStrictEqual(AssemblyList.defaults, { page: 1, pageSize: 50, type: "all", keywords: [] })
+    assert.isTrue(Schema.is(AssemblyList.Query)({ ...AssemblyList.defaults, fromDate }))
+  })
+
+  it("has pages of 1 to 5000 Assemblies", () => {
+    for (const pageSize of [1, 5000]) assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, pageSize }), [])
+    for (const pageSize of [0, 5001, -1]) {
+      assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, pageSize }), [
+        "pageSize: Expected an integer of 1 to 5000"
+      ])
+    }
+    assert.deepStrictEqual(onDecode(AssemblyList.Query, { fromdate: "2026-01-01 10:00:00", pagesize: 1.5 }), [
+      "pagesize: Expected an integer"
+    ])
+  })
+
+  it("has an integer as page", () => {
+    assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, page: 1.5 }), ["page: Expected an integer"])
+    assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, page: 7 }), [])
+  })
+
+  it("has the seven types", () => {
+    const seven = ["all", "uploading", "executing", "canceled", "completed", "failed", "request_aborted"]
+    assert.deepStrictEqual(accepted(AssemblyList.AssemblyType, [...seven, "ALL", "cancelled", "", null]), seven)
+  })
+
+  it("has keywords as an array of strings", () => {
+    assert.deepStrictEqual(encode({ fromDate, keywords: [] }), { fromdate: "2026-01-01 10:00:00", keywords: [] })
+    assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, keywords: "a" }), ["keywords: Expected array"])
+    assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, keywords: ["a", 5] }), [
+      "keywords.1: Expected string"
+    ])
+  })
+
+  it("does not send an unknown key and ignores a received one", () => {
+    assert.deepStrictEqual(encode({ fromDate, pagesize: 5 }), { fromdate: "2026-01-01 10:00:00" })
+    assert.deepStrictEqual(onDecode(AssemblyList.Query, { fromdate: "2026-01-01 10:00:00", other: 5 }), [])
+  })
+
+  it("lists every issue under the keys that the sender wrote", () => {
+    const wire = { fromdate: "2026-02-30 00:00:00", todate: "today", pagesize: 0, type: "x", page: "1" }
+    assert.deepStrictEqual(onDecode(AssemblyList.Query, wire), [
+      "page: Expected number",
+      "pagesize: Expected an integer of 1 to 5000",
+      'type: Expected "all" | "uploading" | "executing" | "canceled" | "completed" | "failed" | "request_aborted"',
+      "fromdate: Expected a day of the calendar",
+      "todate: Expected a date-time as Y-m-d H:i:s"
+    ])
+  })
+})
+
+describe("Listing", () => {
+  const decode = Schema.decodeUnknownSync(AssemblyList.Listing)
+  const entry = { id: "a", created: "2026/01/01 10:00:00 GMT", ok: null, something: { new: [1] } }
+
+  it("reads a bare array and an object with items alike, and keeps unknown fields", () => {
+    assert.deepStrictEqual(decode([entry]) as object, { items: [entry] })
+    assert.deepStrictEqual(decode({ items: [entry], count: 7 }) as object, { items: [entry], count: 7 })
+    assert.deepStrictEqual(decode([]) as object, { items: [] })
+  })
+
+  it("refuses what is neither", () => {
+    assert.deepStrictEqual(accepted(AssemblyList.Listing, [null, "a", {}, { items: {} }, [{ id: "a" }]]), [])
+  })
+})

@@ -1,0 +1,209 @@
+import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Schema from "effect/Schema"
+import { accepted, accepts, onDecode, onEncode, without } from "./support.ts"
+
+const bucket = {
+  data_from_ts: 1_767_225_600,
+  avg_execution_duration: 1.5,
+  avg_input_file_sizes: 1024,
+  avg_live_queue_duration: 0,
+  avg_output_file_sizes: 2048,
+  avg_processing_speed: 12.25,
+  avg_upload_duration: 0.1,
+  avg_upload_speed: 3.5,
+  num_assemblies: 4,
+  num_bytes: 4096,
+  num_cancelled_assemblies: 0,
+  num_erroneous_assemblies: 1,
+  num_files: 4,
+  num_request_aborted_assemblies: 0,
+  num_successful_assemblies: 3,
+  total_bytes_usage: 8192,
+  total_execution_duration: 6.5,
+  total_live_queue_duration: 0,
+  total_num_output_files: 4,
+  total_num_uploaded_bytes: 4096,
+  total_output_file_sizes: 8192,
+  total_upload_duration: 0.4
+}
+const errorBucket = { data_from_ts: 1_767_225_600, error: "ASSEMBLY_CRASHED", num_erroneous_assemblies: 1 }
+const errorTotal = { error: "ASSEMBLY_CRASHED", num_erroneous_assemblies: 1 }
+const response = {
+  ok: "ASSEMBLY_STATS_FOUND",
+  granularity: 3600,
+  stats: [bucket],
+  errorStatsGranularity: 86_400,
+  errorStats: [errorBucket],
+  errorStatsTotals: [errorTotal],
+  totalAssemblies: 4,
+  totalBytesProcessed: 8192,
+  totalBytesUploaded: 4096,
+  totalExecutionDuration: 6.5,
+  totalFilesProcessed: 4,
+  totalLiveQueueDuration: 0,
+  totalOutputBytesProcessed: 8192,
+  totalOutputFilesProcessed: 4,
+  totalUploadDuration: 0.4,
+  totalUsage: 8192
+}
+
+/** The fields of a table that are numbers, by whether a fraction is allowed. */
+const withFraction = (table: object) => Object.entries(table).filter(([name]) => /duration|speed/i.test(name))
+const withoutFraction = (table: object) =>
+  Object.entries(table).filter(([name, value]) => typeof value === "number" && !/duration|speed/i.test(name))
+
+describe("Statistics", () => {
+  it("decodes the response to itself", () => {
+    assert.deepStrictEqual(Schema.decodeUnknownSync(AssemblyStatistics.Statistics)(response) as object, response)
+  })
+
+  it.each([
+    ["Statistics", AssemblyStatistics.Statistics, response],
+    ["StatsBucket", AssemblyStatistics.StatsBucket, bucket],
+    ["ErrorBucket", AssemblyStatistics.ErrorBucket, errorBucket],
+    ["ErrorTotal", AssemblyStatistics.ErrorTotal, errorTotal]
+  ] as const)("requires every field of %s", (_, schema, value) => {
+    for (const key of Object.keys(value)) {
+      assert.deepStrictEqual(onDecode(schema, without(value, key)), [`${key}: Missing key`])
+    }
+  })
+
+  it("takes integers where the tables say integer, without an upper bound", () => {
+    for (const [schema, table] of [
+      [AssemblyStatistics.Statistics, response],
+      [AssemblyStatistics.StatsBucket, bucket]
+    ] as const) {
+      for (const [key] of withoutFraction(table)) {
+        assert.isTrue(accepts(schema, { ...table, [key]: 1e21 }), key)
+        for (const bad of [1.5, -1, "1", null, NaN, Infinity]) {
+          assert.isFalse(accepts(schema, { ...table, [key]: bad }), `${key} ${bad}`)
+        }
+      }
+    }
+  })
+
+  it("takes fractions where the tables say number", () => {
+    for (const [schema, table] of [
+      [AssemblyStatistics.Statistics, response],
+      [AssemblyStatistics.StatsBucket, bucket]
+    ] as const) {
+      for (const [key] of withFraction(table)) {
+        assert.isTrue(accepts(schema, { ...table, [key]: 0.5 }), key)
+        for (const bad of [-0.1, "1", null, Infinity]) {
+          assert.isFalse(accepts(schema, { ...table, [key]: bad }), `${key} ${bad}`)
+        }
+      }
+    }
+  })
+
+  it("has granularities above 0, counts from 0", () => {
+    for (const key of ["granularity", "errorStatsGranularity"]) {
+      assert.deepStrictEqual(onDecode(AssemblyStatistics.Statistics, { ...response, [key]: 0 }), [
+        `${key}: Expected an integer of at least 1`
+      ])
+    }
+    assert.isTrue(accepts(AssemblyStatistics.Statistics, { ...response, totalAssemblies: 0 }))
+  })
+
+  it("has no other ok than ASSEMBLY_STATS_FOUND", () => {
+    assert.deepStrictEqual(onDecode(AssemblyStatistics.Statistics, { ...response, ok: "FOUND" }), [
+      'ok: Expected "ASSEMBLY_STATS_FOUND"'
+    ])
+  })
+
+  it("has error codes of at least 1 character", () => {
+    assert.deepStrictEqual(onDecode(AssemblyStatistics.ErrorBucket, { ...errorBucket, error: "" }), [
+      "error: Expected at least 1 character"
+    ])
+    assert.deepStrictEqual(onDecode(AssemblyStatistics.ErrorTotal, { ...errorTotal, error: "" }), [
+      "error: Expected at least 1 character"
+    ])
+  })
+
+  it("tolerates an added field, refuses it where asked to be strict", () => {
+    const places = [
+      { ...response, added: 1 },
+      { ...response, stats: [{ ...bucket, added: 1 }] },
+      { ...response, errorStats: [{ ...errorBucket, added: 1 }] },
+      { ...response, errorStatsTotals: [{ ...errorTotal, added: 1 }] }
+    ]
+    assert.deepStrictEqual(accepted(AssemblyStatistics.Statistics, places), places)
+    assert.deepStrictEqual(accepted(AssemblyStatistics.StatisticsStrict, [response, ...places]), [response])
+    assert.match(
+      onDecode(AssemblyStatistics.StatisticsStrict, places[1])[0]!,
+      /^stats\.0\.added: Unknown key, expected/
+    )
+    assert.match(
+      onEncode(AssemblyStatistics.StatisticsStrict, places[3])[0]!,
+      /^errorStatsTotals\.0\.added: Unknown key/
+    )
+  })
+})
+
+describe("Query", () => {
+  const decode = Schema.decodeUnknownSync(AssemblyStatistics.Query)
+  const encode = Schema.encodeUnknownSync(AssemblyStatistics.Query)
+
+  it("needs region and since with at least 1 character", () => {
+    assert.deepStrictEqual(onDecode(AssemblyStatistics.Query, {}), ["region: Missing key", "since: Missing key"])
+    assert.deepStrictEqual(onEncode(AssemblyStatistics.Query, { region: "", since: "" }), [
+      "region: Expected at least 1 character",
+      "since: Expected at least 1 character or a DateTime.Utc"
+    ])
+  })
+
+  it("sends since unchanged as text, a DateTime as ISO 8601", () => {
+    for (const since of ["2026-01-01", "91 days ago", " x ", "2026-01-01T00:00:00+02:00"]) {
+      assert.deepStrictEqual(encode({ region: "all", since }), { region: "all", since })
+    }
+    const since = DateTime.makeUnsafe("2026-01-01T00:00:00.123Z")
+    assert.deepStrictEqual(encode({ region: "all", since }), { region: "all", since: "2026-01-01T00:00:00.123Z" })
+  })
+
+  it("reads null, an empty string and no_template as no Template", () => {
+    for (const none of [{}, { template_id: null }, { template_id: "" }, { template_id: "no_template" }]) {
+      assert.deepStrictEqual(decode({ region: "all", since: "x", ...none }), { region: "all", since: "x" })
+    }
+    for (const templateId of ["all", "0b4a1ee0a4f94f4d8a7a1d1c0a5b6c7d"]) {
+      const query = { region: "eu-west-1", since: "x", templateId }
+      const wire = { region: "eu-west-1", since: "x", template_id: templateId }
+      assert.deepStrictEqual(decode(wire), query)
+      assert.deepStrictEqual(encode(query), wire)
+    }
+  })
+
+  it("writes no Template as an absent key only", () => {
+    for (const templateId of ["", "no_template"]) {
+      assert.deepStrictEqual(onEncode(AssemblyStatistics.Query, { region: "all", since: "x", templateId }), [
+        "templateId: Expected a Template ID or all (leave it out for Assemblies without a Template)"
+      ])
+    }
+  })
+
+  it("refuses unknown keys by itself, together with every other issue", () => {
+    assert.deepStrictEqual(onDecode(AssemblyStatistics.Query, { region: "", since: 5, templateId: "a", auth: {} }), [
+      "region: Expected at least 1 character",
+      "since: Expected string",
+      "templateId: Unknown key, expected one of region, since, template_id",
+      "auth: Unknown key, expected one of region, since, template_id"
+    ])
+    assert.deepStrictEqual(onEncode(AssemblyStatistics.Query, { region: "all", since: "x", template_id: "a" }), [
+      "template_id: Unknown key, expected one of region, since, templateId"
+    ])
+    const hostile: unknown = JSON.parse('{"region":"all","since":"x","__proto__":1,"constructor":2}')
+    assert.strictEqual(onDecode(AssemblyStatistics.Query, hostile).length, 2)
+  })
+
+  it("refuses unknown keys however it is used", () => {
+    const query = { region: "all", since: "x" }
+    assert.isTrue(Schema.is(AssemblyStatistics.Query)(query))
+    assert.isFalse(Schema.is(AssemblyStatistics.Query)({ ...query, other: 1 }))
+    assert.throws(() => AssemblyStatistics.Query.make(Object.assign({}, query, { other: 1 })))
+    assert.throws(() => decode({ ...query, other: 1 }))
+    assert.isFalse(accepts(Schema.toCodecJson(AssemblyStatistics.Query), { ...query, other: 1 }))
+    const { schema } = Schema.toJsonSchemaDocument(AssemblyStatistics.Query)
+    assert.deepStrictEqual(schema["patternProperties"], { "^(?!(?:region|since|template_id)$)": false })
+  })
+})

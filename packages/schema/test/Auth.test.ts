@@ -1,0 +1,134 @@
+import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import { assert, describe, it } from "@effect/vitest"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { inspect } from "node:util"
+import { accepted, accepts, onDecode, onEncode } from "./support.ts"
+
+const expires = "2030-01-01T00:00:00.000Z"
+
+describe("AuthParams", () => {
+  it("needs the key, and expires when signed", () => {
+    assert.deepStrictEqual(onDecode(Auth.AuthParams, {}), ["key: Missing key"])
+    assert.deepStrictEqual(onDecode(Auth.AuthParams, { key: "" }), ["key: Expected at least 1 character"])
+    assert.deepStrictEqual(onDecode(Auth.SignedAuthParams, { key: "k" }), ["expires: Missing key"])
+    assert.isTrue(accepts(Auth.AuthParams, { key: "k" }))
+  })
+
+  it("has expires as an ISO 8601 date-time", () => {
+    assert.deepStrictEqual(onDecode(Auth.AuthParams, { key: "k", expires: "tomorrow" }), [
+      "expires: Expected an ISO 8601 date-time with Z or an offset"
+    ])
+  })
+
+  it("has a nonce that is text or an integer", () => {
+    const of = (nonce: unknown) => ({ key: "k", nonce })
+    const valid = [of("a"), of(""), of(1), of(-1)]
+    assert.deepStrictEqual(accepted(Auth.AuthParams, [...valid, of(1.5), of(null), of(true), of({})]), valid)
+  })
+
+  it("has a referer that is a valid regular expression", () => {
+    const of = (referer: string) => ({ key: "k", referer })
+    const valid = [of("^https://example\\.com/"), of(""), of("a|b")]
+    assert.deepStrictEqual(accepted(Auth.AuthParams, [...valid, of("("), of("*"), of("[z-a]")]), valid)
+    assert.deepStrictEqual(onDecode(Auth.AuthParams, of("(")), ["referer: Expected a valid regular expression"])
+  })
+
+  it("has max_size in whole bytes", () => {
+    const of = (max_size: unknown) => ({ key: "k", max_size })
+    assert.deepStrictEqual(accepted(Auth.AuthParams, [of(0), of(1e12), of(-1), of(0.5), of("5")]), [of(0), of(1e12)])
+  })
+})
+
+describe("params with their proof", () => {
+  const Signed = Auth.withSignedAuth(AssemblyStatistics.Query)
+  const Bearer = Auth.withBearerAuth(DamAsset.MoveRequest)
+
+  it("round-trips auth, nonce and the params of the operation", () => {
+    const wire = { auth: { key: "k", expires }, nonce: 1, region: "all", since: "x" }
+    const decoded = Schema.decodeUnknownSync(Signed)(wire)
+    assert.deepStrictEqual(decoded, {
+      proof: { auth: { key: "k", expires }, nonce: 1 },
+      params: { region: "all", since: "x" }
+    })
+    assert.deepStrictEqual(Schema.encodeSync(Signed)(decoded), wire)
+  })
+
+  it("needs auth with expires when signed, nothing with a bearer token", () => {
+    assert.deepStrictEqual(onDecode(Signed, { region: "all", since: "x" }), ["auth: Missing key"])
+    assert.deepStrictEqual(onDecode(Signed, { auth: { key: "k" }, region: "all", since: "x" }), [
+      "auth.expires: Missing key"
+    ])
+    assert.deepStrictEqual(onDecode(Bearer, { filename: "a" }), [])
+    assert.deepStrictEqual(onDecode(Bearer, { filename: "a", auth: { key: "k" }, nonce: "n" }), [])
+  })
+
+  it("keeps the set of keys closed", () => {
+    assert.deepStrictEqual(onDecode(Bearer, { filename: "a", signature: "x" }), [
+      "signature: Unknown key, expected one of filename, destination_folder_id"
+    ])
+  })
+
+  it("tells the issues of both halves", () => {
+    assert.deepStrictEqual(onDecode(Signed, { auth: { key: "" }, nonce: 1.5, region: "", since: "x" }), [
+      "auth.key: Expected at least 1 character",
+      "auth.expires: Missing key",
+      "nonce: Expected an integer",
+      "region: Expected at least 1 character"
+    ])
+  })
+})
+
+describe("TokenRequest", () => {
+  it("is a form of grant_type, aud and the scopes with spaces between them", () => {
+    const request = Auth.TokenRequest.make({ scope: ["assemblies:read", "dam:write"] })
+    const wire = { grant_type: "client_credentials", aud: "api2", scope: "assemblies:read dam:write" }
+    assert.deepStrictEqual(Schema.encodeSync(Auth.TokenRequest)(request), wire)
+    assert.deepStrictEqual(Schema.decodeUnknownSync(Auth.TokenRequest)(wire), request)
+  })
+
+  it("has one grant type and one audience", () => {
+    assert.deepStrictEqual(onDecode(Auth.TokenRequest, { grant_type: "password", aud: "api1", scope: "read" }), [
+      'grant_type: Expected "client_credentials"',
+      'aud: Expected "api2"'
+    ])
+  })
+
+  it("has at least one scope, and no white space within one", () => {
+    const of = (scope: string) => ({ grant_type: "client_credentials", aud: "api2", scope })
+    assert.deepStrictEqual(accepted(Auth.TokenRequest, ["", " ", "a  b", " a", "a\tb", "a\n"].map(of)), [])
+    assert.isFalse(
+      accepts(Schema.toType(Auth.TokenRequest), { grantType: "client_credentials", aud: "api2", scope: [] })
+    )
+    assert.deepStrictEqual(
+      onEncode(Auth.TokenRequest, { grantType: "client_credentials", aud: "api2", scope: ["a b"] }),
+      ["scope.0: Expected a scope without white space"]
+    )
+  })
+
+  it("takes a scope that nobody knows yet", () => {
+    assert.isTrue(Schema.is(Auth.Scope)("something:new"))
+  })
+})
+
+describe("TokenResponse", () => {
+  const decode = Schema.decodeUnknownSync(Auth.TokenResponse)
+
+  it("needs the access token alone", () => {
+    assert.strictEqual(Redacted.value(decode({ access_token: "t" }).access_token), "t")
+    assert.deepStrictEqual(onDecode(Auth.TokenResponse, { expires_in: 5 }), ["access_token: Missing key"])
+    assert.deepStrictEqual(onDecode(Auth.TokenResponse, { access_token: "t", expires_in: "5" }), [
+      "expires_in: Expected number"
+    ])
+    assert.deepStrictEqual(decode({ access_token: "t", expires_in: 5, token_type: "Bearer", more: 1 }).expires_in, 5)
+  })
+
+  it("shows the token nowhere", () => {
+    const response = decode({ access_token: "very-secret" })
+    for (const shown of [String(response.access_token), JSON.stringify(response), inspect(response, { depth: 9 })]) {
+      assert.notInclude(shown, "very-secret")
+    }
+  })
+})

@@ -1,0 +1,241 @@
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as Identifier from "@assembly-effect/schema/Identifier"
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import { accepted, accepts, onDecode, onEncode, without } from "./support.ts"
+
+const id = "0123456789_-abcdefABCA"
+const asset = {
+  asset_id: id,
+  version_id: id,
+  workspace: "my-workspace",
+  path: "/folder/a.jpg",
+  mime: "image/jpeg",
+  size: 1024
+}
+const moved = {
+  ok: "DAM_ASSET_MOVED",
+  message: "The asset was moved.",
+  asset,
+  asset_id: id,
+  folder_id: null,
+  filename: "a.jpg",
+  path: "/folder/a.jpg",
+  deleted_at: null,
+  updated_at: "2026-01-01T10:00Z"
+}
+
+describe("Asset", () => {
+  it("requires six fields", () => {
+    for (const key of Object.keys(asset)) {
+      assert.deepStrictEqual(onDecode(DamAsset.Asset, without(asset, key)), [`${key}: Missing key`])
+    }
+  })
+
+  it("keeps unknown fields in both directions", () => {
+    const more = { ...asset, added: { deep: [1, null] } }
+    const decoded = Schema.decodeUnknownSync(DamAsset.Asset)(more)
+    assert.deepStrictEqual(decoded as object, more)
+    assert.deepStrictEqual(Schema.encodeSync(DamAsset.Asset)(decoded) as object, more)
+  })
+
+  it("may have an unknown mime as null, not an absent one", () => {
+    assert.isTrue(accepts(DamAsset.Asset, { ...asset, mime: null }))
+  })
+
+  it("has size, width and height in their bounds", () => {
+    const max = Number.MAX_SAFE_INTEGER
+    for (const size of [0, max]) assert.isTrue(accepts(DamAsset.Asset, { ...asset, size }))
+    for (const size of [-1, max + 1, 1.5, "1"]) assert.isFalse(accepts(DamAsset.Asset, { ...asset, size }))
+    for (const key of ["width", "height"]) {
+      for (const pixels of [1, max]) assert.isTrue(accepts(DamAsset.Asset, { ...asset, [key]: pixels }))
+      for (const pixels of [0, max + 1, null]) assert.isFalse(accepts(DamAsset.Asset, { ...asset, [key]: pixels }))
+    }
+  })
+
+  it("has hashes in lowercase only", () => {
+    for (const [key, digits] of [
+      ["md5hash", 32],
+      ["sha256", 64]
+    ] as const) {
+      assert.isTrue(accepts(DamAsset.Asset, { ...asset, [key]: "0f".repeat(digits / 2) }))
+      for (const bad of ["0F".repeat(digits / 2), "0f".repeat(digits / 2 + 1), "0g".repeat(digits / 2), "", null]) {
+        assert.isFalse(accepts(DamAsset.Asset, { ...asset, [key]: bad }), `${key} ${bad}`)
+      }
+    }
+  })
+
+  it("has its thumbhash in padded Base64 of the standard alphabet", () => {
+    for (const thumbhash of ["", "YQ==", "YWI=", "YWJj", "+/+/"]) {
+      assert.isTrue(accepts(DamAsset.Asset, { ...asset, thumbhash }), thumbhash)
+    }
+    for (const thumbhash of ["YQ", "YQ=", "YWI", "-_-_", "Y Q=", "=YQ=", "YQ==\n", null]) {
+      assert.isFalse(accepts(DamAsset.Asset, { ...asset, thumbhash }), String(thumbhash))
+    }
+  })
+
+  it("has has_alpha as a boolean or not at all", () => {
+    assert.deepStrictEqual(onDecode(DamAsset.Asset, { ...asset, has_alpha: null }), ["has_alpha: Expected boolean"])
+    assert.isTrue(accepts(DamAsset.Asset, { ...asset, has_alpha: false }))
+  })
+})
+
+describe("Moved", () => {
+  it("requires every field", () => {
+    for (const key of Object.keys(moved)) {
+      assert.deepStrictEqual(onDecode(DamAsset.Moved, without(moved, key)), [`${key}: Missing key`])
+    }
+  })
+
+  it("has null for the root and for an asset that is there", () => {
+    assert.isTrue(accepts(DamAsset.Moved, moved))
+    assert.isTrue(accepts(DamAsset.Moved, { ...moved, folder_id: id, deleted_at: "2026-01-01T10:00:00.5Z" }))
+    assert.isFalse(accepts(DamAsset.Moved, { ...moved, updated_at: null }))
+  })
+
+  it("has no empty message, filename and path", () => {
+    for (const key of ["message", "filename", "path"]) {
+      assert.deepStrictEqual(onDecode(DamAsset.Moved, { ...moved, [key]: "" }), [
+        `${key}: Expected at least 1 character`
+      ])
+    }
+  })
+
+  it("tolerates an added field, refuses it where asked to be strict, but not inside the asset", () => {
+    const added = { ...moved, added: 1 }
+    const inAsset = { ...moved, asset: { ...asset, added: 1 } }
+    assert.deepStrictEqual(accepted(DamAsset.Moved, [moved, added, inAsset]), [moved, added, inAsset])
+    assert.deepStrictEqual(accepted(DamAsset.MovedStrict, [moved, added, inAsset]), [moved, inAsset])
+  })
+})
+
+describe("Filename", () => {
+  const decode = Schema.decodeUnknownSync(DamAsset.Filename)
+  const encode = Schema.encodeSync(DamAsset.Filename)
+
+  it("is normalised to NFC in both directions", () => {
+    assert.strictEqual(decode("e\u0301.txt"), "\u00e9.txt")
+    assert.strictEqual(encode("e\u0301.txt"), "\u00e9.txt")
+  })
+
+  it("has 1 to 255 characters, counted as code points after normalisation", () => {
+    const tooLong = ["Expected a name of 1 to 255 characters"]
+    assert.deepStrictEqual(onEncode(DamAsset.Filename, ""), tooLong)
+    assert.deepStrictEqual(onEncode(DamAsset.Filename, "a".repeat(255)), [])
+    assert.deepStrictEqual(onEncode(DamAsset.Filename, "a".repeat(256)), tooLong)
+    assert.deepStrictEqual(onEncode(DamAsset.Filename, "😀".repeat(255)), [])
+    assert.deepStrictEqual(onEncode(DamAsset.Filename, "e\u0301".repeat(255)), [])
+    assert.deepStrictEqual(onDecode(DamAsset.Filename, "e\u0301".repeat(256)), tooLong)
+  })
+
+  it("refuses . and .., not other names of dots", () => {
+    assert.deepStrictEqual(accepted(DamAsset.Filename, [".", "..", "...", ".a", "a."]), ["...", ".a", "a."])
+  })
+
+  it("refuses white space alone and keeps leading and trailing spaces", () => {
+    assert.deepStrictEqual(accepted(DamAsset.Filename, [" ", "\u00a0", "\u3000 "]), [])
+    for (const name of [" a", "a ", "  a  "]) assert.strictEqual(decode(name), name)
+  })
+
+  it("refuses slash, backslash, control characters and lone surrogates", () => {
+    const controls = [
+      ...Array.from({ length: 32 }, (_, code) => code),
+      ...Array.from({ length: 33 }, (_, code) => code + 127)
+    ]
+    assert.deepStrictEqual(
+      accepted(
+        DamAsset.Filename,
+        controls.map((code) => `a${String.fromCharCode(code)}b`)
+      ),
+      []
+    )
+    assert.deepStrictEqual(accepted(DamAsset.Filename, ["a/b", "a\\b", "/", "a\ud800", "\udc00a"]), [])
+  })
+
+  it("tells every broken rule", () => {
+    assert.deepStrictEqual(onEncode(DamAsset.Filename, "a/\u0001\ud800"), [
+      "Expected a name without slash or backslash",
+      "Expected a name without control characters",
+      "Expected a name in valid Unicode"
+    ])
+  })
+
+  it("is case-sensitive", () => {
+    assert.strictEqual(decode("A.PDF"), "A.PDF")
+  })
+})
+
+describe("DestinationPath", () => {
+  it("has at most 512 code points after normalisation, separators included", () => {
+    assert.isTrue(accepts(DamAsset.DestinationPath, `${"a".repeat(500)}/${"b".repeat(11)}`))
+    assert.deepStrictEqual(onDecode(DamAsset.DestinationPath, `${"a".repeat(500)}/${"b".repeat(12)}`), [
+      "Expected a path of at most 512 Unicode code points"
+    ])
+    assert.isTrue(accepts(DamAsset.DestinationPath, "e\u0301".repeat(512)))
+  })
+
+  it("has at most 1024 UTF-8 bytes after normalisation", () => {
+    assert.isTrue(accepts(DamAsset.DestinationPath, "é".repeat(512)))
+    assert.isTrue(accepts(DamAsset.DestinationPath, "😀".repeat(256)))
+    assert.deepStrictEqual(onDecode(DamAsset.DestinationPath, "😀".repeat(257)), [
+      "Expected a path of at most 1024 UTF-8 bytes"
+    ])
+  })
+})
+
+describe("MoveRequest", () => {
+  const folder = Identifier.FolderId.make(id)
+  const encode = Schema.encodeSync(DamAsset.MoveRequest)
+  const decode = Schema.decodeUnknownSync(DamAsset.MoveRequest)
+
+  it("keeps an absent, a null and a named folder apart", () => {
+    for (const [request, wire] of [
+      [{ filename: "a" }, { filename: "a" }],
+      [
+        { filename: "a", destinationFolderId: null },
+        { filename: "a", destination_folder_id: null }
+      ],
+      [
+        { filename: "a", destinationFolderId: folder },
+        { filename: "a", destination_folder_id: id }
+      ],
+      [{ destinationFolderId: null }, { destination_folder_id: null }],
+      [{ destinationFolderId: folder }, { destination_folder_id: id }]
+    ] as const) {
+      assert.deepStrictEqual(JSON.stringify(encode(request)), JSON.stringify(wire))
+      assert.deepStrictEqual(decode(wire), request)
+    }
+  })
+
+  it("takes undefined neither for absent nor for null", () => {
+    assert.isFalse(accepts(DamAsset.MoveRequest, { filename: "a", destination_folder_id: undefined }))
+    assert.deepStrictEqual(onEncode(DamAsset.MoveRequest, { filename: undefined, destinationFolderId: null }), [
+      "filename: Expected string"
+    ])
+  })
+
+  it("has at least one of its keys", () => {
+    assert.deepStrictEqual(onDecode(DamAsset.MoveRequest, {}), [
+      "Expected at least one of filename and destination_folder_id"
+    ])
+    assert.deepStrictEqual(onEncode(DamAsset.MoveRequest, {}), [
+      "Expected at least one of filename and destination_folder_id"
+    ])
+  })
+
+  it("refuses unknown keys by itself, together with every other issue", () => {
+    assert.deepStrictEqual(onEncode(DamAsset.MoveRequest, { filename: "..", destinationFolderId: "x", path: "/" }), [
+      "filename: Expected a name other than . and ..",
+      "destinationFolderId: Expected 22 characters of Base64URL, the last one A, Q, g or w",
+      "path: Unknown key, expected one of filename, destinationFolderId"
+    ])
+    assert.deepStrictEqual(onDecode(DamAsset.MoveRequest, { filename: "a", destinationFolderId: null }), [
+      "destinationFolderId: Unknown key, expected one of filename, destination_folder_id"
+    ])
+    assert.isFalse(Schema.is(DamAsset.MoveRequest)({ filename: "a", other: 1 }))
+  })
+
+  it("refuses what is not an object", () => {
+    assert.deepStrictEqual(accepted(DamAsset.MoveRequest, [null, "a", 5, [], undefined]), [])
+  })
+})

@@ -1,0 +1,195 @@
+import * as Identifier from "@assembly-effect/schema/Identifier"
+import * as Scalar from "@assembly-effect/schema/Scalar"
+import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { accepted, accepts, onDecode, onEncode } from "./support.ts"
+
+describe("Identifier", () => {
+  const stem = "0123456789_-abcdefABC"
+
+  it("ends in A, Q, g or w only", () => {
+    const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    assert.deepStrictEqual(
+      accepted(
+        Identifier.AssetId,
+        [...letters].map((letter) => stem + letter)
+      ),
+      [..."AQgw"].map((letter) => stem + letter)
+    )
+  })
+
+  it.each([
+    ["AssetId", Identifier.AssetId],
+    ["VersionId", Identifier.VersionId],
+    ["FolderId", Identifier.FolderId]
+  ] as const)("%s has 22 characters of Base64URL", (_, schema) => {
+    assert.isTrue(accepts(schema, `${stem}A`))
+    assert.deepStrictEqual(
+      accepted(schema, [
+        `${stem}`,
+        `${stem}AA`,
+        `${stem.slice(1)}+A`,
+        `${stem.slice(1)}/A`,
+        `${stem.slice(1)}=A`,
+        `${stem}A\n`,
+        ""
+      ]),
+      []
+    )
+    assert.deepStrictEqual(onDecode(schema, "a"), ["Expected 22 characters of Base64URL, the last one A, Q, g or w"])
+  })
+})
+
+describe("JSON Schema", () => {
+  it("of a rule in a pattern has the pattern", () => {
+    const { schema } = Schema.toJsonSchemaDocument(Identifier.FolderId)
+    assert.deepStrictEqual<unknown>(schema, {
+      type: "string",
+      pattern: "^[A-Za-z0-9_-]{21}[AQgw]$"
+    })
+  })
+
+  it("of a number has its bounds", () => {
+    assert.deepStrictEqual<unknown>(Schema.toJsonSchemaDocument(Scalar.NonNegativeInt).schema, {
+      type: "integer",
+      minimum: 0
+    })
+  })
+})
+
+describe("sizes", () => {
+  it("go to 2^53 - 1, bytes from 0 and pixels from 1", () => {
+    const max = Number.MAX_SAFE_INTEGER
+    assert.deepStrictEqual(accepted(Scalar.ByteSize, [-1, 0, 1, 1.5, max, max + 1]), [0, 1, max])
+    assert.deepStrictEqual(accepted(Scalar.PixelSize, [-1, 0, 1, 1.5, max, max + 1]), [1, max])
+    assert.deepStrictEqual(onDecode(Scalar.PixelSize, 0), ["Expected an integer of 1 to 9007199254740991"])
+  })
+})
+
+describe("Timestamp", () => {
+  const decode = Schema.decodeUnknownSync(Scalar.Timestamp)
+
+  it("ends in Z with optional seconds and fraction", () => {
+    const valid = [
+      "2026-01-01T10:00Z",
+      "2026-01-01T10:00:00Z",
+      "2026-01-01T10:00:00.1Z",
+      "2026-01-01T10:00:00.123456789Z",
+      "2026-01-01T10:00:00.1234567890123Z",
+      "2024-02-29T23:59:59Z",
+      "0001-01-01T00:00Z"
+    ]
+    const invalid = [
+      "2026-01-01T10:00:00+00:00",
+      "2026-01-01T10:00:00-05:00",
+      "2026-01-01T10:00:00",
+      "2026-01-01T10Z",
+      "2026-01-01",
+      "2026-01-01 10:00:00Z",
+      "2026-01-01t10:00:00z",
+      "2026-01-01T10:00:00.Z",
+      "2026-01-01T24:00:00Z",
+      "2026-01-01T10:60:00Z",
+      "2026-01-01T10:00:60Z",
+      "26-01-01T10:00:00Z",
+      ""
+    ]
+    assert.deepStrictEqual(accepted(Scalar.Timestamp, [...valid, ...invalid]), valid)
+  })
+
+  it("is a day of the calendar", () => {
+    const days = ["2026-02-29", "2026-02-30", "2026-04-31", "2026-00-01", "2026-13-01", "2026-01-00", "2026-01-32"]
+    assert.deepStrictEqual(
+      accepted(
+        Scalar.Timestamp,
+        days.map((day) => `${day}T10:00:00Z`)
+      ),
+      []
+    )
+    assert.deepStrictEqual(onDecode(Scalar.Timestamp, "2026-02-30T10:00:00Z"), ["Expected a day of the calendar"])
+  })
+
+  it("keeps its text and names the instant", () => {
+    const timestamp = decode("2026-01-01T10:00:00.123456Z")
+    assert.strictEqual(timestamp.text, "2026-01-01T10:00:00.123456Z")
+    assert.strictEqual(DateTime.formatIso(timestamp.instant), "2026-01-01T10:00:00.123Z")
+    assert.strictEqual(Schema.encodeSync(Scalar.Timestamp)(timestamp), "2026-01-01T10:00:00.123456Z")
+  })
+})
+
+describe("ListDate", () => {
+  it.effect.prop("loses nothing between DateTime and text", [Schema.toType(Scalar.ListDate)], ([date]) =>
+    Effect.sync(() => {
+      const text = Schema.encodeSync(Scalar.ListDate)(date)
+      assert.match(text, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
+      assert.isTrue(DateTime.Equivalence(Schema.decodeUnknownSync(Scalar.ListDate)(text), date))
+    })
+  )
+
+  it("refuses a fraction of a second instead of dropping it", () => {
+    assert.deepStrictEqual(onEncode(Scalar.ListDate, DateTime.makeUnsafe("2026-01-01T10:00:00.500Z")), [
+      "Expected a UTC date-time in whole seconds (round it first), years 0000 to 9999"
+    ])
+  })
+
+  it("is a date-time of the calendar in the form Y-m-d H:i:s", () => {
+    const valid = ["2026-01-01 00:00:00", "2024-02-29 23:59:59", "0000-01-01 00:00:00", "9999-12-31 23:59:59"]
+    const invalid = [
+      "2026-02-29 00:00:00",
+      "2026-01-01 24:00:00",
+      "2026-01-01 10:00:60",
+      "2026-01-01T10:00:00",
+      "2026-01-01 10:00",
+      "2026-01-01",
+      "2026-1-1 10:00:00",
+      " 2026-01-01 10:00:00"
+    ]
+    assert.deepStrictEqual(accepted(Scalar.ListDate, [...valid, ...invalid]), valid)
+  })
+})
+
+describe("IsoDateTime", () => {
+  it("has Z or an offset, and a day of the calendar", () => {
+    const valid = ["2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00+02:00", "2030-01-01T00:00-11:30"]
+    const invalid = [
+      "2030-01-01T00:00:00",
+      "2030-02-30T00:00:00Z",
+      "2030-01-01",
+      "tomorrow",
+      "2030-01-01T00:00:00+25:00"
+    ]
+    assert.deepStrictEqual(accepted(Scalar.IsoDateTime, [...valid, ...invalid]), valid)
+  })
+})
+
+describe("SecureUrl", () => {
+  it("is https, http on loopback only, without user info, query, fragment and backslash", () => {
+    const valid = [
+      "https://api2.example.com",
+      "https://[::1]/a",
+      "http://127.0.0.1:8080",
+      "http://localhost/a/b",
+      "http://[::1]:1"
+    ]
+    const invalid = [
+      "http://api2.example.com",
+      "http://127.0.0.1.example.com",
+      "https://user@example.com",
+      "https://user:secret@example.com",
+      "https://@example.com",
+      "https://example.com/?a=1",
+      "https://example.com/#a",
+      "https:\\\\example.com",
+      "https://exa mple.com",
+      "https://example.com/\n",
+      "ftp://example.com",
+      "//example.com",
+      "https://",
+      ""
+    ]
+    assert.deepStrictEqual(accepted(SecureUrl.SecureUrl, [...valid, ...invalid]), valid)
+  })
+})

@@ -1,0 +1,109 @@
+import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import { accepted, accepts, onDecode, onEncode } from "./support.ts"
+
+describe("ErrorObject", () => {
+  it("has at least one of error, message and reason", () => {
+    const valid = [{ error: "A" }, { message: "" }, { reason: null }, { reason: { deep: [1] } }, { reason: false }]
+    const invalid = [{}, { http_code: 500 }, { assembly_id: "a" }, null, "text", []]
+    assert.deepStrictEqual(accepted(ServiceError.ErrorObject, [...valid, ...invalid]), valid)
+    assert.deepStrictEqual(onDecode(ServiceError.ErrorObject, {}), [
+      "Expected at least one of error, message and reason"
+    ])
+  })
+
+  it("has an error code of at least 1 character", () => {
+    assert.deepStrictEqual(onDecode(ServiceError.ErrorObject, { error: "" }), ["error: Expected at least 1 character"])
+    assert.isFalse(accepts(ServiceError.ErrorObject, { error: 5 }))
+  })
+
+  it("has http_code as a number or a numeric string", () => {
+    const of = (http_code: unknown) => ({ error: "A", http_code })
+    const valid = [of(400), of("400"), of(0)]
+    assert.deepStrictEqual(accepted(ServiceError.ErrorObject, [...valid, of("4xx"), of(""), of(null), of(NaN)]), valid)
+  })
+
+  it("keeps unknown fields", () => {
+    const body = { error: "A", info: { retryIn: 5 }, more: [1] }
+    assert.deepStrictEqual(Schema.decodeUnknownSync(ServiceError.ErrorObject)(body) as object, body)
+  })
+})
+
+describe("named errors", () => {
+  const table = [
+    ["ASSEMBLY_STATS_INVALID_TIME", 400, ServiceError.StatisticsError],
+    ["ASSEMBLY_STATS_MISSING_REGION", 400, ServiceError.StatisticsError],
+    ["ASSEMBLY_STATS_ERROR", 500, ServiceError.StatisticsError],
+    ["ASSEMBLY_LIST_ERROR", 400, ServiceError.ListError],
+    ["DAM_INVALID_REQUEST", 400, ServiceError.MoveError],
+    ["DAM_RESOURCE_NOT_FOUND", 404, ServiceError.MoveError],
+    ["DAM_MUTATION_CONFLICT", 409, ServiceError.MoveError],
+    ["DAM_MUTATION_FAILED", 500, ServiceError.MoveError]
+  ] as const
+
+  it.each(table)("%s has its code, and http_code absent or exactly %i", (error, status, schema) => {
+    const valid = [{ error }, { error, http_code: status }, { error, http_code: `${status}` }]
+    const invalid = [{ error, http_code: status + 1 }, { error, http_code: `0${status}` }, { error: `${error}_` }, {}]
+    assert.deepStrictEqual(accepted(ServiceError.named(error), [...valid, ...invalid]), valid)
+    assert.deepStrictEqual(accepted(schema, valid), valid)
+  })
+
+  it("are these eight", () => {
+    const named: ReadonlyArray<readonly [string, number]> = table.map(([code, status]) => [code, status])
+    assert.deepStrictEqual<unknown>(Object.entries(ServiceError.statusOf), named)
+  })
+
+  it("belong to one operation each", () => {
+    for (const [error, , own] of table) {
+      for (const other of [ServiceError.StatisticsError, ServiceError.ListError, ServiceError.MoveError]) {
+        assert.strictEqual(accepts(other, { error }), other === own, error)
+      }
+    }
+  })
+
+  it("keep message, reason, assembly_id and unknown fields", () => {
+    const body = { error: "DAM_INVALID_REQUEST", message: "m", reason: ["r"], assembly_id: "a", more: 1 }
+    assert.deepStrictEqual(Schema.decodeUnknownSync(ServiceError.MoveError)(body) as object, body)
+  })
+})
+
+describe("TusErrorBody", () => {
+  const decode = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
+
+  it("reads the line form", () => {
+    assert.deepStrictEqual(decode("ERR_UPLOAD_STOPPED: no more: today\n"), {
+      _tag: "Line",
+      code: "ERR_UPLOAD_STOPPED",
+      message: "no more: today"
+    })
+  })
+
+  it("reads a raw hook error, valid JSON or not", () => {
+    for (const text of [
+      '{"error":"a"}',
+      '{"error":"a "quoted" text"}',
+      "",
+      "<html>",
+      "ERR_A: no newline",
+      "err_a: b\n"
+    ]) {
+      assert.deepStrictEqual(decode(text), { _tag: "Hook", text })
+    }
+  })
+
+  it("gives every text back unchanged", () => {
+    for (const text of ["ERR_A: b\n", "ERR_A: b\nc\n", "ERR_A: \n", '{"error":"a"', "\n"]) {
+      assert.strictEqual(Schema.encodeSync(ServiceError.TusErrorBody)(decode(text)), text)
+    }
+  })
+
+  it("cannot write one form as the other", () => {
+    assert.deepStrictEqual(onEncode(ServiceError.TusErrorBody, { _tag: "Line", code: "a", message: "b" }), [
+      "code: Expected ERR_ and a code in upper case"
+    ])
+    assert.deepStrictEqual(onEncode(ServiceError.TusErrorBody, { _tag: "Hook", text: "ERR_A: b\n" }), [
+      "text: Expected a text not in the line form"
+    ])
+  })
+})

@@ -1,0 +1,363 @@
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { accepted, accepts, onDecode, onEncode, without } from "./support.ts"
+
+const assemblyUrl = "https://api2.example.com/assemblies/0123456789abcdef0123456789abcdef"
+const metadata = { assembly_url: assemblyUrl, filename: "a.jpg", fieldname: "file" }
+const header = `assembly_url ${btoa(assemblyUrl)},filename YS5qcGc=,fieldname ZmlsZQ==`
+const base = { "tus-resumable": "1.0.0", "upload-metadata": header }
+
+describe("UploadLength", () => {
+  it("is a canonical base-10 integer of 0 to 9223372036854775807", () => {
+    const valid = ["0", "7", "10", "9007199254740993", "9223372036854775807"]
+    const invalid = ["007", "+7", "-7", "-0", "7.0", "1e3", "0x7", "7n", " 7", "7 ", "7\n", "", "٧", "00"]
+    assert.deepStrictEqual(accepted(TusUpload.UploadLength, [...valid, ...invalid, 7, null]), valid)
+    assert.deepStrictEqual(onDecode(TusUpload.UploadLength, "007"), [
+      "Expected an unsigned base-10 integer without leading zeros"
+    ])
+  })
+
+  it("refuses a negative one and 2^63", () => {
+    const outside = ["Expected 0 to 9223372036854775807 bytes"]
+    assert.deepStrictEqual(onDecode(TusUpload.UploadLength, "9223372036854775808"), outside)
+    assert.deepStrictEqual(onEncode(TusUpload.UploadLength, 2n ** 63n), outside)
+    assert.deepStrictEqual(onEncode(TusUpload.UploadLength, -1n), outside)
+    assert.deepStrictEqual(onEncode(TusUpload.UploadLength, 5), ["Expected bigint"])
+  })
+
+  it("is exact beyond 2^53", () => {
+    assert.strictEqual(Schema.decodeUnknownSync(TusUpload.UploadLength)("9007199254740993"), 9_007_199_254_740_993n)
+    assert.strictEqual(Schema.encodeSync(TusUpload.UploadLength)(2n ** 63n - 1n), "9223372036854775807")
+  })
+})
+
+describe("Metadata", () => {
+  const decode = Schema.decodeUnknownSync(TusUpload.Metadata)
+  const encode = Schema.encodeUnknownSync(TusUpload.Metadata)
+
+  it("is comma-separated keys with Base64 values", () => {
+    assert.strictEqual(encode(metadata), header)
+    assert.deepStrictEqual(decode(header) as object, metadata)
+  })
+
+  it("has a key without a value as null, and an empty value as an empty text", () => {
+    assert.strictEqual(encode({ ...metadata, is_final: null, empty: "" }), `${header},is_final,empty `)
+    assert.deepStrictEqual(decode(`${header},is_final,empty `) as object, { ...metadata, is_final: null, empty: "" })
+  })
+
+  it("has keys of printable ASCII without comma and space", () => {
+    const rule = "Expected a key of printable ASCII without comma or space"
+    for (const key of ["a b", "a,b", "é", "\t", "a\u007f"]) {
+      assert.deepStrictEqual(onEncode(TusUpload.Metadata, { ...metadata, [key]: "x" }), [`${key}: ${rule}`])
+    }
+    assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},é YQ==`), [`é: ${rule}`])
+    assert.deepStrictEqual(onEncode(TusUpload.Metadata, { ...metadata, "!#$%&'()*+-./:;<=>?@[]^_`{|}~": "x" }), [])
+  })
+
+  it("has each key once", () => {
+    assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},filename YQ==`), [
+      "filename: Expected a key that is there once"
+    ])
+    assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k,k`), ["k: Expected a key that is there once"])
+  })
+
+  it("reads Base64 that is not canonical in its last bits, and writes it canonically", () => {
+    assert.deepStrictEqual(decode(`${header},k YR==`) as object, { ...metadata, k: "a" })
+    assert.strictEqual(encode(decode(`${header},k YR==`)), `${header},k YQ==`)
+  })
+
+  it("refuses Base64 without padding, of the URL alphabet or with white space", () => {
+    for (const value of ["YQ", "YQ=", "YWI", "_-_-", "YQ ==", " YQ==", "YQ==\n", "====", "Y"]) {
+      assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k ${value}`), [
+        "k: Expected a value in padded Base64 of the standard alphabet"
+      ])
+    }
+  })
+
+  it("refuses values that are not UTF-8", () => {
+    for (const value of ["/w==", "gICA", "7aCA"]) {
+      assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k ${value}`), [
+        "k: Expected a value that is UTF-8 inside the Base64"
+      ])
+    }
+    assert.deepStrictEqual(onEncode(TusUpload.Metadata, { ...metadata, k: "a\ud800" }), ["k: Expected valid Unicode"])
+  })
+
+  it("refuses empty entries and spaces after commas", () => {
+    for (const bad of ["", ",", `${header},`, `,${header}`, `${header},,k`, `${header}, k YQ==`]) {
+      assert.include(
+        onDecode(TusUpload.Metadata, bad),
+        "Expected entries of a key and a Base64 value, separated by single commas",
+        bad
+      )
+    }
+  })
+
+  it("always has assembly_url, filename and fieldname, with values", () => {
+    for (const key of ["assembly_url", "filename", "fieldname"]) {
+      assert.deepStrictEqual(onEncode(TusUpload.Metadata, without(metadata, key)), [`${key}: Missing key`])
+      assert.deepStrictEqual(onEncode(TusUpload.Metadata, { ...metadata, [key]: "" }), [
+        `${key}: Expected at least 1 character`
+      ])
+      assert.deepStrictEqual(onEncode(TusUpload.Metadata, { ...metadata, [key]: null }), [`${key}: Expected string`])
+    }
+    assert.deepStrictEqual(onDecode(TusUpload.Metadata, "assembly_url YQ==,filename,fieldname "), [
+      "filename: Expected string",
+      "fieldname: Expected at least 1 character"
+    ])
+  })
+
+  it("keeps keys that JavaScript treats specially", () => {
+    const hostile = `${header},__proto__ YQ==,constructor Yg==,toString`
+    const decoded = decode(hostile)
+    assert.deepStrictEqual(Object.keys(decoded).slice(3), ["__proto__", "constructor", "toString"])
+    assert.strictEqual(encode(decoded), hostile)
+  })
+
+  it.effect.prop(
+    "round-trips any UTF-8 filename",
+    [
+      Schema.String.check(
+        Schema.isNonEmpty(),
+        Schema.makeFilter((text) => text.isWellFormed())
+      )
+    ],
+    ([filename]) =>
+      Effect.sync(() =>
+        assert.deepStrictEqual(decode(encode({ ...metadata, filename })) as object, { ...metadata, filename })
+      )
+  )
+
+  it("keeps a byte order mark and every control character", () => {
+    const filename = "\ufeffa\u0000\n\u2028.jpg"
+    assert.strictEqual(decode(encode({ ...metadata, filename })).filename, filename)
+  })
+})
+
+describe("Concat", () => {
+  it("is final; and URLs with single spaces, with or without scheme and host, with nested ids", () => {
+    const valid = [
+      "final;/resumable/files/a",
+      "final;/resumable/files/a /resumable/files/b",
+      "final;https://tus.example.com/resumable/files/a/b/c",
+      "final;http://127.0.0.1:1080/resumable/files/a https://[::1]:1/resumable/files/b",
+      "final;/resumable/files/a+b.c~d_e-f"
+    ]
+    const invalid = [
+      "final",
+      "final;",
+      "final; /resumable/files/a",
+      "final;/resumable/files/a ",
+      "final;/resumable/files/a  /resumable/files/b",
+      "final;/resumable/files/a,/resumable/files/b",
+      "final;/resumable/files/",
+      "final;/files/a",
+      "final;/resumable/files/../a",
+      "final;/resumable/files/%2e%2e",
+      "final;/resumable/files/a?b=c",
+      "final;https://user@tus.example.com/resumable/files/a",
+      "final;//tus.example.com/resumable/files/a",
+      "Final;/resumable/files/a",
+      "partial"
+    ]
+    assert.deepStrictEqual(accepted(TusUpload.Concat, [...valid, ...invalid]), valid)
+  })
+
+  it("has at most 8192 characters", () => {
+    const of = (length: number) => `final;/resumable/files/${"a".repeat(length - 23)}`
+    assert.deepStrictEqual(onDecode(TusUpload.Concat, of(8192)), [])
+    assert.deepStrictEqual(onDecode(TusUpload.Concat, of(8193)), ["Expected at most 8192 characters"])
+  })
+})
+
+describe("UploadPath", () => {
+  it("is /resumable/files/ and one or more segments, without dot and encoded segments", () => {
+    const valid = ["/resumable/files/a", "/resumable/files/a/b", "/resumable/files/a.b+c"]
+    const invalid = [
+      "/resumable/files",
+      "/resumable/files/",
+      "/resumable/files/a/",
+      "/resumable/files/.",
+      "/resumable/files/a/..",
+      "/resumable/files/%61",
+      "/a"
+    ]
+    assert.deepStrictEqual(accepted(TusUpload.UploadPath, [...valid, ...invalid]), valid)
+  })
+})
+
+describe("Creation", () => {
+  const decode = Schema.decodeUnknownSync(TusUpload.Creation)
+  const encode = Schema.encodeSync(TusUpload.Creation)
+  const Cases = TusUpload.Creation.to.cases
+
+  it("writes the headers of a fixed length", () => {
+    const creation = Cases.Fixed.make({ metadata, length: 5n })
+    assert.deepStrictEqual(encode(creation), { ...base, "upload-length": "5" })
+    assert.deepStrictEqual(encode({ ...creation, partial: true, withBody: true }), {
+      ...base,
+      "upload-length": "5",
+      "upload-concat": "partial",
+      "content-type": "application/offset+octet-stream"
+    })
+    assert.deepStrictEqual(decode(encode(creation)), creation)
+  })
+
+  it("writes the headers of a deferred length", () => {
+    const creation = Cases.Deferred.make({ metadata, partial: true })
+    const headers = { ...base, "upload-defer-length": "1", "upload-concat": "partial" }
+    assert.deepStrictEqual(encode(creation), headers)
+    assert.deepStrictEqual(decode(headers), creation)
+  })
+
+  it("writes the headers of a final upload in the order of its parts", () => {
+    const creation = Cases.Final.make({
+      metadata,
+      parts: ["/resumable/files/b", "https://tus.example.com/resumable/files/a"]
+    })
+    const headers = { ...base, "upload-concat": "final;/resumable/files/b https://tus.example.com/resumable/files/a" }
+    assert.deepStrictEqual(encode(creation), headers)
+    assert.deepStrictEqual(decode(headers), creation)
+  })
+
+  it("needs tus-resumable 1.0.0 and upload-metadata in each form", () => {
+    const forms = [
+      { ...base, "upload-length": "5" },
+      { ...base, "upload-defer-length": "1" },
+      { ...base, "upload-concat": "final;/resumable/files/a" }
+    ]
+    for (const headers of forms) {
+      assert.deepStrictEqual(onDecode(TusUpload.Creation, without(headers, "tus-resumable")), [
+        "tus-resumable: Missing key"
+      ])
+      assert.deepStrictEqual(onDecode(TusUpload.Creation, without(headers, "upload-metadata")), [
+        "upload-metadata: Missing key"
+      ])
+      assert.deepStrictEqual(onDecode(TusUpload.Creation, { ...headers, "tus-resumable": "0.2.2" }), [
+        'tus-resumable: Expected "1.0.0"'
+      ])
+      assert.deepStrictEqual(
+        onDecode(TusUpload.Creation, { ...headers, "upload-metadata": "filename YQ==,fieldname YQ==" }),
+        ["upload-metadata.assembly_url: Missing key"]
+      )
+    }
+  })
+
+  it("refuses contradictory headers, and reports the rules of one form only", () => {
+    assert.deepStrictEqual(onDecode(TusUpload.Creation, base), ["upload-length: Missing key"])
+    assert.deepStrictEqual(
+      onDecode(TusUpload.Creation, { ...base, "upload-length": "5", "upload-defer-length": "1" }),
+      ["upload-length: Expected no such header beside upload-defer-length"]
+    )
+    assert.deepStrictEqual(
+      onDecode(TusUpload.Creation, {
+        ...base,
+        "upload-length": "5",
+        "upload-defer-length": "1",
+        "upload-concat": "final;/resumable/files/a",
+        "content-type": "application/offset+octet-stream"
+      }),
+      [
+        "upload-length: Expected no such header in a final creation",
+        "upload-defer-length: Expected no such header in a final creation",
+        "content-type: Expected no such header in a final creation"
+      ]
+    )
+  })
+
+  it("has upload-defer-length 1, upload-concat partial and one content type only", () => {
+    assert.deepStrictEqual(onDecode(TusUpload.Creation, { ...base, "upload-defer-length": "0" }), [
+      'upload-defer-length: Expected "1"'
+    ])
+    assert.deepStrictEqual(
+      onDecode(TusUpload.Creation, { ...base, "upload-length": "5", "content-type": "text/plain" }),
+      ['content-type: Expected "application/offset+octet-stream"']
+    )
+    assert.include(
+      onDecode(TusUpload.Creation, { ...base, "upload-length": "5", "upload-concat": "Partial" }),
+      "upload-concat: Expected final; and upload URLs with a single space between them"
+    )
+  })
+
+  it("ignores headers of HTTP", () => {
+    assert.isTrue(
+      accepts(TusUpload.Creation, { ...base, "upload-length": "5", host: "example.com", "content-length": "0" })
+    )
+  })
+
+  it("refuses a final creation without parts, or beyond 8192 characters", () => {
+    assert.deepStrictEqual(onEncode(TusUpload.Creation, { _tag: "Final", metadata, parts: [] }), [
+      "parts.0: Missing key"
+    ])
+    assert.deepStrictEqual(
+      onEncode(TusUpload.Creation, { _tag: "Final", metadata, parts: ["https://tus.example.com/a"] }),
+      ["parts.0: Expected an upload URL [https://host]/resumable/files/<id>[/…]"]
+    )
+    const parts = Array.from({ length: 400 }, () => "/resumable/files/abcd")
+    assert.deepStrictEqual(onEncode(TusUpload.Creation, { _tag: "Final", metadata, parts }), [
+      "parts: Expected part URLs of at most 8192 characters in upload-concat"
+    ])
+  })
+
+  it("has the same three forms as wire headers", () => {
+    const valid = [
+      { ...base, "upload-length": "5" },
+      { ...base, "upload-defer-length": "1" },
+      { ...base, "upload-concat": "final;/resumable/files/a" }
+    ]
+    const invalid = [base, { ...valid[0], ...valid[1] }, { ...valid[0], ...valid[2] }, { ...valid[1], ...valid[2] }]
+    assert.deepStrictEqual(accepted(TusUpload.CreationHeaders, [...valid, ...invalid]), valid)
+  })
+})
+
+describe("responses and PATCH", () => {
+  const created = { location: "https://tus.example.com/resumable/files/a", "tus-resumable": "1.0.0" }
+  const nosniff = { "x-content-type-options": "nosniff" }
+
+  it("answer a creation with location and tus-resumable, perhaps an offset", () => {
+    assert.isTrue(accepts(TusUpload.Created, created))
+    assert.isTrue(accepts(TusUpload.Created, { ...created, "upload-offset": "5" }))
+    assert.deepStrictEqual(
+      onDecode(TusUpload.Created, { "tus-resumable": "1.0.1", location: "", "upload-offset": "05" }),
+      [
+        "location: Expected at least 1 character",
+        'tus-resumable: Expected "1.0.0"',
+        "upload-offset: Expected an unsigned base-10 integer without leading zeros"
+      ]
+    )
+    assert.deepStrictEqual(onDecode(TusUpload.Created, without(created, "location")), ["location: Missing key"])
+  })
+
+  it("have nosniff where asked to be strict", () => {
+    assert.deepStrictEqual(onDecode(TusUpload.CreatedStrict, created), ["x-content-type-options: Missing key"])
+    assert.isTrue(accepts(TusUpload.CreatedStrict, { ...created, ...nosniff }))
+  })
+
+  it("answer an error as plain text with tus-resumable and nosniff", () => {
+    const headers = { "content-type": "text/plain; charset=utf-8", "tus-resumable": "1.0.0", ...nosniff }
+    assert.isTrue(accepts(TusUpload.ErrorHeadersStrict, headers))
+    for (const key of Object.keys(headers)) {
+      assert.deepStrictEqual(onDecode(TusUpload.ErrorHeadersStrict, without(headers, key)), [`${key}: Missing key`])
+    }
+    assert.isFalse(accepts(TusUpload.ErrorHeadersStrict, { ...headers, "content-type": "application/json" }))
+  })
+
+  it("append with the version, the offset and the content type", () => {
+    const append = { "tus-resumable": "1.0.0", "upload-offset": "5", "content-type": "application/offset+octet-stream" }
+    assert.isTrue(accepts(TusUpload.AppendHeaders, append))
+    assert.isTrue(accepts(TusUpload.AppendHeaders, { ...append, "upload-length": "10" }))
+    for (const key of Object.keys(append)) {
+      assert.deepStrictEqual(onDecode(TusUpload.AppendHeaders, without(append, key)), [`${key}: Missing key`])
+    }
+  })
+
+  it("tell the offset of an upload", () => {
+    const head = { "tus-resumable": "1.0.0", "upload-offset": "5" }
+    assert.isTrue(accepts(TusUpload.OffsetHeaders, { ...head, "upload-length": "10", "upload-metadata": header }))
+    assert.isTrue(accepts(TusUpload.OffsetHeaders, { ...head, "upload-defer-length": "1" }))
+    assert.isTrue(accepts(TusUpload.Appended, head))
+    assert.isFalse(accepts(TusUpload.Appended, without(head, "upload-offset")))
+  })
+})

@@ -1,0 +1,62 @@
+/**
+ * `pnpm bench [P7 P8 …]` runs the named rows, or all, prints a table and keeps the samples in docs/benchmarks.json.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readdir } from "node:fs/promises"
+import { cpus, totalmem } from "node:os"
+import type { Row } from "./harness.ts"
+import { attempt, BenchError } from "./harness.ts"
+import * as Report from "./report.ts"
+
+const folder = new URL("rows/", import.meta.url)
+const output = new URL("../../docs/benchmarks.json", import.meta.url)
+
+/** Each file of `rows/` exports one `row` and is named after its id. */
+const idOf = (file: string): string => file.replace(/\.ts$/, "")
+
+const select = Effect.fn(function* (wanted: ReadonlyArray<string>) {
+  const files = (yield* attempt(() => readdir(folder))).filter((file) => file.endsWith(".ts"))
+  const ids = files.map(idOf).toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }))
+  const unknown = wanted.filter((id) => !ids.includes(id))
+  if (unknown.length > 0) {
+    return yield* Effect.fail(new BenchError(`no such row: ${unknown.join(", ")}; there are ${ids.join(", ")}`))
+  }
+  return wanted.length === 0 ? ids : ids.filter((id) => wanted.includes(id))
+})
+
+const load = (id: string): Effect.Effect<Row, BenchError> =>
+  attempt(async () => ((await import(new URL(`${id}.ts`, folder).href)) as { readonly row: Row }).row)
+
+const machine = {
+  cpu: cpus()[0]?.model ?? "unknown",
+  cores: cpus().length,
+  memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+  node: process.version,
+  platform: `${process.platform} ${process.arch}`
+}
+
+/** Rows that were not run keep what they had. */
+const save = (results: ReadonlyArray<Report.Result>) =>
+  Effect.sync(() => {
+    const kept: Record<string, unknown> = existsSync(output) ? JSON.parse(readFileSync(output, "utf8")) : {}
+    for (const result of results) kept[result.row.id] = Report.toJson(result, machine)
+    mkdirSync(new URL(".", output), { recursive: true })
+    writeFileSync(output, `${JSON.stringify(kept, null, 1)}\n`)
+  })
+
+const main = Effect.gen(function* () {
+  const ids = yield* select(process.argv.slice(2))
+  const results: Array<Report.Result> = []
+  for (const id of ids) {
+    const row = yield* load(id)
+    yield* Console.error(`${row.id}: ${row.work} …`)
+    results.push({ row, figures: yield* Effect.scoped(row.run) })
+  }
+  yield* Console.log(Report.table(results))
+  yield* save(results)
+})
+
+NodeRuntime.runMain(main)

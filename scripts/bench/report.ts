@@ -1,0 +1,51 @@
+import type { Figure, Row } from "./harness.ts"
+import { median } from "./harness.ts"
+
+/** A row with what came out. */
+export interface Result {
+  readonly row: Row
+  readonly figures: ReadonlyArray<Figure>
+}
+
+const number = (value: number): string => value.toLocaleString("en", { maximumSignificantDigits: 4 })
+
+const side = (figure: Figure, name: string): string => {
+  const samples = figure.samples[name]
+  return samples === undefined ? "" : `${number(median(samples))} ${figure.unit}`
+}
+
+const lines = ({ figures, row }: Result): ReadonlyArray<ReadonlyArray<string>> =>
+  figures.map((figure) => [
+    row.id,
+    row.work,
+    figure.peer,
+    side(figure, "ours"),
+    side(figure, "theirs"),
+    number(figure.value),
+    figure.target.text,
+    figure.target.met(figure.value) ? "met" : "MISSED"
+  ])
+
+/** The results as a Markdown table, one line a figure. */
+export const table = (results: ReadonlyArray<Result>): string => {
+  const rows = [["#", "work", "beside", "ours", "theirs", "figure", "target", ""], ...results.flatMap(lines)]
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  const line = (row: ReadonlyArray<string>) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`
+  const [head, ...body] = rows.map(line)
+  return [head, `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...body].join("\n")
+}
+
+/** One result as plain data. */
+export const toJson = ({ figures, row }: Result, machine: Readonly<Record<string, string | number>>) => ({
+  work: row.work,
+  machine,
+  figures: figures.map((figure) => ({
+    peer: figure.peer,
+    target: figure.target.text,
+    met: figure.target.met(figure.value),
+    value: figure.value,
+    unit: figure.unit,
+    samples: figure.samples
+  }))
+})

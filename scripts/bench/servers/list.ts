@@ -1,0 +1,33 @@
+/** Answers every request with the same list of 50 Assemblies, from memory. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+
+const items = Array.from({ length: 50 }, (_, index) => ({
+  id: index.toString(16).padStart(32, "0"),
+  account_id: "a".repeat(32),
+  template_id: "b".repeat(32),
+  instance: "node-3.example.com",
+  notify_url: null,
+  redirect_url: null,
+  files: `photo-${index}.jpg`,
+  warning_count: 0,
+  execution_duration: 1.234 + index,
+  execution_start: "2026/01/01 10:00:00 GMT",
+  ok: "ASSEMBLY_COMPLETED",
+  error: null,
+  created: "2026/01/01 10:00:00 GMT",
+  created_ts: 1_767_261_600 + index,
+  template_name: "resize",
+  bytes_usage: 1_000_000 + index,
+  bytes_received: 500_000 + index
+}))
+
+const body = Buffer.from(JSON.stringify({ items, count: items.length }))
+const headers = { "content-type": "application/json; charset=utf-8", "content-length": body.length }
+
+const server = createServer((request, response) => {
+  request.resume()
+  response.writeHead(200, headers)
+  response.end(body)
+})
+server.listen(0, "127.0.0.1", () => process.send?.({ port: (server.address() as AddressInfo).port }))

@@ -1,0 +1,83 @@
+// Checks docs/conformance.md: every clause has a module and a test that exist. "*pending*" stands for a test that is
+// still to be written, which no clause of a schema may have.
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const packages = join(import.meta.dirname, "..", "packages")
+const document = join(import.meta.dirname, "..", "docs", "conformance.md")
+const pending = "*pending*"
+
+/** The title is the first argument of a call like `it("…", () => …)`, `it.effect.prop("…", [ …` or `it.each(…)("…", …`. */
+const titlePattern = /([\w.]*)\(\s*("(?:[^"\\]|\\.)*"),\s*(?:async\b|function\b|\(|\[|\{)/g
+
+const readTitles = (file: string): ReadonlySet<string> => {
+  const titles = new Set<string>()
+  for (const [, callee = "", title = '""'] of readFileSync(file, "utf8").matchAll(titlePattern)) {
+    if (!/describe|\.(?:skip|todo|fails)\b/.test(callee)) titles.add(String(JSON.parse(title)))
+  }
+  return titles
+}
+
+const titlesByFile = new Map<string, ReadonlySet<string>>()
+const titlesOf = (file: string): ReadonlySet<string> => {
+  const known = titlesByFile.get(file) ?? readTitles(file)
+  titlesByFile.set(file, known)
+  return known
+}
+
+/** `schema/DamAsset` and `src` → packages/schema/src/DamAsset */
+const locate = (reference: string, folder: string): string => {
+  const [name = "", ...rest] = reference.split("/")
+  return join(packages, name, folder, ...rest)
+}
+
+const checkTest = (reference: string): string | undefined => {
+  const separator = reference.indexOf(" › ")
+  if (separator === -1) return `"${reference}" is not a file and a title`
+  const file = locate(reference.slice(0, separator), "test")
+  const title = reference.slice(separator + 3)
+  if (!existsSync(file)) return `no file ${reference.slice(0, separator)}`
+  return titlesOf(file).has(title) ? undefined : `no test "${title}" in ${reference.slice(0, separator)}`
+}
+
+const checkModule = (reference: string, isPending: boolean): string | undefined => {
+  if (isPending) return reference.startsWith("schema/") ? `${reference} is not proved yet` : undefined
+  return existsSync(`${locate(reference, "src")}.ts`) ? undefined : `no module ${reference}`
+}
+
+const checkRow = (line: string): ReadonlyArray<string> => {
+  const cells = line.split("|").map((cell) => cell.trim())
+  const [, , clause = "", modules = "", tests = ""] = cells
+  if (cells.length !== 6 || clause === "" || modules === "" || tests === "") return ["not four filled cells"]
+  const isPending = tests === pending
+  return [
+    ...modules.split(", ").map((module) => checkModule(module, isPending)),
+    ...(isPending ? [] : tests.split("<br>").map(checkTest))
+  ].filter((problem) => problem !== undefined)
+}
+
+const problems: Array<string> = []
+const numbers = new Map<string, number>()
+let rows = 0
+let pendingRows = 0
+
+for (const line of readFileSync(document, "utf8").split("\n")) {
+  if (!line.startsWith("|") || line.startsWith("| Clause |") || /^\|[-|]+$/.test(line)) continue
+  const clause = /^\| ([A-Z])-(\d+) \|/.exec(line)
+  if (clause === null) {
+    problems.push(`no clause number: ${line}`)
+    continue
+  }
+  const [, part = "", number = ""] = clause
+  rows++
+  if (line.includes(pending)) pendingRows++
+  const expected = (numbers.get(part) ?? 0) + 1
+  numbers.set(part, expected)
+  if (Number(number) !== expected) problems.push(`${part}-${number}: expected ${part}-${expected}`)
+  for (const problem of checkRow(line)) problems.push(`${part}-${number}: ${problem}`)
+}
+
+if (rows === 0) problems.push("docs/conformance.md has no clause")
+for (const problem of problems) console.error(problem)
+console.log(`${rows} clauses, ${pendingRows} pending, ${problems.length} problems`)
+if (problems.length > 0) process.exitCode = 1
