@@ -35,6 +35,9 @@ import * as FileStore from "./internal/FileStore.ts"
 import * as Ids from "./internal/Ids.ts"
 import * as LiveUpdates from "./internal/LiveUpdates.ts"
 import * as Middleware from "./internal/Middleware.ts"
+import * as NotificationRoutes from "./internal/NotificationRoutes.ts"
+import * as Notifications from "./internal/Notifications.ts"
+import * as NotificationStore from "./internal/NotificationStore.ts"
 import * as Origin from "./internal/Origin.ts"
 import * as Robots from "./internal/Robots.ts"
 import * as Server from "./internal/Server.ts"
@@ -67,6 +70,8 @@ export class Emulator extends Context.Service<
  * - `port`: 0, the default, takes a free one.
  * - `data`: the folder that keeps everything; by default nothing outlives the scope.
  * - `credentials`: the Auth Key; by default a random one, or the one that `data` holds. `scopes` are all by default.
+ * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
+ *   default. It doubles with every further one; there are 8.
  * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
  */
 export interface Options {
@@ -79,6 +84,7 @@ export interface Options {
         readonly scopes?: ReadonlyArray<string> | undefined
       }
     | undefined
+  readonly notificationPause?: Duration.Input | undefined
   readonly tokenLifetime?: Duration.Input | undefined
 }
 
@@ -128,6 +134,7 @@ const storage = ({ data }: Options) =>
 const routes = Layer.mergeAll(
   Assemblies.layer,
   LiveUpdates.layer,
+  NotificationRoutes.layer,
   Statistics.layer,
   Dam.layer,
   TokenRoute.layer,
@@ -140,17 +147,19 @@ const stores = Layer.mergeAll(
   AssemblyStore.layer,
   AuthKeys.layer,
   DamStore.layer,
+  NotificationStore.layer,
   StatisticsStore.layer,
   UploadStore.layer,
   UsedSignatures.layer
 )
 
 /** What the routes work with, from the top down. */
-const services = ({ tokenLifetime = "1 hour" }: Options) =>
+const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour" }: Options) =>
   Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
     Layer.provideMerge(Execution.layer),
     Layer.provideMerge(Endings.layer),
+    Layer.provideMerge(Notifications.layer(Duration.fromInputUnsafe(notificationPause))),
     Layer.provideMerge(
       Layer.mergeAll(
         AssemblyStatus.layer,

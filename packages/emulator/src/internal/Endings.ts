@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as AssemblyStore from "./AssemblyStore.ts"
+import * as Notifications from "./Notifications.ts"
 import * as Updates from "./Updates.ts"
 
 /** The end of an Assembly: kept first, then told to whoever wants to know. An Assembly ends once. */
@@ -15,21 +16,25 @@ export class Endings extends Context.Service<
 
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
+  const notifications = yield* Notifications.Notifications
   const updates = yield* Updates.Updates
 
   return Endings.of({
     end: Effect.fnUntraced(function* (id, outcome) {
       if (!(yield* assemblies.end(id, outcome))) return
+      yield* notifications.notify(id)
       yield* updates.publish(outcome.failure === undefined ? Updates.finished(id) : Updates.failed(id, outcome.failure))
     }, Effect.uninterruptible),
     stop: Effect.fnUntraced(function* (id, state) {
       if (!(yield* assemblies.stop(id, state))) return
+      yield* notifications.notify(id)
       yield* updates.publish(Updates.finished(id))
     }, Effect.uninterruptible)
   })
 })
 
-export const layer: Layer.Layer<Endings, never, AssemblyStore.AssemblyStore | Updates.Updates> = Layer.effect(
+export const layer: Layer.Layer<
   Endings,
-  make
-)
+  never,
+  AssemblyStore.AssemblyStore | Notifications.Notifications | Updates.Updates
+> = Layer.effect(Endings, make)
