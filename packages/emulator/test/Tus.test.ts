@@ -220,7 +220,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A creation", (it) => {
     [400, "ERR_INVALID_METADATA", { "upload-length": "1", "upload-metadata": "filename" }],
     [400, "ERR_INVALID_CONCAT", { "upload-length": "1", "upload-concat": "part" }],
     [400, "ERR_INVALID_CONCAT", { "upload-concat": "final;" }],
-    [400, "ERR_INVALID_CONCAT", { "upload-concat": "final;/resumable/files/unknown" }],
+    [404, "ERR_UPLOAD_NOT_FOUND", { "upload-concat": "final;/resumable/files/unknown" }],
     [400, "ERR_INVALID_UPLOAD_LENGTH", { "upload-length": "1", "upload-concat": "final;/resumable/files/a" }]
   ] as const)("is refused with %s", ([status, code, headers]) =>
     Effect.gen(function* () {

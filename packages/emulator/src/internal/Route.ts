@@ -50,6 +50,17 @@ const splitFields = (all: Form.Fields, aliases: Readonly<Record<string, string>>
 const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(Object(named), name)))
 
+/** A number has one form. Read as JavaScript reads it, `01` and `1e0` would be numbers as well. */
+const checkCanonical = Effect.fnUntraced(function* (
+  fields: Form.Fields,
+  named: unknown,
+  invalid: Options<Operation.Any, never>["invalid"]
+) {
+  const changed = Object.entries(Object(named)).find(([name, text]) => fields[name] !== text)
+  if (changed === undefined) return
+  return yield* invalid([{ path: [changed[0]], message: `Expected ${JSON.stringify(changed[1])}` }])
+})
+
 /** A decoder that answers with the operation's own refusal. */
 const decoder = (schema: Schema.ConstraintDecoder<unknown>, invalid: Options<Operation.Any, never>["invalid"]) => {
   const decode = SchemaParser.decodeUnknownEffect(schema, { errors: "all" })
@@ -87,13 +98,15 @@ const reader = (operation: Operation.Any, options: Options<Operation.Any, never>
 
     const texts = splitFields(all, aliases)
     const fields = yield* decodeFields(texts)
+    const named = yield* Effect.orDie(encodeFields(fields))
+    yield* checkCanonical(texts, named, invalid)
     return {
       authKey,
       raw: params.value,
       path: yield* Effect.flatMap(HttpRouter.params, decodePath),
       params: yield* decodeParams(withoutAuth(params.value)),
       fields,
-      others: otherFields(texts, yield* Effect.orDie(encodeFields(fields)))
+      others: otherFields(texts, named)
     }
   })
 }
