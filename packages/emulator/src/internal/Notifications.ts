@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
@@ -55,6 +56,17 @@ const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
     Effect.orElseSucceed(() => "")
   )
 
+/**
+ * A form as the bytes of a body. `fetch` reads a form that it is given while it sends it, and where nobody is there it
+ * rejects a promise that nobody holds.
+ */
+const serialize = (form: FormData): Effect.Effect<HttpBody.HttpBody> =>
+  Effect.gen(function* () {
+    const whole = new Response(form)
+    const bytes = yield* Effect.promise(() => whole.bytes())
+    return HttpBody.uint8Array(bytes, whole.headers.get("content-type") ?? "")
+  })
+
 const make = Effect.fnUntraced(function* (firstPause: Duration.Duration) {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const authKeys = yield* AuthKeys.AuthKeys
@@ -76,13 +88,13 @@ const make = Effect.fnUntraced(function* (firstPause: Duration.Duration) {
         const signer = yield* Effect.orDie(Signer.make({ secret: authKey.value.secret }))
         form.set("signature", Redacted.value(yield* signer.sign(text)))
       }
-      return form
+      return yield* serialize(form)
     },
     Effect.provideService(Mac.Mac, mac)
   )
 
-  const post = (url: string, form: FormData): Effect.Effect<NotificationStore.Outcome> =>
-    http.execute(HttpClientRequest.post(url).pipe(HttpClientRequest.bodyFormData(form))).pipe(
+  const post = (url: string, body: HttpBody.HttpBody): Effect.Effect<NotificationStore.Outcome> =>
+    http.execute(HttpClientRequest.post(url).pipe(HttpClientRequest.setBody(body))).pipe(
       Effect.flatMap(({ status, stream }) =>
         Effect.map(excerptOf(stream), (data) => ({ code: status, data, error: undefined }))
       ),
@@ -101,7 +113,7 @@ const make = Effect.fnUntraced(function* (firstPause: Duration.Duration) {
 
   const attempt = Effect.fnUntraced(function* (id: string, assembly: AssemblyStore.Row, url: string) {
     yield* sent.begin(id, assembly.id, url)
-    const outcome = yield* Effect.flatMap(formOf(assembly), (form) => post(url, form))
+    const outcome = yield* Effect.flatMap(formOf(assembly), (body) => post(url, body))
     yield* sent.end(id, outcome)
     return outcome.code === 200
   })
