@@ -4,7 +4,6 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Context from "effect/Context"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -24,6 +23,7 @@ import * as Authentication from "./internal/Authentication.ts"
 import * as AuthKeys from "./internal/AuthKeys.ts"
 import * as Cancellation from "./internal/Cancellation.ts"
 import * as Creation from "./internal/Creation.ts"
+import * as Chance from "./internal/Chance.ts"
 import * as Dam from "./internal/Dam.ts"
 import * as DamStore from "./internal/DamStore.ts"
 import * as BearerTokens from "./internal/BearerTokens.ts"
@@ -70,6 +70,7 @@ export class Emulator extends Context.Service<
  * - `port`: 0, the default, takes a free one.
  * - `data`: the folder that keeps everything; by default nothing outlives the scope.
  * - `credentials`: the Auth Key; by default a random one, or the one that `data` holds. `scopes` are all by default.
+ * - `seed`: ids and keys are the same with every run, in the order in which they are asked for, and no secret.
  * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
  *   default. It doubles with every further one; there are 8.
  * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
@@ -84,6 +85,7 @@ export interface Options {
         readonly scopes?: ReadonlyArray<string> | undefined
       }
     | undefined
+  readonly seed?: string | undefined
   readonly notificationPause?: Duration.Input | undefined
   readonly tokenLifetime?: Duration.Input | undefined
 }
@@ -182,7 +184,8 @@ const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour" }: 
  *
  * **Details**
  *
- * It listens on loopback only. When the scope closes, requests under way get 50 milliseconds, then they are cut.
+ * It listens on loopback only. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
+ * however that ends: what was answered is kept. When the scope closes, requests under way get 50 milliseconds, then they are cut.
  *
  * **Gotchas**
  *
@@ -201,7 +204,10 @@ const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour" }: 
  */
 export const layer = (
   options: Options = {}
-): Layer.Layer<Emulator | Faults.Faults, HttpServerError.ServeError | PlatformError.PlatformError> =>
+): Layer.Layer<
+  Emulator | Faults.Faults,
+  HttpServerError.ServeError | PlatformError.PlatformError | Database.DataInUse
+> =>
   Layer.mergeAll(
     emulator(options),
     FaultQueue.layerFaults,
@@ -209,9 +215,10 @@ export const layer = (
   ).pipe(
     Layer.provide(services(options)),
     Layer.provide(Origin.layer),
+    Layer.provide(Chance.layer(options.seed)),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port ?? 0)),
-    Layer.provide([NodeFileSystem.layer, NodePath.layer, SecureRandom.layerWebCrypto]),
+    Layer.provide([NodeFileSystem.layer, NodePath.layer]),
     // Layers are shared by reference, and two emulators share nothing.
     Layer.fresh
   )

@@ -6,6 +6,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 
@@ -30,7 +31,7 @@ export class FileStore extends Context.Service<
     readonly size: (id: string) => Effect.Effect<bigint>
     /**
      * Stores bytes as they come, at most `room` of them. However it ends – the stream fails, the fiber is interrupted –
-     * what was stored is on the disk when it has ended.
+     * what was stored has left this process when it has ended, so its death loses nothing. That of the machine may.
      */
     readonly append: <E>(
       id: string,
@@ -51,6 +52,8 @@ export class FileStore extends Context.Service<
 /** Bytes that are read at once. */
 const readChunk = 1024 * 1024
 
+const maxReaders = 2
+
 /** Writes chunks to an open file and refuses the one that would take more than `room`. */
 const writer = (file: FileSystem.File, room: bigint | undefined) => {
   let left = room
@@ -66,6 +69,10 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   yield* fs.makeDirectory(folder, { recursive: true })
   const fileOf = (id: string) => path.join(folder, id)
+  const readers = yield* Semaphore.make(maxReaders)
+  /** Reads a blob to its end. Many at once would only hold memory: what reads them uses one core. */
+  const readAll = (id: string, use: (chunk: Uint8Array) => Effect.Effect<void>) =>
+    readers.withPermit(Stream.runForEach(read(id), use))
   const read = (id: string) => Stream.orDie(fs.stream(fileOf(id), { chunkSize: readChunk }))
 
   return FileStore.of({
@@ -80,12 +87,9 @@ const make = Effect.fnUntraced(function* (folder: string) {
         Effect.orDie,
         Effect.flatMap((file) => {
           const write = writer(file, room)
-          return bytes.pipe(
-            // What was read from the connection is written even if the connection breaks meanwhile.
-            Stream.runForEachArray((chunks) =>
-              Effect.uninterruptible(Effect.forEach(chunks, write, { discard: true }))
-            ),
-            Effect.ensuring(Effect.orDie(file.sync))
+          // What was read from the connection is written even if the connection breaks meanwhile.
+          return Stream.runForEachArray(bytes, (chunks) =>
+            Effect.uninterruptible(Effect.forEach(chunks, write, { discard: true }))
           )
         }),
         Effect.scoped
@@ -95,7 +99,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
         const md5 = createHash("md5")
         const sha256 = createHash("sha256")
         let size = 0
-        return Stream.runForEach(read(id), (chunk) =>
+        return readAll(id, (chunk) =>
           Effect.sync(() => {
             md5.update(chunk)
             sha256.update(chunk)
@@ -106,7 +110,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
     hash: (id, algorithm) =>
       Effect.suspend(() => {
         const hash = createHash(algorithm)
-        return Stream.runForEach(read(id), (chunk) => Effect.sync(() => void hash.update(chunk))).pipe(
+        return readAll(id, (chunk) => Effect.sync(() => void hash.update(chunk))).pipe(
           Effect.map(() => hash.digest("hex"))
         )
       }),
@@ -116,7 +120,6 @@ const make = Effect.fnUntraced(function* (folder: string) {
         const unfinished = `${fileOf(id)}.part`
         const file = yield* fs.open(unfinished, { flag: "w" })
         for (const part of parts) yield* Stream.runForEach(read(part), (chunk) => file.writeAll(chunk))
-        yield* file.sync
         yield* fs.rename(unfinished, fileOf(id))
       }).pipe(Effect.scoped, Effect.orDie),
     remove: (id) => Effect.orDie(fs.remove(fileOf(id), { force: true }))
