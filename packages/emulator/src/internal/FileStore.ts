@@ -27,7 +27,8 @@ export class NoRoom extends Data.TaggedError("NoRoom") {}
 export class FileStore extends Context.Service<
   FileStore,
   {
-    readonly create: (id: string) => Effect.Effect<void>
+    /** `isHashed`: its digest is computed while its bytes come, so that it is there with the last one. */
+    readonly create: (id: string, options: { readonly isHashed: boolean }) => Effect.Effect<void>
     readonly size: (id: string) => Effect.Effect<bigint>
     /**
      * Stores bytes as they come, at most `room` of them. However it ends – the stream fails, the fiber is interrupted –
@@ -54,13 +55,30 @@ const readChunk = 1024 * 1024
 
 const maxReaders = 2
 
+/** A digest on its way. */
+class Hashing {
+  size = 0
+  private readonly md5 = createHash("md5")
+  private readonly sha256 = createHash("sha256")
+
+  update(chunk: Uint8Array): void {
+    this.md5.update(chunk)
+    this.sha256.update(chunk)
+    this.size += chunk.length
+  }
+
+  digest(): Digest {
+    return { size: this.size, md5hash: this.md5.digest("hex"), sha256: this.sha256.digest("hex") }
+  }
+}
+
 /** Writes chunks to an open file and refuses the one that would take more than `room`. */
-const writer = (file: FileSystem.File, room: bigint | undefined) => {
+const writer = (file: FileSystem.File, room: bigint | undefined, hashing: Hashing | undefined) => {
   let left = room
   return (chunk: Uint8Array): Effect.Effect<void, NoRoom> => {
     if (left !== undefined && BigInt(chunk.length) > left) return Effect.fail(new NoRoom())
     if (left !== undefined) left -= BigInt(chunk.length)
-    return Effect.orDie(file.writeAll(chunk))
+    return Effect.map(Effect.orDie(file.writeAll(chunk)), () => hashing?.update(chunk))
   }
 }
 
@@ -69,6 +87,12 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   yield* fs.makeDirectory(folder, { recursive: true })
   const fileOf = (id: string) => path.join(folder, id)
+  const sizeOf = (id: string) =>
+    fs.stat(fileOf(id)).pipe(
+      Effect.map(({ size }) => ByteSize.toBigInt(size)),
+      Effect.orDie
+    )
+  const hashings = new Map<string, Hashing>()
   const readers = yield* Semaphore.make(maxReaders)
   /** Reads a blob to its end. Many at once would only hold memory: what reads them uses one core. */
   const readAll = (id: string, use: (chunk: Uint8Array) => Effect.Effect<void>) =>
@@ -76,17 +100,20 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const read = (id: string) => Stream.orDie(fs.stream(fileOf(id), { chunkSize: readChunk }))
 
   return FileStore.of({
-    create: (id) => fs.open(fileOf(id), { flag: "ax" }).pipe(Effect.scoped, Effect.orDie, Effect.asVoid),
-    size: (id) =>
-      fs.stat(fileOf(id)).pipe(
-        Effect.map(({ size }) => ByteSize.toBigInt(size)),
-        Effect.orDie
+    create: (id, { isHashed }) =>
+      fs.open(fileOf(id), { flag: "ax" }).pipe(
+        Effect.scoped,
+        Effect.orDie,
+        Effect.map(() => {
+          if (isHashed) hashings.set(id, new Hashing())
+        })
       ),
+    size: sizeOf,
     append: (id, bytes, room) =>
       fs.open(fileOf(id), { flag: "a" }).pipe(
         Effect.orDie,
         Effect.flatMap((file) => {
-          const write = writer(file, room)
+          const write = writer(file, room, hashings.get(id))
           // What was read from the connection is written even if the connection breaks meanwhile.
           return Stream.runForEachArray(bytes, (chunks) =>
             Effect.uninterruptible(Effect.forEach(chunks, write, { discard: true }))
@@ -94,19 +121,15 @@ const make = Effect.fnUntraced(function* (folder: string) {
         }),
         Effect.scoped
       ),
-    digest: (id) =>
-      Effect.suspend(() => {
-        const md5 = createHash("md5")
-        const sha256 = createHash("sha256")
-        let size = 0
-        return readAll(id, (chunk) =>
-          Effect.sync(() => {
-            md5.update(chunk)
-            sha256.update(chunk)
-            size += chunk.length
-          })
-        ).pipe(Effect.map(() => ({ size, md5hash: md5.digest("hex"), sha256: sha256.digest("hex") })))
-      }),
+    digest: Effect.fnUntraced(function* (id) {
+      const hashed = hashings.get(id)
+      hashings.delete(id)
+      // The length of the file is the truth: a former process may have written some of it.
+      if (hashed !== undefined && BigInt(hashed.size) === (yield* sizeOf(id))) return hashed.digest()
+      const hashing = new Hashing()
+      yield* readAll(id, (chunk) => Effect.sync(() => hashing.update(chunk)))
+      return hashing.digest()
+    }),
     hash: (id, algorithm) =>
       Effect.suspend(() => {
         const hash = createHash(algorithm)
@@ -122,7 +145,10 @@ const make = Effect.fnUntraced(function* (folder: string) {
         for (const part of parts) yield* Stream.runForEach(read(part), (chunk) => file.writeAll(chunk))
         yield* fs.rename(unfinished, fileOf(id))
       }).pipe(Effect.scoped, Effect.orDie),
-    remove: (id) => Effect.orDie(fs.remove(fileOf(id), { force: true }))
+    remove: (id) => {
+      hashings.delete(id)
+      return Effect.orDie(fs.remove(fileOf(id), { force: true }))
+    }
   })
 })
 

@@ -174,8 +174,9 @@ const make = Effect.gen(function* () {
     const assembly = yield* assemblyAt(creation.metadata.assembly_url)
     yield* checkSize(assembly, creation.length)
     const id = yield* newId
-    yield* files.create(id)
-    return yield* insert(id, creation.concat === undefined ? "ordinary" : "partial", assembly.id, creation)
+    const kind = creation.concat === undefined ? "ordinary" : "partial"
+    yield* files.create(id, { isHashed: kind === "ordinary" })
+    return yield* insert(id, kind, assembly.id, creation)
   }, Effect.uninterruptible)
 
   /** A part of a final upload, finished and of the same Assembly. */
