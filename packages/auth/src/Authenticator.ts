@@ -114,6 +114,25 @@ export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator
 /** The codes by which a token alone is refused; another one may be accepted. Beyond the specification. */
 const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])
 
+const makeTokens = () =>
+  Layer.effect(
+    Authenticator,
+    Effect.map(Tokens.Tokens, (tokens) =>
+      Authenticator.of({
+        authenticate: ({ baseUrl, params, scope }) =>
+          Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
+            _tag: "Bearer",
+            params: JSON.stringify(params),
+            token: value
+          })),
+        refused: (proof, { code, status }) =>
+          proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code))
+            ? Effect.as(tokens.refused(proof.token), "retry")
+            : Effect.succeed("final")
+      })
+    )
+  )
+
 /**
  * A bearer token of `Tokens`. One that the service refuses (401, or a code that says so) is given up, and the request
  * may be tried once more with another.
@@ -124,20 +143,6 @@ const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER
  *   Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
  * )
  */
-export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> = Layer.effect(
-  Authenticator,
-  Effect.map(Tokens.Tokens, (tokens) =>
-    Authenticator.of({
-      authenticate: ({ baseUrl, params, scope }) =>
-        Effect.map(tokens.get({ baseUrl, scope }), ({ value }) => ({
-          _tag: "Bearer",
-          params: JSON.stringify(params),
-          token: value
-        })),
-      refused: (proof, { code, status }) =>
-        proof._tag === "Bearer" && (status === 401 || tokenCodes.has(code))
-          ? Effect.as(tokens.refused(proof.token), "retry")
-          : Effect.succeed("final")
-    })
-  )
-)
+export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> =
+  // Pure, so that a bundle of a program that signs leaves tokens out.
+  /* @__PURE__ */ makeTokens()

@@ -102,7 +102,7 @@ const code = (error: AnyError) => `${error._tag} ${error.code ?? ""}`
 
 describe("Every operation with every proof", () => {
   it.effect.each(cases)("%s is accepted with %s", ([, method, ask, scope]) =>
-    ask.pipe(Effect.provide(client(method, { scope })), Effect.provide(Emulator.layer()))
+    ask.pipe(Effect.provide(client(method, { scope }).pipe(Layer.provide(Emulator.layer()))))
   )
 
   it.effect.each(cases)("%s is refused with %s of another secret", ([, method, ask, scope]) =>

@@ -19,6 +19,10 @@ export const AssemblyId = Schema.String.check(
 ).pipe(Schema.brand("AssemblyId"))
 export type AssemblyId = typeof AssemblyId.Type
 
+const text = Schema.optionalKey(Schema.NullOr(Schema.String))
+const number = Schema.optionalKey(Schema.NullOr(Schema.Finite))
+const boolean = Schema.optionalKey(Schema.NullOr(Schema.Boolean))
+
 const rest = [Schema.Record(Schema.String, Schema.Json)] as const
 
 /**
@@ -28,18 +32,26 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
 export const File = Schema.StructWithRest(
   Schema.Struct({
     id: Schema.optionalKey(Schema.String),
-    name: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    field: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    mime: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    size: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-    md5hash: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    sha256: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    url: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    ssl_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    workspace: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    asset_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    version_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    path: Schema.optionalKey(Schema.NullOr(Schema.String))
+    name: text,
+    field: text,
+    basename: text,
+    ext: text,
+    type: text,
+    mime: text,
+    size: number,
+    md5hash: text,
+    sha256: text,
+    url: text,
+    ssl_url: text,
+    original_id: text,
+    is_tus_file: boolean,
+    tus_upload_url: text,
+    thumbhash: text,
+    has_alpha: boolean,
+    workspace: text,
+    asset_id: text,
+    version_id: text,
+    path: text
   }),
   rest
 )
@@ -53,13 +65,13 @@ export type File = typeof File.Type
  */
 export const TusReceipt = Schema.StructWithRest(
   Schema.Struct({
-    filename: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    fieldname: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    filename: text,
+    fieldname: text,
     user_meta: Schema.optionalKey(Schema.Json),
-    size: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-    offset: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+    size: number,
+    offset: number,
     finished: Schema.optionalKey(Schema.Boolean),
-    upload_url: Schema.optionalKey(Schema.NullOr(Schema.String))
+    upload_url: text
   }),
   rest
 )
@@ -73,19 +85,28 @@ export type TusReceipt = typeof TusReceipt.Type
  */
 export const Status = Schema.StructWithRest(
   Schema.Struct({
-    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    message: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    ok: text,
+    error: text,
+    message: text,
     assembly_id: Schema.String,
-    assembly_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    assembly_ssl_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    tus_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    update_stream_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    bytes_expected: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-    bytes_received: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-    expected_tus_uploads: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-    started_tus_uploads: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-    finished_tus_uploads: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
+    assembly_url: text,
+    assembly_ssl_url: text,
+    tus_url: text,
+    websocket_url: text,
+    update_stream_url: text,
+    bytes_expected: number,
+    bytes_received: number,
+    bytes_usage: number,
+    start_date: text,
+    execution_start: text,
+    execution_duration: number,
+    num_input_files: number,
+    region: text,
+    template_id: text,
+    notify_url: text,
+    expected_tus_uploads: number,
+    started_tus_uploads: number,
+    finished_tus_uploads: number,
     tus_uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(TusReceipt))),
     uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(File))),
     results: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Array(File))))

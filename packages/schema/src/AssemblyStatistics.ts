@@ -7,6 +7,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { quick } from "./internal/quick.ts"
 import { closed, strict } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./Scalar.ts"
 
@@ -72,7 +73,7 @@ export type ErrorTotal = typeof ErrorTotal.Type
 export const Statistics = Schema.Struct({
   ok: Schema.Literal("ASSEMBLY_STATS_FOUND"),
   granularity: PositiveInt,
-  stats: Schema.Array(StatsBucket),
+  stats: Schema.Array(quick(StatsBucket)),
   errorStatsGranularity: PositiveInt,
   errorStats: Schema.Array(ErrorBucket),
   errorStatsTotals: Schema.Array(ErrorTotal),

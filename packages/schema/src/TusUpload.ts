@@ -54,7 +54,7 @@ export type Offset = typeof Offset.Type
 
 const segment = "[A-Za-z0-9_~+-][A-Za-z0-9._~+-]*"
 const path = `/resumable/files/${segment}(?:/${segment})*`
-const url = `(?:https?://[A-Za-z0-9.:[\\]-]+)?${path}`
+const url = `(?:https?://[A-Za-z0-9._:[\\]-]+)?${path}`
 
 /**
  * The path of an upload URL, `/resumable/files/<id>` and perhaps more segments (spec.md, "tus upload resource"). No

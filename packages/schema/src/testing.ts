@@ -13,11 +13,16 @@ import * as AssemblyList from "./AssemblyList.ts"
 import * as AssemblyStatistics from "./AssemblyStatistics.ts"
 import * as Auth from "./Auth.ts"
 import * as DamAsset from "./DamAsset.ts"
-import type { Rule } from "./internal/invalid.ts"
+import type { Invalids, Rule } from "./internal/invalid.ts"
 import {
+  either,
+  encoded,
   field,
   fractions,
   integers,
+  invalidDecoded,
+  invalids,
+  invalidWire,
   missing,
   notText,
   oneOf,
@@ -28,67 +33,7 @@ import {
 } from "./internal/invalid.ts"
 import * as TusUpload from "./TusUpload.ts"
 
-/**
- * An invalid value. `path` is where the rule is broken, by the names of the form that `input` has; the empty path is
- * the value as a whole. `rule` says in words what is broken.
- */
-export interface Invalid {
-  readonly input: unknown
-  readonly path: ReadonlyArray<PropertyKey>
-  readonly rule: string
-}
-
-/**
- * Invalid values of a request in its two forms: `decoded` for what a program passes in, `wire` for what a server
- * receives (params before they become text; headers with lowercase names).
- */
-export interface Invalids {
-  readonly decoded: Arbitrary.Arbitrary<Invalid>
-  readonly wire: Arbitrary.Arbitrary<Invalid>
-}
-
-const breaking = <A>(
-  valid: Arbitrary.Arbitrary<A>,
-  rules: ReadonlyArray<readonly [rule: string, breakage: Rule<A, A>["decoded"]]>
-): Arbitrary.Arbitrary<Invalid> =>
-  oneOf(
-    ...rules.flatMap(([rule, breakage]) =>
-      breakage === undefined
-        ? []
-        : [
-            Arbitrary.map(Arbitrary.all([valid, breakage]), ([value, { change, path }]): Invalid => ({
-              input: change(value),
-              path,
-              rule
-            }))
-          ]
-    )
-  )
-
-const invalidDecoded = <A>(valid: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Rule<A, never>>) =>
-  breaking(
-    valid,
-    rules.map(({ decoded, rule }) => [rule, decoded] as const)
-  )
-
-const invalidWire = <A>(valid: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Rule<never, A>>) =>
-  breaking(
-    valid,
-    rules.map(({ rule, wire }) => [rule, wire] as const)
-  )
-
-const encoded = <T, E>(schema: Schema.ConstraintCodec<T, E>): Arbitrary.Arbitrary<E> =>
-  Arbitrary.map(Arbitrary.schema(schema), Schema.encodeSync(schema))
-
-const invalids = <T, E>(schema: Schema.ConstraintCodec<T, E>, rules: ReadonlyArray<Rule<T, E>>): Invalids => ({
-  decoded: invalidDecoded(Arbitrary.schema(schema), rules),
-  wire: invalidWire(encoded(schema), rules)
-})
-
-const either = (...all: ReadonlyArray<Invalids>): Invalids => ({
-  decoded: oneOf(...all.map(({ decoded }) => decoded)),
-  wire: oneOf(...all.map(({ wire }) => wire))
-})
+export type { Invalid, Invalids } from "./internal/invalid.ts"
 
 const empty = Arbitrary.Constant("")
 

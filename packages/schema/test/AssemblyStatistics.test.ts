@@ -1,8 +1,9 @@
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
-import { accepted, accepts, onDecode, onEncode, without } from "./support.ts"
+import { accepted, accepts, onDecode, onEncode, sample, without } from "./support.ts"
 
 const bucket = {
   data_from_ts: 1_767_225_600,
@@ -138,6 +139,52 @@ describe("Statistics", () => {
     assert.match(
       onEncode(AssemblyStatistics.StatisticsStrict, places[3])[0]!,
       /^errorStatsTotals\.0\.added: Unknown key/
+    )
+  })
+})
+
+describe("the short way of statistics", () => {
+  it("decodes and refuses as the struct of a bucket does", () => {
+    const plain = Schema.Struct({
+      ...AssemblyStatistics.Statistics.fields,
+      stats: Schema.Array(AssemblyStatistics.StatsBucket)
+    })
+    const same = (wire: unknown) => {
+      assert.deepStrictEqual(onDecode(AssemblyStatistics.Statistics, wire), onDecode(plain, wire))
+      if (accepts(plain, wire)) {
+        const decoded = Schema.decodeUnknownSync(AssemblyStatistics.Statistics)(wire)
+        assert.deepStrictEqual(decoded, Schema.decodeUnknownSync(plain)(wire))
+        assert.deepStrictEqual(
+          Schema.encodeSync(AssemblyStatistics.Statistics)(decoded),
+          Schema.encodeSync(plain)(decoded)
+        )
+      }
+    }
+    for (const value of sample(Arbitrary.schema(plain), 100)) same(Schema.encodeSync(plain)(value))
+    for (const bad of [
+      null,
+      [],
+      5,
+      {},
+      { ...bucket, added: 1 },
+      without(bucket, "num_files"),
+      without({ ...bucket, added: 1 }, "num_files")
+    ]) {
+      same({ ...response, stats: [bucket, bad] })
+    }
+    for (const key of Object.keys(bucket)) {
+      for (const value of [-1, 0, -0, 0.5, 1e21, Infinity, NaN, "1", null, undefined, true]) {
+        same({ ...response, stats: [{ ...bucket, [key]: value }] })
+      }
+    }
+    const inherited: unknown = Object.create(bucket)
+    same({ ...response, stats: [inherited] })
+  })
+
+  it("has the JSON Schema of a bucket", () => {
+    assert.deepStrictEqual(
+      Schema.toJsonSchemaDocument(Schema.Array(AssemblyStatistics.StatsBucket)).schema,
+      Schema.toJsonSchemaDocument(AssemblyStatistics.Statistics.fields.stats).schema
     )
   })
 })

@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (...script: ReadonlyArray<Answer
   }
 })
 
-export const credentials = Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") })
+const credentials = Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") })
 
 /** Tokens of a process of its own. */
 export const tokens = (

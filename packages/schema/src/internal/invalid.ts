@@ -98,3 +98,65 @@ export const whole = (
     arbitrary && Arbitrary.map(arbitrary, (value): Breakage<unknown> => ({ path, change: () => value }))
   return { rule, decoded: replace(bad.decoded), wire: replace(bad.wire) }
 }
+
+/**
+ * An invalid value. `path` is where the rule is broken, by the names of the form that `input` has; the empty path is
+ * the value as a whole. `rule` says in words what is broken.
+ */
+export interface Invalid {
+  readonly input: unknown
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly rule: string
+}
+
+/**
+ * Invalid values of a request in its two forms: `decoded` for what a program passes in, `wire` for what a server
+ * receives (params before they become text; headers with lowercase names).
+ */
+export interface Invalids {
+  readonly decoded: Arbitrary.Arbitrary<Invalid>
+  readonly wire: Arbitrary.Arbitrary<Invalid>
+}
+
+const breaking = <A>(
+  valid: Arbitrary.Arbitrary<A>,
+  rules: ReadonlyArray<readonly [rule: string, breakage: Rule<A, A>["decoded"]]>
+): Arbitrary.Arbitrary<Invalid> =>
+  oneOf(
+    ...rules.flatMap(([rule, breakage]) =>
+      breakage === undefined
+        ? []
+        : [
+            Arbitrary.map(Arbitrary.all([valid, breakage]), ([value, { change, path }]): Invalid => ({
+              input: change(value),
+              path,
+              rule
+            }))
+          ]
+    )
+  )
+
+export const invalidDecoded = <A>(valid: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Rule<A, never>>) =>
+  breaking(
+    valid,
+    rules.map(({ decoded, rule }) => [rule, decoded] as const)
+  )
+
+export const invalidWire = <A>(valid: Arbitrary.Arbitrary<A>, rules: ReadonlyArray<Rule<never, A>>) =>
+  breaking(
+    valid,
+    rules.map(({ rule, wire }) => [rule, wire] as const)
+  )
+
+export const encoded = <T, E>(schema: Schema.ConstraintCodec<T, E>): Arbitrary.Arbitrary<E> =>
+  Arbitrary.map(Arbitrary.schema(schema), Schema.encodeSync(schema))
+
+export const invalids = <T, E>(schema: Schema.ConstraintCodec<T, E>, rules: ReadonlyArray<Rule<T, E>>): Invalids => ({
+  decoded: invalidDecoded(Arbitrary.schema(schema), rules),
+  wire: invalidWire(encoded(schema), rules)
+})
+
+export const either = (...all: ReadonlyArray<Invalids>): Invalids => ({
+  decoded: oneOf(...all.map(({ decoded }) => decoded)),
+  wire: oneOf(...all.map(({ wire }) => wire))
+})

@@ -1,0 +1,172 @@
+/**
+ * What the interpreter makes of an Authenticator that fails, and of a proof that is refused.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as AuthError from "@assembly-effect/auth/AuthError"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as FakeService from "./utils/FakeService.ts"
+import { assemblyId } from "./utils/operations.ts"
+
+const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+const create = Assemblies.create({ assemblyId })
+
+const clientOf = (
+  service: ReturnType<typeof FakeService.make>,
+  authenticator: Authenticator.Authenticator["Service"]
+) =>
+  AssemblyClient.layer({ baseUrl: "https://api2.example.com/v2/" }).pipe(
+    Layer.provide([Layer.succeed(Authenticator.Authenticator, authenticator), service.layer, RetryPolicy.layerNone])
+  )
+
+const refusal = { code: "CODE", status: 400 }
+
+const failures: ReadonlyArray<readonly [error: AuthError.AuthError, expected: object]> = [
+  [
+    new AuthError.WrongCredentials({ code: "TOKEN_INVALID_CREDENTIALS", status: 401 }),
+    { _tag: "AuthenticationFailed", code: "TOKEN_INVALID_CREDENTIALS", status: 401, assemblyId }
+  ],
+  [
+    new AuthError.ScopeNotGranted({ ...refusal, scopes: ["assemblies:write"] }),
+    { _tag: "AuthenticationFailed", ...refusal, assemblyId }
+  ],
+  [new AuthError.AudienceRefused(refusal), { _tag: "AuthenticationFailed", ...refusal, assemblyId }],
+  [new AuthError.TokenRefused(refusal), { _tag: "AuthenticationFailed", ...refusal, assemblyId }],
+  [
+    new AuthError.TokenRateLimited({ code: "RATE_LIMIT_REACHED", status: 429, retryAfter: Duration.seconds(7) }),
+    { _tag: "RateLimited", code: "RATE_LIMIT_REACHED", status: 429, assemblyId, retryAfter: Duration.seconds(7) }
+  ],
+  [
+    new AuthError.TokenUnavailable({ problem: "the connection failed" }),
+    {
+      _tag: "TransportFailure",
+      operation: "Assemblies.create",
+      assemblyId,
+      problem: "No token: the connection failed"
+    }
+  ],
+  [
+    new AuthError.UnexpectedTokenResponse({ status: 200, problem: "a body that is not UTF-8" }),
+    {
+      _tag: "UnexpectedResponse",
+      operation: "Assemblies.create",
+      assemblyId,
+      status: 200,
+      problem: "no token, a body that is not UTF-8",
+      excerpt: ""
+    }
+  ]
+]
+
+describe("Without a proof", () => {
+  it.effect.each(failures)("%s ends the operation before it is sent", ([error, expected]) =>
+    Effect.gen(function* () {
+      const service = FakeService.make(FakeService.json(200, {}))
+      const client = clientOf(service, {
+        authenticate: () => Effect.fail(error),
+        refused: () => Effect.succeed("retry")
+      })
+      yield* Effect.flip(list).pipe(Effect.provide(client))
+      assert.isEmpty(service.requests)
+      const failure: object = yield* Effect.flip(create).pipe(Effect.provide(client))
+      for (const [name, value] of Object.entries(expected)) {
+        assert.deepStrictEqual(Reflect.get(failure, name), value, name)
+      }
+    })
+  )
+})
+
+/** Gives `token-1`, `token-2`, … and the same verdict on every refusal. */
+const counting = (verdict: "retry" | "final") => {
+  const asked: Array<Authenticator.Unauthenticated> = []
+  const refused: Array<readonly [token: string, code: string, status: number]> = []
+  const authenticator: Authenticator.Authenticator["Service"] = {
+    authenticate: (request) =>
+      Effect.sync(() => {
+        asked.push(request)
+        return { _tag: "Bearer", params: "{}", token: Redacted.make(`token-${asked.length}`) }
+      }),
+    refused: (proof, { code, status }) =>
+      Effect.sync(() => {
+        refused.push([proof._tag === "Bearer" ? Redacted.value(proof.token) : "", code, status])
+        return verdict
+      })
+  }
+  return { asked, refused, authenticator }
+}
+
+const empty = FakeService.json(200, { items: [], count: 0 })
+const expired = FakeService.json(400, { error: "BEARER_TOKEN_EXPIRED" })
+
+describe("A proof that is refused", () => {
+  it.effect.each([
+    ["a code", expired, "BEARER_TOKEN_EXPIRED", 400],
+    ["a 401 with any code", FakeService.json(401, { error: "SERVER_401" }), "SERVER_401", 401],
+    ["a 401 of a page", FakeService.text(401, "<html>"), "", 401]
+  ] as const)("by %s is replaced by another one", ([, answer, code, status]) =>
+    Effect.gen(function* () {
+      const { asked, authenticator, refused } = counting("retry")
+      const service = FakeService.make(answer, empty)
+      yield* list.pipe(Effect.provide(clientOf(service, authenticator)))
+      assert.strictEqual(asked.length, 2)
+      assert.deepStrictEqual(refused, [["token-1", code, status]])
+    })
+  )
+
+  it.effect("is replaced once, never in a loop", () =>
+    Effect.gen(function* () {
+      const { asked, authenticator, refused } = counting("retry")
+      const service = FakeService.make(expired)
+      const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
+      assert.strictEqual(error._tag, "AuthenticationFailed")
+      assert.strictEqual(service.requests.length, 2)
+      assert.strictEqual(asked.length, 2)
+      assert.strictEqual(refused.length, 1)
+    })
+  )
+
+  it.effect("is the end where the Authenticator says so", () =>
+    Effect.gen(function* () {
+      const { authenticator } = counting("final")
+      const service = FakeService.make(expired, empty)
+      const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
+      assert.strictEqual(error._tag, "AuthenticationFailed")
+      assert.strictEqual(service.requests.length, 1)
+    })
+  )
+
+  it.effect.each([
+    ["an error of the operation", FakeService.json(400, { error: "ASSEMBLY_LIST_ERROR" })],
+    ["a 403 of another code", FakeService.json(403, { error: "SERVER_403" })],
+    ["a rate limit", FakeService.json(429, { error: "RATE_LIMIT_REACHED" })],
+    ["a 502 of a page", FakeService.text(502, "<html>")],
+    ["a lost answer", FakeService.lost]
+  ] as const)("is not what %s means", ([, answer]) =>
+    Effect.gen(function* () {
+      const { authenticator, refused } = counting("retry")
+      const service = FakeService.make(answer)
+      yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, authenticator)))
+      assert.isEmpty(refused)
+      assert.strictEqual(service.requests.length, 1)
+    })
+  )
+
+  it.effect("was asked for the checked base URL, the scope and the place of the nonce", () =>
+    Effect.gen(function* () {
+      const { asked, authenticator } = counting("final")
+      yield* list.pipe(Effect.provide(clientOf(FakeService.make(empty), authenticator)))
+      const [{ baseUrl, nonceIn, scope } = {}] = asked
+      assert.deepStrictEqual(
+        { baseUrl: String(baseUrl), nonceIn, scope },
+        { baseUrl: "https://api2.example.com/v2", nonceIn: "auth", scope: "assemblies:read" }
+      )
+    })
+  )
+})

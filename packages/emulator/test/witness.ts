@@ -1,0 +1,148 @@
+/**
+ * Sees all that a program may see, print, log or trace, and knows what must not be in it.
+ */
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { assert } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
+import * as TestConsole from "effect/testing/TestConsole"
+import * as Tracer from "effect/Tracer"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { inspect } from "node:util"
+
+const stringify = (value: unknown): string => {
+  try {
+    return JSON.stringify(value) ?? ""
+  } catch {
+    // Circular, or a bigint: nothing was printed then.
+    return ""
+  }
+}
+
+/** All that a program may print of a value. */
+const renderings = (value: unknown): ReadonlyArray<string> => [
+  String(value),
+  stringify(value),
+  inspect(value, { depth: Infinity, showHidden: true }),
+  ...(value instanceof Error ? [value.message, value.stack ?? "", Cause.pretty(Cause.fail(value))] : [])
+]
+
+/** All that a span exports. */
+const renderSpan = ({ attributes, events, name, status }: Tracer.NativeSpan): ReadonlyArray<string> => {
+  const texts = [name, ...renderings(Object.fromEntries(attributes)), ...renderings(events)]
+  if (status._tag !== "Ended") return texts
+  const { exit } = status
+  return texts.concat(renderings(exit), Exit.isFailure(exit) ? [Cause.pretty(exit.cause)] : [])
+}
+
+/** What was seen, and what must not be in it. */
+export const make = ({ key, secret }: { readonly key: string; readonly secret: string }) => {
+  const seen: Array<string> = []
+  const forbidden = new Set([secret, Buffer.from(`${key}:${secret}`).toString("base64")])
+  const spans: Array<Tracer.NativeSpan> = []
+
+  const logger = (format: Logger.Logger<unknown, unknown>) =>
+    Logger.map(
+      format,
+      (output) => void seen.push(typeof output === "string" ? output : inspect(output, { depth: Infinity }))
+    )
+
+  const observe = Layer.mergeAll(
+    Logger.layer([
+      logger(Logger.formatSimple),
+      logger(Logger.formatLogFmt),
+      logger(Logger.formatJson),
+      logger(Logger.formatStructured),
+      Logger.consolePretty({ colors: false, mode: "tty" }),
+      Logger.tracerLogger
+    ]),
+    Layer.succeed(References.MinimumLogLevel, "All"),
+    Layer.succeed(
+      Tracer.Tracer,
+      Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+    )
+  )
+
+  return {
+    observe,
+    spans,
+    /** A value that the program holds: printed, logged, and put into a span. */
+    look: Effect.fnUntraced(function* (value: unknown) {
+      seen.push(...renderings(value))
+      yield* Effect.logError("seen", value)
+      yield* Effect.annotateCurrentSpan("seen", value)
+    }, Effect.withSpan("look")),
+    /** The proofs that go over the wire. */
+    protect: (proof: Authenticator.Proof) => {
+      const text = Redacted.value(proof._tag === "Signature" ? proof.signature : proof.token)
+      forbidden.add(proof._tag === "Signature" ? text.slice(text.indexOf(":") + 1) : text)
+    },
+    protectToken: (token: string) => forbidden.add(token),
+    check: Effect.gen(function* () {
+      const traced = spans.flatMap(renderSpan)
+      const printed = [...(yield* TestConsole.logLines), ...(yield* TestConsole.errorLines)].map(String)
+      assert.isNotEmpty(traced)
+      assert.isNotEmpty(printed)
+      const everything = [...seen, ...traced, ...printed].join("\n")
+      for (const text of forbidden) {
+        assert.notInclude(everything, text)
+        assert.notInclude(everything, encodeURIComponent(text))
+      }
+      return forbidden.size
+    })
+  }
+}
+
+export type Witness = ReturnType<typeof make>
+
+/** The Authenticator of the context, whose proofs are protected. */
+export const watched = (witness: Witness) =>
+  Layer.effect(
+    Authenticator.Authenticator,
+    Effect.map(Authenticator.Authenticator, (authenticator) => ({
+      ...authenticator,
+      authenticate: (request) =>
+        Effect.tap(authenticator.authenticate(request), (proof) => Effect.sync(() => witness.protect(proof)))
+    }))
+  )
+
+/** A server that repeats all that it was sent, in every field of its answer. */
+export const echo = Effect.fnUntraced(function* (
+  answer: (sent: string, response: ServerResponse, url: string) => void
+) {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    let body = ""
+    for await (const chunk of request) body += String(chunk)
+    answer(
+      `${decodeURIComponent(request.url ?? "")} ${JSON.stringify(request.headers)} ${body}`,
+      response,
+      request.url ?? ""
+    )
+  }
+  const server = createServer((request, response) => {
+    respond(request, response).catch(() => response.destroy())
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+    () =>
+      Effect.promise(() => {
+        const closed = new Promise((resolve) => server.close(resolve))
+        server.closeAllConnections()
+        return closed
+      })
+  )
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
