@@ -14,6 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { fork } from "node:child_process"
 import { createHash } from "node:crypto"
+import { request } from "node:http"
 import { fileURLToPath } from "node:url"
 
 const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
@@ -72,6 +73,26 @@ const patch = (url: string, offset: number, body: Uint8Array<ArrayBuffer>) =>
     const headers = { ...tus, "upload-offset": String(offset), "content-type": "application/offset+octet-stream" }
     const answer = await fetch(url, { method: "PATCH", headers, body })
     return Number(answer.headers.get("upload-offset"))
+  })
+
+/** The same without a copy of the bytes: 200 of them at once would be too much for the test itself. */
+const patchShared = (url: string, body: Uint8Array) =>
+  Effect.callback<number, Error>((resume) => {
+    const sent = request(url, {
+      method: "PATCH",
+      headers: {
+        ...tus,
+        "upload-offset": "0",
+        "content-type": "application/offset+octet-stream",
+        "content-length": body.length
+      }
+    })
+    sent.on("error", (error) => resume(Effect.fail(error)))
+    sent.on("response", (answer) => {
+      answer.resume()
+      resume(Effect.succeed(Number(answer.headers["upload-offset"])))
+    })
+    sent.end(body)
   })
 
 const offsetOf = (url: string) =>
@@ -157,7 +178,7 @@ it.live(
       yield* Effect.gen(function* () {
         const status = yield* Assemblies.create({ numExpectedUploadFiles: 200 })
         const urls = yield* Effect.forEach(Array.from({ length: 200 }), () => create(status, content.length))
-        const offsets = yield* Effect.forEach(urls, (url) => patch(url, 0, content), { concurrency: "unbounded" })
+        const offsets = yield* Effect.forEach(urls, (url) => patchShared(url, content), { concurrency: "unbounded" })
         assert.deepStrictEqual(new Set(offsets), new Set([content.length]))
         const done = yield* Assemblies.get(Assembly.AssemblyId.make(status.assembly_id))
         assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
@@ -166,5 +187,5 @@ it.live(
       }).pipe(Effect.provide(client(ready)))
       assert.isBelow(yield* rss, 300)
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
-  60_000
+  120_000
 )
