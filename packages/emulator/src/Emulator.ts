@@ -32,6 +32,7 @@ import * as Endings from "./internal/Endings.ts"
 import * as Execution from "./internal/Execution.ts"
 import * as FaultQueue from "./internal/FaultQueue.ts"
 import * as FileStore from "./internal/FileStore.ts"
+import * as FormFiles from "./internal/FormFiles.ts"
 import * as Ids from "./internal/Ids.ts"
 import * as LiveUpdates from "./internal/LiveUpdates.ts"
 import * as Middleware from "./internal/Middleware.ts"
@@ -159,7 +160,7 @@ const stores = Layer.mergeAll(
 const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour" }: Options) =>
   Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
-    Layer.provideMerge(Execution.layer),
+    Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
     Layer.provideMerge(Endings.layer),
     Layer.provideMerge(Notifications.layer(Duration.fromInputUnsafe(notificationPause))),
     Layer.provideMerge(

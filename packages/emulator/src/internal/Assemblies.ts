@@ -36,11 +36,13 @@ const routes = Effect.gen(function* () {
     Route.make(Operations.Create, {
       invalid: invalidForm,
       aliases,
+      takesFiles: true,
       handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
     }),
     Route.make(CreateWithoutId, {
       invalid: invalidForm,
       aliases,
+      takesFiles: true,
       handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
     }),
     Route.make(Replay.Replay, {

@@ -12,9 +12,11 @@ import type * as AuthKeys from "./AuthKeys.ts"
 import * as CreationOptions from "./CreationOptions.ts"
 import * as Execution from "./Execution.ts"
 import type * as Form from "./Form.ts"
+import * as FormFiles from "./FormFiles.ts"
 import * as Ids from "./Ids.ts"
 import * as Origin from "./Origin.ts"
 import * as Refusal from "./Refusal.ts"
+import { maxSizeExceeded } from "./robots/Robot.ts"
 import { region } from "./Region.ts"
 import type * as Replay from "./Replay.ts"
 
@@ -26,6 +28,7 @@ export interface Request {
   readonly raw: Schema.JsonObject
   readonly form: Assembly.CreateForm
   readonly others: Form.Fields
+  readonly files: Form.Form["files"]
 }
 
 /** Makes new Assemblies. */
@@ -74,6 +77,7 @@ const replayParams = (original: AssemblyStore.Row, params: Replay.Params): Assem
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const execution = yield* Execution.Execution
+  const formFiles = yield* FormFiles.FormFiles
   const origin = yield* Origin.Origin
   const random = yield* SecureRandom.SecureRandom
   const statuses = yield* AssemblyStatus.AssemblyStatus
@@ -92,7 +96,17 @@ const make = Effect.gen(function* () {
     yield* execution.advance(assembly.id)
   }, Effect.uninterruptible)
 
-  const create = Effect.fnUntraced(function* ({ authKey, form, others, params, raw, ...request }: Request) {
+  /** A request that ends before its body does is one that was broken off. */
+  const receive = (id: string, files: NonNullable<Request["files"]>, maxSize: number | undefined) =>
+    formFiles.receive(id, files, maxSize).pipe(
+      Effect.catchTag("TooLarge", () => execution.fail(id, maxSizeExceeded)),
+      Effect.catchTag("Malformed", () => execution.stop(id, "request_aborted")),
+      Effect.onInterrupt(() => execution.stop(id, "request_aborted")),
+      Effect.andThen(assemblies.received(id)),
+      Effect.andThen(execution.advance(id))
+    )
+
+  const create = Effect.fnUntraced(function* ({ authKey, files, form, others, params, raw, ...request }: Request) {
     const options = yield* CreationOptions.read(raw)
     const id = request.id ?? (yield* newId)
     yield* insert({
@@ -104,8 +118,9 @@ const make = Effect.gen(function* () {
       fields: { ...others, ...params.fields },
       expectedUploads: form.numExpectedUploadFiles ?? 0,
       replayOf: undefined,
-      receiving: false
+      receiving: files !== undefined
     })
+    if (files !== undefined) yield* receive(id, files, options.maxSize)
     return yield* status(id)
   })
 
@@ -149,6 +164,7 @@ export const layer: Layer.Layer<
   | AssemblyStatus.AssemblyStatus
   | AssemblyStore.AssemblyStore
   | Execution.Execution
+  | FormFiles.FormFiles
   | Origin.Origin
   | SecureRandom.SecureRandom
 > = Layer.effect(Creation, make)

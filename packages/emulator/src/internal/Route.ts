@@ -17,17 +17,21 @@ interface Call<Op extends Operation.Any> extends Operation.Input<Op> {
   readonly authKey: Op["auth"] extends "signed" ? AuthKeys.AuthKey : undefined
   /** The params as they came, with `auth` and with keys that the operation does not name. */
   readonly raw: Schema.JsonObject
+  /** The files of the form, where the operation takes some. */
+  readonly files: Form.Form["files"]
   /** Form fields that the operation does not name. */
   readonly others: Form.Fields
 }
 
 /**
  * - `invalid`: the answer to input that breaks a rule of the operation's schemas, which are the only validation.
+ * - `takesFiles`: whether its form may hold files. The handler reads them.
  * - `aliases`: other names under which a form field is accepted.
  */
 export interface Options<Op extends Operation.Any, R> {
   readonly invalid: (issues: ReadonlyArray<ApiError.Issue>) => Refusal.Refusal
   readonly aliases?: Readonly<Record<string, string>> | undefined
+  readonly takesFiles?: boolean | undefined
   readonly handle: (call: Call<Op>) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal, R>
 }
 
@@ -69,7 +73,7 @@ const decoder = (schema: Schema.ConstraintDecoder<unknown>, invalid: Options<Ope
 
 /** What comes before the handler: the wire → a call. */
 const reader = (operation: Operation.Any, options: Options<Operation.Any, never>) => {
-  const { aliases = {}, invalid } = options
+  const { aliases = {}, invalid, takesFiles = false } = options
   const decodePath = decoder(Schema.Struct(operation.variables), invalid)
   const decodeParams = decoder(operation.params, invalid)
   // A form knows texts only, so numbers are read from their digits.
@@ -78,9 +82,12 @@ const reader = (operation: Operation.Any, options: Options<Operation.Any, never>
   const encodeFields = SchemaParser.encodeUnknownEffect(fieldsCodec)
 
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const all = yield* Form.read(operation, request).pipe(
+    const { fields: all, files } = yield* Form.read(operation, request).pipe(
       Effect.mapError(({ problem }) => invalid([{ path: [], message: problem }]))
     )
+    if (files !== undefined && !takesFiles) {
+      return yield* invalid([{ path: [], message: "This operation takes no files." }])
+    }
     const params = parseParams(all)
     if (Option.isNone(params)) return yield* invalid([{ path: ["params"], message: "Expected a JSON object" }])
 
@@ -103,6 +110,7 @@ const reader = (operation: Operation.Any, options: Options<Operation.Any, never>
     return {
       authKey,
       raw: params.value,
+      files,
       path: yield* Effect.flatMap(HttpRouter.params, decodePath),
       params: yield* decodeParams(withoutAuth(params.value)),
       fields,
@@ -128,6 +136,7 @@ export const make = Effect.fnUntraced(function* <Op extends Operation.Any, R>(op
       const success = yield* options.handle(call)
       return HttpServerResponse.jsonUnsafe(yield* Effect.orDie(encode(success)))
     },
+    Effect.scoped,
     Effect.provideService(Authentication.Authentication, authentication),
     Effect.catchTag("Refusal", (refusal) => Effect.succeed(Refusal.toResponse(refusal))),
     Effect.catchDefect((defect) =>

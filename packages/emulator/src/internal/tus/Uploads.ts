@@ -11,7 +11,7 @@ import * as Execution from "../Execution.ts"
 import * as FileStore from "../FileStore.ts"
 import * as Ids from "../Ids.ts"
 import * as Origin from "../Origin.ts"
-import { StepFailed } from "../robots/Robot.ts"
+import { maxSizeExceeded } from "../robots/Robot.ts"
 import * as Updates from "../Updates.ts"
 import * as UploadedFiles from "../UploadedFiles.ts"
 import * as UploadStore from "../UploadStore.ts"
@@ -86,11 +86,6 @@ const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append
   if (length < offset) return yield* TusRefusal.lengthBelowOffset
   const room = length - offset
   return append.size !== undefined && append.size > room ? yield* TusRefusal.sizeExceeded : room
-})
-
-const maxSizeExceeded = new StepFailed({
-  error: "MAX_SIZE_EXCEEDED",
-  message: "A file is larger than auth.max_size allows."
 })
 
 /** How long an upload may take that is not finished. */
