@@ -1,5 +1,6 @@
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
+import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
@@ -145,9 +146,10 @@ describe("UploadTarget.make", () => {
 
   it.effect("is a typed error without tus_url, never another host", () =>
     Effect.gen(function* () {
-      const status = { assembly_id: "1", assembly_ssl_url: parts.assemblySslUrl }
+      const assembly_id = AssemblyId.make("0".repeat(32))
+      const status = { assembly_id, assembly_ssl_url: parts.assemblySslUrl }
       assert.deepInclude(yield* Effect.flip(UploadTarget.fromAssembly(status)), { field: "tus_url" })
-      assert.deepInclude(yield* Effect.flip(UploadTarget.fromAssembly({ assembly_id: "1", tus_url: parts.tusUrl })), {
+      assert.deepInclude(yield* Effect.flip(UploadTarget.fromAssembly({ assembly_id, tus_url: parts.tusUrl })), {
         field: "assembly_ssl_url"
       })
     })

@@ -35,7 +35,7 @@ export interface New {
 
 /** An Assembly as it is kept. */
 export const Row = Schema.Struct({
-  id: Schema.String,
+  id: Assembly.AssemblyId,
   workspace: Schema.String,
   region: Schema.String,
   state: State,
