@@ -28,23 +28,22 @@ interface Ready {
 /** An emulator in a process of its own. `kill` is SIGKILL, and waits until it is gone. */
 const start = (options: { readonly data?: string; readonly port?: number }) =>
   Effect.acquireRelease(
-    Effect.callback<
-      { readonly ready: Ready; readonly kill: Effect.Effect<void>; readonly rss: Effect.Effect<number> },
-      Error
-    >((resume) => {
-      const child = fork(program, [JSON.stringify(options)], { stdio: ["ignore", "inherit", "inherit", "ipc"] })
-      const kill = Effect.callback<void>((done) => {
-        if (child.exitCode !== null || child.signalCode !== null) return done(Effect.void)
-        child.once("exit", () => done(Effect.void))
-        child.kill("SIGKILL")
-      })
-      const rss = Effect.callback<number>((done) => {
-        child.once("message", (message) => done(Effect.succeed(Number(message))))
-        child.send("rss")
-      })
-      child.once("message", (ready: Ready) => resume(Effect.succeed({ ready, kill, rss })))
-      child.once("exit", (code) => resume(Effect.fail(new Error(`the emulator ended with ${code}`))))
-    }),
+    Effect.callback<{ readonly ready: Ready; readonly kill: Effect.Effect<void>; readonly rss: Effect.Effect<number> }>(
+      (resume) => {
+        const child = fork(program, [JSON.stringify(options)], { stdio: ["ignore", "inherit", "inherit", "ipc"] })
+        const kill = Effect.callback<void>((done) => {
+          if (child.exitCode !== null || child.signalCode !== null) return done(Effect.void)
+          child.once("exit", () => done(Effect.void))
+          child.kill("SIGKILL")
+        })
+        const rss = Effect.callback<number>((done) => {
+          child.once("message", (message) => done(Effect.succeed(Number(message))))
+          child.send("rss")
+        })
+        child.once("message", (ready: Ready) => resume(Effect.succeed({ ready, kill, rss })))
+        child.once("exit", (code) => resume(Effect.die(new Error(`the emulator ended with ${code}`))))
+      }
+    ),
     ({ kill }) => kill
   )
 

@@ -57,14 +57,17 @@ const sqliteBusy = 5
  * committed survives the end of the process, not that of the machine: for that every answer would wait for the disk.
  */
 const lock = (database: DatabaseSync, path: string): Effect.Effect<void, DataInUse> =>
-  Effect.try({
-    try: () =>
+  Effect.suspend(() => {
+    try {
       database.exec(
         `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
          BEGIN IMMEDIATE; COMMIT`
-      ),
-    catch: (problem) => problem
-  }).pipe(Effect.catch((problem) => (isBusy(problem) ? Effect.fail(new DataInUse({ path })) : Effect.die(problem))))
+      )
+      return Effect.void
+    } catch (problem) {
+      return isBusy(problem) ? Effect.fail(new DataInUse({ path })) : Effect.die(problem)
+    }
+  })
 
 const migrate = (database: DatabaseSync): void => {
   const [row] = database.prepare("PRAGMA user_version").all()
