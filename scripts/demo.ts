@@ -9,7 +9,6 @@ import * as Dam from "@assembly-effect/api/Dam"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as AssemblyTable from "@assembly-effect/cli/AssemblyTable"
-import * as Completion from "@assembly-effect/cli/Completion"
 import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as Format from "@assembly-effect/cli/Format"
 import * as LocalFile from "@assembly-effect/cli/LocalFile"
@@ -91,11 +90,15 @@ const createAssembly = Effect.gen(function* () {
   return created
 })
 
-/** The next PATCH loses its connection in the middle of the file; a file of one byte or none has no middle. */
+/** A smaller file goes along with the request that creates the upload, and has no middle to lose. */
+const smallestToBreak = 1024n * 1024n
+
+/** The next PATCH loses its connection in the middle of the file. */
 const breakHalfway = Effect.fnUntraced(function* (size: bigint) {
   const faults = yield* Faults.Faults
-  if (size > 1n) yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: Number(size / 2n) }))
-  return size > 1n
+  const breaks = size >= smallestToBreak
+  if (breaks) yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: Number(size / 2n) }))
+  return breaks
 })
 
 const upload = Effect.fnUntraced(function* (created: Assembly.Status, { name, source }: LocalFile.LocalFile) {
@@ -168,7 +171,7 @@ const story = Effect.gen(function* () {
   yield* introduceService
   const created = yield* createAssembly
   yield* upload(created, file)
-  const status = yield* Completion.wait(created)
+  const status = yield* Assemblies.awaitCompletion(created.assembly_id, { interval: "100 millis" })
   yield* compare(yield* hashFile(file.path), status)
   yield* showList
   yield* showStatistics

@@ -88,7 +88,7 @@ describe("Webhook.verify", () => {
     ["[]", [], "the whole of it breaks a rule"],
     ['{"ok":"ASSEMBLY_COMPLETED"}', ["assembly_id"], "assembly_id breaks a rule"],
     [
-      '{"assembly_id":"a","tus_uploads":[{"size":"https://secret.example/capability"}]}',
+      `{"assembly_id":"${"a".repeat(32)}","tus_uploads":[{"size":"https://secret.example/capability"}]}`,
       ["tus_uploads", 0, "size"],
       "tus_uploads.0.size breaks a rule"
     ]

@@ -12,7 +12,7 @@ import * as Schema from "effect/Schema"
 export interface LocalFile {
   readonly path: string
   readonly name: string
-  readonly source: UploadSource.UploadSource
+  readonly source: UploadSource.Replayable
 }
 
 /** There is no file at this path that could be read. Nothing was sent. */

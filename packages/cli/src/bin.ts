@@ -25,7 +25,7 @@ const readVersion = Effect.gen(function* () {
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
-      ? Effect.forEach(event.errors, (error) => Console.error(`assembly: ${ErrorLine.fromError(error)}`), {
+      ? Effect.forEach(new Set(event.errors.map(ErrorLine.fromError)), (line) => Console.error(`assembly: ${line}`), {
           discard: true
         }).pipe(Effect.andThen(Console.error(`See: ${event.commandPath.join(" ")} --help`)))
       : CliOutput.defaultPresenter.present(event)

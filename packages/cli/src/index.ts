@@ -1,6 +1,5 @@
 export * as AssemblyTable from "./AssemblyTable.ts"
 export * as Chart from "./Chart.ts"
-export * as Completion from "./Completion.ts"
 export * as ErrorLine from "./ErrorLine.ts"
 export * as Format from "./Format.ts"
 export * as LocalFile from "./LocalFile.ts"

@@ -28,3 +28,13 @@ it("says in one line what is wrong with an invocation, and where help is", async
     stderr: "assembly: at least one of --filename, --folder and --root is needed\nSee: assembly move --help\n"
   })
 })
+
+it("names a wrong flag once, and takes an id that starts with a dash after --", async () => {
+  const id = `-${"A".repeat(21)}`
+  expect((await assembly("move", id, "--filename", "a")).stderr).toBe(
+    "assembly: Unrecognized flag: -A in command assembly move\nSee: assembly move --help\n"
+  )
+  expect((await assembly("move", "--filename", "a", "--", id)).stderr).toMatch(
+    /^assembly: set the environment variable/
+  )
+})

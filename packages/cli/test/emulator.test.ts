@@ -4,6 +4,7 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import { list } from "@assembly-effect/cli/commands/list"
 import { move } from "@assembly-effect/cli/commands/move"
 import { stats } from "@assembly-effect/cli/commands/stats"
+import { token } from "@assembly-effect/cli/commands/token"
 import { upload } from "@assembly-effect/cli/commands/upload"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
@@ -12,10 +13,12 @@ import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Screen from "./support/screen.ts"
@@ -69,9 +72,24 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       const counted = yield* lastJson(AssemblyStatistics.Statistics)
       expect(counted).toMatchObject({ totalAssemblies: 1, totalBytesUploaded: 4 })
 
-      yield* Service.run(move, [assetId ?? "", "--filename", "dog.txt", "--json"])
+      yield* Service.run(move, ["--filename", "dog.txt", "--json", "--", assetId ?? ""])
       const moved = yield* lastJson(DamAsset.Moved)
       expect(moved).toMatchObject({ asset_id: assetId, path: "dog.txt" })
+    })
+  )
+
+  it.effect("prints a token that lists Assemblies and does nothing else", () =>
+    Effect.gen(function* () {
+      const { baseUrl, credentials } = yield* Emulator.Emulator
+      yield* Service.run(token, ["--scope", "assemblies:read"]).pipe(
+        Effect.provide(Credentials.layer(credentials)),
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ ASSEMBLY_BASE_URL: baseUrl }))
+      )
+      const printed = Redacted.make(String((yield* TestConsole.logLines).at(-1)))
+      const withToken = AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(Authenticator.layerBearer(printed)))
+      yield* Service.run(list, ["--json"]).pipe(Effect.provide(withToken))
+      const error = yield* Effect.flip(Service.run(move, ["A".repeat(22), "--root"]).pipe(Effect.provide(withToken)))
+      expect(error).toMatchObject({ _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
     })
   )
 

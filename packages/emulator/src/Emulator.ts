@@ -5,7 +5,6 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type * as Auth from "@assembly-effect/schema/Auth"
 import * as Context from "effect/Context"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -23,15 +22,24 @@ import * as AssemblyStatus from "./internal/AssemblyStatus.ts"
 import * as AssemblyStore from "./internal/AssemblyStore.ts"
 import * as Authentication from "./internal/Authentication.ts"
 import * as AuthKeys from "./internal/AuthKeys.ts"
+import * as Cancellation from "./internal/Cancellation.ts"
+import * as Creation from "./internal/Creation.ts"
+import * as Chance from "./internal/Chance.ts"
 import * as Dam from "./internal/Dam.ts"
 import * as DamStore from "./internal/DamStore.ts"
 import * as BearerTokens from "./internal/BearerTokens.ts"
 import * as Database from "./internal/Database.ts"
+import * as Endings from "./internal/Endings.ts"
 import * as Execution from "./internal/Execution.ts"
 import * as FaultQueue from "./internal/FaultQueue.ts"
 import * as FileStore from "./internal/FileStore.ts"
+import * as FormFiles from "./internal/FormFiles.ts"
 import * as Ids from "./internal/Ids.ts"
+import * as LiveUpdates from "./internal/LiveUpdates.ts"
 import * as Middleware from "./internal/Middleware.ts"
+import * as NotificationRoutes from "./internal/NotificationRoutes.ts"
+import * as Notifications from "./internal/Notifications.ts"
+import * as NotificationStore from "./internal/NotificationStore.ts"
 import * as Origin from "./internal/Origin.ts"
 import * as Robots from "./internal/Robots.ts"
 import * as Server from "./internal/Server.ts"
@@ -42,6 +50,8 @@ import * as Tus from "./internal/tus/Tus.ts"
 import * as UploadLocks from "./internal/tus/UploadLocks.ts"
 import * as Uploads from "./internal/tus/Uploads.ts"
 import * as UploadStore from "./internal/UploadStore.ts"
+import * as Updates from "./internal/Updates.ts"
+import * as UploadedFiles from "./internal/UploadedFiles.ts"
 import * as UsedSignatures from "./internal/UsedSignatures.ts"
 
 /**
@@ -62,6 +72,9 @@ export class Emulator extends Context.Service<
  * - `port`: 0, the default, takes a free one.
  * - `data`: the folder that keeps everything; by default nothing outlives the scope.
  * - `credentials`: the Auth Key; by default a random one, or the one that `data` holds. `scopes` are all by default.
+ * - `seed`: ids and keys are the same with every run, in the order in which they are asked for, and no secret.
+ * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
+ *   default. It doubles with every further one; there are 8.
  * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
  */
 export interface Options {
@@ -74,6 +87,8 @@ export interface Options {
         readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
       }
     | undefined
+  readonly seed?: string | undefined
+  readonly notificationPause?: Duration.Input | undefined
   readonly tokenLifetime?: Duration.Input | undefined
 }
 
@@ -122,6 +137,8 @@ const storage = ({ data }: Options) =>
 
 const routes = Layer.mergeAll(
   Assemblies.layer,
+  LiveUpdates.layer,
+  NotificationRoutes.layer,
   Statistics.layer,
   Dam.layer,
   TokenRoute.layer,
@@ -134,17 +151,29 @@ const stores = Layer.mergeAll(
   AssemblyStore.layer,
   AuthKeys.layer,
   DamStore.layer,
+  NotificationStore.layer,
   StatisticsStore.layer,
   UploadStore.layer,
   UsedSignatures.layer
 )
 
 /** What the routes work with, from the top down. */
-const services = ({ tokenLifetime = "1 hour" }: Options) =>
-  Layer.mergeAll(Uploads.layer, Authentication.layer).pipe(
+const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour" }: Options) =>
+  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
-    Layer.provideMerge(Layer.mergeAll(Execution.layer, AssemblyStatus.layer, UploadLocks.layer, FaultQueue.layer)),
-    Layer.provideMerge(Robots.layer),
+    Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
+    Layer.provideMerge(Endings.layer),
+    Layer.provideMerge(Notifications.layer(Duration.fromInputUnsafe(notificationPause))),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        AssemblyStatus.layer,
+        FaultQueue.layer,
+        Robots.layer,
+        Updates.layer,
+        UploadLocks.layer,
+        UploadedFiles.layer
+      )
+    ),
     Layer.provideMerge(stores)
   )
 
@@ -157,7 +186,8 @@ const services = ({ tokenLifetime = "1 hour" }: Options) =>
  *
  * **Details**
  *
- * It listens on loopback only. When the scope closes, requests under way get 50 milliseconds, then they are cut.
+ * It listens on loopback only. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
+ * however that ends: what was answered is kept. When the scope closes, requests under way get 50 milliseconds, then they are cut.
  *
  * **Gotchas**
  *
@@ -176,7 +206,10 @@ const services = ({ tokenLifetime = "1 hour" }: Options) =>
  */
 export const layer = (
   options: Options = {}
-): Layer.Layer<Emulator | Faults.Faults, HttpServerError.ServeError | PlatformError.PlatformError> =>
+): Layer.Layer<
+  Emulator | Faults.Faults,
+  HttpServerError.ServeError | PlatformError.PlatformError | Database.DataInUse
+> =>
   Layer.mergeAll(
     emulator(options),
     FaultQueue.layerFaults,
@@ -184,9 +217,10 @@ export const layer = (
   ).pipe(
     Layer.provide(services(options)),
     Layer.provide(Origin.layer),
+    Layer.provide(Chance.layer(options.seed)),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port ?? 0)),
-    Layer.provide([NodeFileSystem.layer, NodePath.layer, SecureRandom.layerWebCrypto]),
+    Layer.provide([NodeFileSystem.layer, NodePath.layer]),
     // Layers are shared by reference, and two emulators share nothing.
     Layer.fresh
   )

@@ -60,3 +60,24 @@ it.live("is closed with its scope, though a request is under way, and keeps what
     assert.strictEqual((yield* fs.readFile(`${data}/files/${upload}`)).length, 4)
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
+
+it.live("draws the same ids from the same seed, and none twice for the same data", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const drawn = (options: Emulator.Options) =>
+      Effect.gen(function* () {
+        const { credentials } = yield* Emulator.Emulator
+        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+        const { headers } = yield* createUpload(assembly, { "upload-length": "1" })
+        return [credentials.key, new URL(headers["location"] ?? "").pathname]
+      }).pipe(Effect.provide(layer(options)))
+    const first = yield* drawn({ seed: "a" })
+    assert.deepStrictEqual(yield* drawn({ seed: "a" }), first)
+    assert.notDeepEqual(yield* drawn({ seed: "b" }), first)
+    const [key, upload] = yield* drawn({ seed: "a", data })
+    const again = yield* drawn({ seed: "a", data })
+    assert.strictEqual(again[0], key)
+    assert.notStrictEqual(again[1], upload)
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)

@@ -12,6 +12,7 @@ import {
   createUpload,
   creationHeaders,
   head,
+  json,
   layer as layerEmulator,
   metadata,
   patch,
@@ -217,8 +218,10 @@ layer(layerEmulator(), { excludeTestServices: true })("A creation", (it) => {
     [400, "ERR_INVALID_UPLOAD_LENGTH", { "upload-length": "1", "upload-defer-length": "1" }],
     [400, "ERR_INVALID_UPLOAD_DEFER_LENGTH", { "upload-defer-length": "2" }],
     [400, "ERR_INVALID_METADATA", { "upload-length": "1", "upload-metadata": "filename" }],
-    [404, "ERR_ASSEMBLY_NOT_FOUND", { "upload-length": "1", "upload-metadata": missing }],
-    [501, "ERR_NOT_IMPLEMENTED", { "upload-length": "1", "upload-concat": "partial" }]
+    [400, "ERR_INVALID_CONCAT", { "upload-length": "1", "upload-concat": "part" }],
+    [400, "ERR_INVALID_CONCAT", { "upload-concat": "final;" }],
+    [404, "ERR_UPLOAD_NOT_FOUND", { "upload-concat": "final;/resumable/files/unknown" }],
+    [400, "ERR_INVALID_UPLOAD_LENGTH", { "upload-length": "1", "upload-concat": "final;/resumable/files/a" }]
   ] as const)("is refused with %s", ([status, code, headers]) =>
     Effect.gen(function* () {
       const answer = yield* createUpload(yield* waiting(), headers)
@@ -228,6 +231,15 @@ layer(layerEmulator(), { excludeTestServices: true })("A creation", (it) => {
         "tus-resumable": "1.0.0",
         "x-content-type-options": "nosniff"
       })
+    })
+  )
+
+  it.effect("is refused in the other form by the Assembly behind it", () =>
+    Effect.gen(function* () {
+      const unknown = yield* createUpload(yield* waiting(), { "upload-length": "1", "upload-metadata": missing })
+      assert.strictEqual(unknown.status, 404)
+      assert.match(String(json(unknown)["error"]), /^ERR_ASSEMBLY_NOT_FOUND: /)
+      assert.strictEqual(unknown.headers["content-type"], "text/plain; charset=utf-8")
     })
   )
 
@@ -241,7 +253,9 @@ layer(layerEmulator(), { excludeTestServices: true })("A creation", (it) => {
   it.effect("is refused when its Assembly does not wait any more", () =>
     Effect.gen(function* () {
       const done = yield* Assemblies.create({})
-      refused(yield* createUpload(done, { "upload-length": "1" }), 403, "ERR_ASSEMBLY_NOT_UPLOADING")
+      const answer = yield* createUpload(done, { "upload-length": "1" })
+      assert.strictEqual(answer.status, 403)
+      assert.match(answer.text, /ERR_ASSEMBLY_NOT_UPLOADING/)
     })
   )
 

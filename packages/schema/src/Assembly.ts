@@ -88,7 +88,7 @@ export const Status = Schema.StructWithRest(
     ok: text,
     error: text,
     message: text,
-    assembly_id: Schema.String,
+    assembly_id: AssemblyId,
     assembly_url: text,
     assembly_ssl_url: text,
     tus_url: text,

@@ -3,6 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import { accepted, accepts, onDecode, onEncode } from "./support.ts"
 
+const assembly_id = "0123456789abcdef0123456789abcdef"
+
 describe("AssemblyId", () => {
   it("is 32 lowercase hexadecimal digits", () => {
     const id = "0123456789abcdef0123456789abcdef"
@@ -17,7 +19,7 @@ describe("Status", () => {
   const decode = Schema.decodeUnknownSync(Assembly.Status)
 
   it("needs the id alone and keeps unknown fields", () => {
-    const status = { assembly_id: "a", something: { new: [null] } }
+    const status = { assembly_id, something: { new: [null] } }
     assert.deepStrictEqual(decode(status) as object, status)
     assert.deepStrictEqual(onDecode(Assembly.Status, {}), ["assembly_id: Missing key"])
   })
@@ -33,13 +35,13 @@ describe("Status", () => {
       [{ error: "INVALID_FILE_META_DATA" }, "Failed"],
       [{ ok: null, error: "X" }, "Failed"]
     ] as const) {
-      assert.strictEqual(Assembly.state(decode({ assembly_id: "a", ...status })), state)
+      assert.strictEqual(Assembly.state(decode({ assembly_id, ...status })), state)
     }
   })
 
   it("has results that carry workspace, asset_id, version_id and path of stored files", () => {
     const file = { id: "f", workspace: "w", asset_id: "a", version_id: "v", path: "/a", more: 1 }
-    const status = decode({ assembly_id: "a", results: { stored: [file] } })
+    const status = decode({ assembly_id, results: { stored: [file] } })
     assert.deepStrictEqual(status.results?.["stored"]?.[0] as object, file)
   })
 
@@ -53,7 +55,7 @@ describe("Status", () => {
       finished: true,
       upload_url: "u"
     }
-    assert.deepStrictEqual(decode({ assembly_id: "a", tus_uploads: [receipt] }).tus_uploads as object, [receipt])
+    assert.deepStrictEqual(decode({ assembly_id, tus_uploads: [receipt] }).tus_uploads as object, [receipt])
   })
 })
 

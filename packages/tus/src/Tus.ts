@@ -3,172 +3,275 @@
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/Transport"
-import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Effect from "effect/Effect"
+import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
-import * as TusError from "./TusError.ts"
+import { exchange, readError } from "./internal/exchange.ts"
 import * as UploadTarget from "./UploadTarget.ts"
 
-type Request = TusError.ProtocolViolation["request"]
+export type { AnswerError } from "./internal/exchange.ts"
 
-/** What the server said with a status that is not a success. */
-export type AnswerError =
-  | TusError.UploadGone
-  | TusError.UploadRefused
-  | TusError.OffsetConflict
-  | TusError.TooLarge
-  | TusError.UploadLocked
-  | TusError.ServerFailure
-  | TusError.ProtocolViolation
+/**
+ * The bytes of one request: in memory, a Blob (or a slice of one), or a stream of exactly so many bytes. How a failing
+ * or short stream shows differs by HTTP client; `Upload` counts the bytes itself.
+ */
+export type Body<E = never> =
+  | Uint8Array
+  | Blob
+  | { readonly stream: Stream.Stream<Uint8Array, E>; readonly length: bigint }
 
-const maxErrorBytes = 8 * 1024
-const utf8 = new TextDecoder()
-const decodeErrorBody = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
+const toHttpBody = <E>(body: Body<E>): HttpBody.HttpBody => {
+  if (body instanceof Uint8Array) return HttpBody.uint8Array(body, TusUpload.offsetOctetStream)
+  if ("length" in body) return HttpBody.stream(body.stream, TusUpload.offsetOctetStream, Number(body.length))
+  return HttpBody.raw(body, { contentType: TusUpload.offsetOctetStream, contentLength: body.size })
+}
 
-/** The error text of an answer: its start, since a hostile server may send without end. */
-const readMessage = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string> =>
-  Effect.suspend(() => {
-    let size = 0
-    return response.stream.pipe(
-      Stream.takeUntil((chunk) => (size += chunk.length) >= maxErrorBytes),
-      Stream.mkUint8Array
+const isStream = <E>(body: Body<E> | undefined): boolean =>
+  body !== undefined && !(body instanceof Uint8Array) && "length" in body
+
+/** Text by key, or null for a key without a value. `assembly_url` is filled in from the target. */
+export type Metadata = Readonly<Record<string, string | null>>
+
+/**
+ * The three forms of a creation (spec.md, "Create a tus upload"); none mixes with another.
+ *
+ * - `Fixed`: of so many bytes. `body` are the first of them, sent along.
+ * - `Deferred`: of a length that a later `append` tells.
+ * - `Final`: the parts put together, in the order of their bytes. It has no body.
+ *
+ * `partial` makes a part of a later final upload.
+ */
+export type Creation =
+  | {
+      readonly _tag: "Fixed"
+      readonly length: TusUpload.UploadLength
+      readonly metadata: Metadata
+      readonly partial?: boolean | undefined
+      readonly body?: Body | undefined
+    }
+  | {
+      readonly _tag: "Deferred"
+      readonly metadata: Metadata
+      readonly partial?: boolean | undefined
+      readonly body?: Body | undefined
+    }
+  | { readonly _tag: "Final"; readonly parts: ReadonlyArray<UploadTarget.UploadUrl>; readonly metadata: Metadata }
+
+const version = { "tus-resumable": TusUpload.tusVersion } as const
+
+const encodeFixed = SchemaParser.encodeUnknownEffect(TusUpload.FixedHeaders, { errors: "all" })
+const encodeDeferred = SchemaParser.encodeUnknownEffect(TusUpload.DeferredHeaders, { errors: "all" })
+const encodeFinal = SchemaParser.encodeUnknownEffect(TusUpload.FinalHeaders, { errors: "all" })
+
+/** `upload-concat` of a final upload. */
+const concat = (parts: ReadonlyArray<UploadTarget.UploadUrl>): string =>
+  `final;${parts.map((part) => Redacted.value(part)).join(" ")}`
+
+const decodeConcat = SchemaParser.decodeUnknownEffect(TusUpload.Concat)
+
+/**
+ * Checks that the URLs of parts fit into one final creation: at most 8192 characters (spec.md, "Limits").
+ */
+export const checkConcat = (
+  parts: ReadonlyArray<UploadTarget.UploadUrl>
+): Effect.Effect<void, ApiError.InvalidRequest> =>
+  decodeConcat(concat(parts)).pipe(
+    Effect.asVoid,
+    // The issue would tell the URLs.
+    Effect.mapError(
+      () =>
+        new ApiError.InvalidRequest({
+          operation: "Tus.create",
+          issues: [
+            {
+              path: ["upload-concat"],
+              message: `Expected at most 8192 characters of upload URLs, got ${concat(parts).length} for ${parts.length} parts`
+            }
+          ]
+        })
     )
-  }).pipe(
-    Effect.map((bytes) => {
-      const error = decodeErrorBody(utf8.decode(bytes.subarray(0, maxErrorBytes)))
-      return error._tag === "Line" ? `${error.code}: ${error.message}` : error.text
-    }),
-    // The status is known; an explanation that breaks off must not hide it.
-    Effect.orElseSucceed(() => "")
   )
 
-const toError = (request: Request, status: number, message: string): AnswerError => {
-  const answer = { request, status, message }
-  switch (status) {
-    case 404:
-    case 410:
-      return new TusError.UploadGone(answer)
-    case 409:
-      return new TusError.OffsetConflict(answer)
-    case 413:
-      return new TusError.TooLarge(answer)
-    case 423:
-      return new TusError.UploadLocked(answer)
-    case 429:
-      return new TusError.ServerFailure(answer)
-    default:
-      if (status >= 500) return new TusError.ServerFailure(answer)
-      if (status >= 400) return new TusError.UploadRefused(answer)
-      return new TusError.ProtocolViolation({ request, status, problem: "not a status that this request may have" })
+const encodeCreation = (
+  target: UploadTarget.UploadTarget,
+  creation: Creation
+): Effect.Effect<Readonly<Record<string, string | undefined>>, SchemaIssue.Issue> => {
+  const headers = {
+    ...version,
+    "upload-metadata": { ...creation.metadata, assembly_url: Redacted.value(target.assemblySslUrl) }
+  }
+  switch (creation._tag) {
+    case "Fixed":
+      return encodeFixed({
+        ...headers,
+        "upload-length": creation.length,
+        ...(creation.partial === true ? { "upload-concat": "partial" } : undefined)
+      })
+    case "Deferred":
+      return encodeDeferred({
+        ...headers,
+        "upload-defer-length": "1",
+        ...(creation.partial === true ? { "upload-concat": "partial" } : undefined)
+      })
+    case "Final":
+      return encodeFinal({ ...headers, "upload-concat": concat(creation.parts) })
   }
 }
 
-/** Sends a request and reads its headers, if the status is the one that means success. */
-const exchange = <A>(options: {
-  readonly request: Request
-  readonly http: HttpClientRequest.HttpClientRequest
-  readonly status: number
-  readonly headers: Schema.ConstraintCodec<A, unknown>
-  readonly streaming?: boolean | undefined
-}): Effect.Effect<A, AnswerError | ApiError.TransportFailure, HttpClient.HttpClient> =>
-  Effect.gen(function* () {
-    const client = yield* HttpClient.HttpClient
-    const response = yield* Transport.execute(client, options.http, {
-      operation: `Tus.${options.request}`,
-      streaming: options.streaming
-    })
-    if (response.status !== options.status) {
-      return yield* toError(options.request, response.status, yield* readMessage(response))
-    }
-    return yield* SchemaParser.decodeUnknownEffect(options.headers)(response.headers).pipe(
-      Effect.mapError(
-        (issue) =>
-          new TusError.ProtocolViolation({
-            request: options.request,
-            status: response.status,
-            problem: `headers that break a rule: ${issue.toString()}`
-          })
-      )
-    )
-  }).pipe(Effect.scoped)
-
-const encodeFixed = SchemaParser.encodeUnknownEffect(TusUpload.FixedHeaders, { errors: "all" })
-
 /**
- * Creates an upload of `length` bytes without sending any (spec.md, "Create a tus upload"). `assembly_url` of the
- * metadata is filled in from the target. Not idempotent: when the answer is lost, an upload may exist.
+ * Creates an upload and answers its URL, which passed the checks of the target. `offset` is how many bytes the server
+ * has stored, or undefined where a body was sent and the server did not tell. Not idempotent: when the answer is lost,
+ * an upload may exist.
+ *
+ * @example
+ * Tus.create(target, { _tag: "Fixed", length: 5n, metadata: { filename: "a.txt", fieldname: "file" } })
  */
 export const create = Effect.fn("Tus.create", { attributes: { "http.request.method": "POST" } })(function* (
   target: UploadTarget.UploadTarget,
-  options: {
-    readonly length: TusUpload.UploadLength
-    readonly metadata: Readonly<Record<string, string | null>>
-  }
+  creation: Creation
 ) {
-  const headers = yield* encodeFixed({
-    "tus-resumable": TusUpload.tusVersion,
-    "upload-length": options.length,
-    "upload-metadata": { ...options.metadata, assembly_url: Redacted.value(target.assemblySslUrl) }
-  }).pipe(Effect.mapError((issue) => ApiError.invalidRequest("Tus.create", issue)))
+  const headers = yield* encodeCreation(target, creation).pipe(
+    Effect.mapError((issue) => ApiError.invalidRequest("Tus.create", issue))
+  )
+  const request = HttpClientRequest.post(Redacted.value(target.tusUrl), {
+    headers: Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  })
+  const body = creation._tag === "Final" ? undefined : creation.body
 
   const created = yield* exchange({
     request: "create",
-    http: HttpClientRequest.post(Redacted.value(target.tusUrl), {
-      headers: Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
-    }),
-    status: 201,
-    headers: TusUpload.Created
+    http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
+    status: [201],
+    headers: TusUpload.Created,
+    streaming: isStream(body)
   })
   const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
-  return { url, offset: created["upload-offset"] ?? 0n }
+  const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
+  return { url, offset }
 })
 
 /**
- * How far an upload has come, and its length where the server knows it. Beyond the specification (tus 1.0.0).
+ * How far an upload has come, its length where the server knows it, and the metadata where the server tells it. Beyond
+ * the specification (tus 1.0.0).
  */
 export const offset = Effect.fn("Tus.offset", { attributes: { "http.request.method": "HEAD" } })(function* (
   url: UploadTarget.UploadUrl
 ) {
   const headers = yield* exchange({
     request: "offset",
-    http: HttpClientRequest.head(Redacted.value(url), { headers: { "tus-resumable": TusUpload.tusVersion } }),
-    status: 200,
+    http: HttpClientRequest.head(Redacted.value(url), { headers: version }),
+    // tus 1.0.0 allows either.
+    status: [200, 204],
     headers: TusUpload.OffsetHeaders
   })
-  return { offset: headers["upload-offset"], length: headers["upload-length"] }
+  return {
+    offset: headers["upload-offset"],
+    length: headers["upload-length"],
+    metadata: headers["upload-metadata"]
+  }
 })
 
 /**
- * Appends bytes at an offset, as they come from the stream; nothing is held back. Answers the new offset.
+ * Appends bytes at an offset; a stream is sent as it comes, nothing is held back. `length` ends a deferred length;
+ * `checksum` is `<algorithm> <base64>` of the body. Answers the new offset.
  */
 export const append = Effect.fn("Tus.append", { attributes: { "http.request.method": "PATCH" } })(function* <E>(
   url: UploadTarget.UploadUrl,
   options: {
     readonly offset: TusUpload.Offset
-    readonly body: Stream.Stream<Uint8Array, E>
-    readonly contentLength: bigint
+    readonly body: Body<E>
+    readonly length?: TusUpload.UploadLength | undefined
+    readonly checksum?: string | undefined
   }
 ) {
   const headers = yield* exchange({
     request: "append",
     http: HttpClientRequest.patch(Redacted.value(url), {
-      headers: { "tus-resumable": TusUpload.tusVersion, "upload-offset": String(options.offset) }
-    }).pipe(
-      HttpClientRequest.bodyStream(options.body, {
-        contentType: TusUpload.offsetOctetStream,
-        contentLength: Number(options.contentLength)
-      })
-    ),
-    status: 204,
+      headers: {
+        ...version,
+        "upload-offset": String(options.offset),
+        ...(options.length === undefined ? undefined : { "upload-length": String(options.length) }),
+        ...(options.checksum === undefined ? undefined : { "upload-checksum": options.checksum })
+      }
+    }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
+    status: [204],
     headers: TusUpload.Appended,
-    streaming: true
+    streaming: isStream(options.body)
   })
   return headers["upload-offset"]
 })
+
+const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tusVersion) })
+
+/**
+ * Ends an upload and frees what the server stored of it. Beyond the specification (tus 1.0.0, termination).
+ */
+export const terminate = Effect.fn("Tus.terminate", { attributes: { "http.request.method": "DELETE" } })(function* (
+  url: UploadTarget.UploadUrl
+) {
+  yield* exchange({
+    request: "terminate",
+    http: HttpClientRequest.delete(Redacted.value(url), { headers: version }),
+    status: [204],
+    headers: Terminated
+  })
+})
+
+const list = (text: string | undefined): ReadonlyArray<string> =>
+  (text ?? "")
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "")
+
+const Discovered = Schema.Struct({
+  "tus-version": Schema.optionalKey(Schema.String),
+  "tus-extension": Schema.optionalKey(Schema.String),
+  "tus-max-size": Schema.optionalKey(TusUpload.UploadLength),
+  "tus-checksum-algorithm": Schema.optionalKey(Schema.String)
+})
+
+/**
+ * What the server can do: protocol versions, extensions, its largest upload in bytes, and checksum algorithms. Beyond
+ * the specification (tus 1.0.0).
+ */
+export const discover = Effect.fn("Tus.discover", { attributes: { "http.request.method": "OPTIONS" } })(function* (
+  target: UploadTarget.UploadTarget
+) {
+  const headers = yield* exchange({
+    request: "discover",
+    http: HttpClientRequest.options(Redacted.value(target.tusUrl)),
+    status: [200, 204],
+    headers: Discovered
+  })
+  return {
+    versions: list(headers["tus-version"]),
+    extensions: list(headers["tus-extension"]),
+    maxSize: headers["tus-max-size"],
+    checksumAlgorithms: list(headers["tus-checksum-algorithm"])
+  }
+})
+
+/**
+ * The bytes of a finished upload. Beyond the specification.
+ */
+export const download = (url: UploadTarget.UploadUrl) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const client = yield* HttpClient.HttpClient
+      const subject = { operation: "Tus.download" }
+      const response = yield* Transport.execute(
+        client,
+        HttpClientRequest.get(Redacted.value(url), { headers: version }),
+        subject
+      )
+      if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
+      return Stream.mapError(response.stream, Transport.toFailure(subject))
+    })
+  )

@@ -1,11 +1,15 @@
 /**
- * What an upload can fail with.
+ * What an upload can fail with. None tells an upload URL: whoever has it may write.
  */
 import * as Schema from "effect/Schema"
 
+/** The requests of the protocol, by the names of their functions in `Tus`. */
+export const RequestName = Schema.Literals(["create", "offset", "append", "terminate", "discover", "download"])
+export type RequestName = typeof RequestName.Type
+
 /** What the server said, and to which request. */
 const answer = {
-  request: Schema.Literals(["create", "offset", "append"]),
+  request: RequestName,
   status: Schema.Int,
   message: Schema.String
 }
@@ -19,18 +23,31 @@ export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRe
 /** 409: the server stands at another offset. */
 export class OffsetConflict extends Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer) {}
 
-/** 413: more bytes than the server takes. */
-export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", answer) {}
+/**
+ * 413: more bytes than the server takes. `maxSize` is the largest upload that it takes, in bytes, where it told; an
+ * upload below it was refused for the size of one request, and a `chunkSize` helps.
+ */
+export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
+  ...answer,
+  maxSize: Schema.optionalKey(Schema.BigInt),
+  advice: Schema.optionalKey(Schema.Literal("set chunkSize"))
+}) {}
 
 /** 423: another request holds the upload. */
 export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {}
 
-/** 5xx or 429: the server could not do it now. */
-export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFailure", answer) {}
+/** 460: the bytes that arrived are not the ones that were sent. Beyond the specification (tus 1.0.0). */
+export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer) {}
+
+/** 5xx: the server could not do it now. `retryAfter` is how long it asks to wait, where it does. */
+export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFailure", {
+  ...answer,
+  retryAfter: Schema.optionalKey(Schema.Duration)
+}) {}
 
 /** An answer that tus 1.0.0 or the specification does not allow. */
 export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("ProtocolViolation", {
-  request: Schema.Literals(["create", "offset", "append"]),
+  request: RequestName,
   status: Schema.Int,
   problem: Schema.String
 }) {
@@ -39,9 +56,19 @@ export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("
   }
 }
 
+/** Nothing moved for `after`: no byte left while sending, or no answer came after the last one. */
+export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
+  request: RequestName,
+  after: Schema.Duration
+}) {
+  override get message() {
+    return `${this.request}: nothing moved for ${this.after}`
+  }
+}
+
 /**
- * The answer to the creation was lost: whether an upload exists is not known, and nothing was repeated. The Assembly's
- * `tus_uploads` tell.
+ * The answer to the creation was lost: whether an upload exists is not known, the Assembly's `tus_uploads` do not tell,
+ * and nothing was repeated.
  */
 export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("CreationUnknown", {
   problem: Schema.String
@@ -51,13 +78,25 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
   }
 }
 
-/** The upload at this URL is not the one that was begun: the server tells another length. */
+/**
+ * The answer to the final concatenation was lost: whether the parts are one file now is not known, the Assembly's
+ * `tus_uploads` do not tell, and nothing was repeated.
+ */
+export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknown>()("ConcatenationUnknown", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return `the answer to the final concatenation was lost (${this.problem}); the file may exist`
+  }
+}
+
+/** The upload at this URL, or the source at hand, is not the one that was begun: they differ in `field`. */
 export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("UploadMismatch", {
-  field: Schema.Literals(["upload-length", "upload-offset"]),
+  field: Schema.Literals(["upload-length", "upload-offset", "upload-metadata", "size", "fingerprint"]),
   expected: Schema.String,
   found: Schema.String
 }) {
   override get message() {
-    return `${this.field}: expected ${this.expected}, the server has ${this.found}`
+    return `${this.field}: expected ${this.expected}, found ${this.found}`
   }
 }

@@ -6,18 +6,24 @@ import type * as Duration from "effect/Duration"
 import type { UploadUrl } from "./UploadTarget.ts"
 
 /**
- * - `Created`: the server has made the upload.
- * - `Progress`: `sent` bytes have left, `acknowledged` ones are stored for good.
- * - `Retrying`: a request failed in a way that can heal; the next one follows after `delay`.
+ * - `Created`: the server has made the upload. `length` is undefined while nobody knows it.
  * - `Resumed`: the server told how far it is; sending goes on from `offset`.
+ * - `Progress`: `sent` bytes have left, `acknowledged` ones are stored for good. Those that nobody read in time are
+ *   left out, only the newest is kept.
+ * - `Retrying`: a request failed in a way that can heal; the next one follows after `delay`.
+ * - `PartCompleted`: every byte of a part is stored, from `start` to `end`.
+ * - `Finishing`: the last byte has left; the server stores, or puts parts together, and may take its time.
  * - `Completed`: every byte is stored.
  */
 export type UploadEvent = Data.TaggedEnum<{
-  readonly Created: { readonly url: UploadUrl; readonly length: bigint }
-  readonly Progress: { readonly sent: bigint; readonly acknowledged: bigint; readonly total: bigint }
-  readonly Retrying: { readonly attempt: number; readonly delay: Duration.Duration; readonly reason: string }
+  readonly Created: { readonly url: UploadUrl; readonly length: bigint | undefined }
   readonly Resumed: { readonly offset: bigint }
+  readonly Progress: { readonly sent: bigint; readonly acknowledged: bigint; readonly total: bigint | undefined }
+  readonly Retrying: { readonly attempt: number; readonly delay: Duration.Duration; readonly reason: string }
+  readonly PartCompleted: { readonly part: number; readonly start: bigint; readonly end: bigint }
+  readonly Finishing: { readonly total: bigint }
   readonly Completed: { readonly url: UploadUrl; readonly length: bigint }
 }>
 
-export const { $is, $match, Completed, Created, Progress, Resumed, Retrying } = Data.taggedEnum<UploadEvent>()
+export const { $is, $match, Completed, Created, Finishing, PartCompleted, Progress, Resumed, Retrying } =
+  Data.taggedEnum<UploadEvent>()

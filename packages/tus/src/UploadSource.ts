@@ -1,17 +1,26 @@
 /**
- * Where the bytes of an upload come from.
+ * Where the bytes of an upload come from, and what it can do.
  */
+import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Pieces from "./internal/pieces.ts"
 
 /**
- * The source cannot be read, or holds another number of bytes than it announced. Not a fault of the network.
+ * The source cannot be used as announced. Never a fault of the network, so never retried.
+ *
+ * - `Unreadable`: reading failed.
+ * - `TooShort`, `TooLong`: it holds another number of bytes than it announced.
+ * - `Changed`: it is not what it was when the upload began.
+ * - `NotReplayable`: bytes are wanted again that a one-shot stream has given away.
  */
 export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFailed", {
+  kind: Schema.Literals(["Unreadable", "TooShort", "TooLong", "Changed", "NotReplayable"]),
   problem: Schema.String
 }) {
   override get message() {
@@ -20,54 +29,181 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
 }
 
 /**
- * Bytes of a known size, in bytes, that can be read again from any offset.
+ * Bytes of a known size that can be read again from anywhere.
+ *
+ * - `size`: in bytes.
+ * - `bytes(start, end)`: those from `start` up to, and without, `end`.
+ * - `identity`: what tells this content from another; a resume compares it. Undefined where nothing does.
+ * - `slice`, where a platform has one: the same range as a Blob, for requests that cannot stream.
  */
-export interface UploadSource {
+export interface Replayable {
+  readonly _tag: "Replayable"
   readonly size: bigint
-  readonly bytes: (offset: bigint) => Stream.Stream<Uint8Array, SourceFailed>
+  readonly bytes: (start: bigint, end: bigint) => Stream.Stream<Uint8Array, SourceFailed>
+  readonly identity: Effect.Effect<string | undefined, SourceFailed>
+  readonly slice?: ((start: bigint, end: bigint) => Blob) | undefined
 }
 
 /**
- * How much of a file is read at a time: 1 MiB reaches the speed of a raw socket, where 64 KiB do not.
+ * Bytes that come once, of a size in bytes that is known or not. An upload keeps those that are not acknowledged yet.
  */
-const pieceSize = 1024 * 1024
+export interface OneShot {
+  readonly _tag: "OneShot"
+  readonly size: bigint | undefined
+  readonly stream: Stream.Stream<Uint8Array, SourceFailed>
+}
+
+/** Where the bytes of an upload come from. */
+export type UploadSource = Replayable | OneShot
+
+/**
+ * A source of one's own: `bytes` gives everything from an offset to the end, as often as it is asked. `identity` should
+ * change whenever the content does.
+ */
+export const make = (options: {
+  readonly size: bigint
+  readonly bytes: (offset: bigint) => Stream.Stream<Uint8Array, SourceFailed>
+  readonly identity?: string | undefined
+}): Replayable => ({
+  _tag: "Replayable",
+  size: options.size,
+  bytes: (start, end) =>
+    // Up to the end it is given whole, so that a source that holds more than it announced is noticed.
+    end === options.size ? options.bytes(start) : Pieces.takeBytes(options.bytes(start), end - start),
+  identity: Effect.succeed(options.identity)
+})
+
+const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
+  Digest.Digest.use((digest) => digest.digest(Digest.sha256, bytes)).pipe(
+    Effect.map(Hex.encode),
+    Effect.provide(Digest.layerWebCrypto)
+  )
 
 /**
  * Bytes in memory.
  */
-export const fromBytes = (bytes: Uint8Array): UploadSource => ({
+export const fromBytes = (bytes: Uint8Array): Replayable => ({
+  _tag: "Replayable",
   size: BigInt(bytes.length),
-  bytes: (offset) => Stream.succeed(bytes.subarray(Number(offset)))
+  bytes: (start, end) => Pieces.inPieces(bytes.subarray(Number(start), Number(end))),
+  identity: Effect.map(sha256(bytes), (digest) => `sha256 ${digest}`)
 })
 
-const fail = (error: PlatformError.PlatformError) => new SourceFailed({ problem: error.message })
+/**
+ * A Blob, or a File of a browser. It is known by its size, type, name and modification time.
+ */
+export const fromBlob = (blob: Blob): Replayable => ({
+  _tag: "Replayable",
+  size: BigInt(blob.size),
+  bytes: (start, end) =>
+    start === end
+      ? Stream.empty
+      : Stream.fromReadableStream({
+          evaluate: () => blob.slice(Number(start), Number(end)).stream(),
+          onError: () => new SourceFailed({ kind: "Changed", problem: "the Blob can no longer be read" })
+          // A Blob in memory may come as a whole.
+        }).pipe(Stream.flatMap(Pieces.inPieces)),
+  identity: Effect.succeed(
+    "name" in blob && "lastModified" in blob
+      ? `file ${String(blob.name)} ${blob.size} ${String(blob.lastModified)}`
+      : undefined
+  ),
+  slice: (start, end) => blob.slice(Number(start), Number(end))
+})
 
-/** The pieces of a file from an offset to its end, wherever that is when it is reached. */
-const filePieces = (fs: FileSystem.FileSystem, path: string, offset: bigint) =>
-  Stream.unwrap(
-    Effect.map(fs.open(path), (file) =>
-      Stream.unfold(offset, (position) =>
-        Effect.map(
-          file.readAlloc(pieceSize, { position }),
-          Option.match({
-            onNone: () => undefined,
-            onSome: (piece) => [piece, position + BigInt(piece.length)] as const
-          })
-        )
-      )
-    )
-  )
+const unreadable = (error: PlatformError.PlatformError) =>
+  new SourceFailed({ kind: "Unreadable", problem: error.message })
+
+/** What tells one state of a file from another. */
+const fileState = (info: FileSystem.File.Info): string =>
+  `${BigInt(info.size)} bytes, modified ${Option.match(info.mtime, {
+    onNone: () => "at an unknown time",
+    onSome: (time) => time.toISOString()
+  })}`
 
 /**
- * A file, read as it is sent.
+ * A file, opened when its bytes are wanted and read as they are sent. It is known by its path, size and modification
+ * time; a file that changes while it is uploaded fails the upload.
  */
-export const fromPath = (path: string): Effect.Effect<UploadSource, SourceFailed, FileSystem.FileSystem> =>
+export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, FileSystem.FileSystem> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const info = yield* Effect.mapError(fs.stat(path), fail)
-    if (info.type !== "File") return yield* new SourceFailed({ problem: `${path} is not a file` })
+    const info = yield* Effect.mapError(fs.stat(path), unreadable)
+    if (info.type !== "File") {
+      return yield* new SourceFailed({ kind: "Unreadable", problem: `${path} is not a file` })
+    }
+    const state = fileState(info)
+    const unchanged = (now: FileSystem.File.Info) =>
+      fileState(now) === state
+        ? Effect.void
+        : Effect.fail(new SourceFailed({ kind: "Changed", problem: `${path}: was ${state}, is ${fileState(now)}` }))
+
+    const range = (start: bigint, end: bigint) =>
+      Stream.unwrap(
+        Effect.gen(function* () {
+          const file = yield* Effect.mapError(fs.open(path), unreadable)
+          const check = Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
+          // What fits into one piece is checked once, after it was read.
+          if (end - start > Pieces.smallest) yield* check
+          const pieceSize = yield* Pieces.pieceSize
+          return Stream.unfold(start, (position) =>
+            Effect.gen(function* () {
+              if (position >= end) return undefined
+              const rest = end - position
+              const wanted = pieceSize()
+              const piece = yield* Effect.mapError(
+                file.readAlloc(rest < wanted ? Number(rest) : wanted, { position }),
+                unreadable
+              )
+              if (Option.isNone(piece)) {
+                yield* check
+                return undefined
+              }
+              const next = position + BigInt(piece.value.length)
+              // Before the last bytes leave: what the server has then is the file as it was.
+              if (next >= end) yield* check
+              return [piece.value, next] as const
+            })
+          )
+        })
+      )
+
     return {
+      _tag: "Replayable",
       size: BigInt(info.size),
-      bytes: (offset) => Stream.mapError(filePieces(fs, path, offset), fail)
+      bytes: range,
+      identity: Effect.succeed(`path ${path} ${state}`)
     }
   })
+
+/**
+ * A stream that can be read once. Unacknowledged bytes are kept in memory, `chunkSize` of the upload at most.
+ *
+ * @example UploadSource.fromStream(request.stream, { size: 1024n })
+ */
+export const fromStream = <E>(
+  stream: Stream.Stream<Uint8Array, E>,
+  options?: { readonly size?: bigint | undefined }
+): OneShot => ({
+  _tag: "OneShot",
+  size: options?.size,
+  stream: Stream.mapError(stream, (error) =>
+    error instanceof SourceFailed
+      ? error
+      : new SourceFailed({
+          kind: "Unreadable",
+          problem: error instanceof Error ? error.message : `it failed with ${String(error)}`
+        })
+  )
+})
+
+/**
+ * The same source, known by the SHA-256 of its content: over the digests of pieces of 1 MiB, since a digest of
+ * WebCrypto wants its input whole. It is read once for it.
+ */
+export const identifiedByContent = (source: Replayable): Replayable => ({
+  ...source,
+  identity: Effect.suspend(() => Pieces.digest(source.bytes(0n, source.size))).pipe(
+    Effect.map((digest) => `sha256/1MiB ${digest}`)
+  )
+})

@@ -9,6 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 
 /**
@@ -21,10 +23,13 @@ export type UploadUrl = Redacted.Redacted<string & Brand.Brand<"UploadUrl">>
  * The address of the creation request, what authorizes it, and the origins that upload URLs may have.
  */
 export interface UploadTarget {
+  readonly [TypeId]: typeof TypeId
   readonly tusUrl: UploadUrl
   readonly assemblySslUrl: Redacted.Redacted
   readonly origins: ReadonlySet<string>
 }
+
+const TypeId = "~@assembly-effect/tus/UploadTarget"
 
 /**
  * What a target was to be made of breaks a rule. Nothing was sent.
@@ -50,8 +55,14 @@ export class UnsafeLocation extends Schema.TaggedError<UnsafeLocation>()("Unsafe
   }
 }
 
-const checked = (url: string): UploadUrl =>
-  Redacted.make(url as string & Brand.Brand<"UploadUrl">, { label: "upload URL" })
+/** The URLs that passed the checks, and nothing else: a brand holds at compile time, this at run time. */
+const made = new WeakSet<Redacted.Redacted<unknown>>()
+
+const checked = (text: string): UploadUrl => {
+  const url = Redacted.make(text as string & Brand.Brand<"UploadUrl">, { label: "upload URL" })
+  made.add(url)
+  return url
+}
 
 const decodeUrl = SchemaParser.decodeUnknownResult(SecureUrl.SecureUrl)
 const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
@@ -79,6 +90,7 @@ export const make = (options: {
       origins.add(new URL(yield* check("origins", origin)).origin)
     }
     return {
+      [TypeId]: TypeId,
       tusUrl: checked(tusUrl),
       assemblySslUrl: Redacted.make(options.assemblySslUrl, { label: "assembly_ssl_url" }),
       origins
@@ -107,6 +119,20 @@ export const fromAssembly = (
 /** What precedes the path of an absolute URL; the text is checked as it is, before a URL parser could repair it. */
 const originPart = /^https?:\/\/[^/]*/i
 
+const defaultPort = { "https:": ":443", "http:": ":80" } as Readonly<Record<string, string>>
+
+/**
+ * The origin of a URL if it is written as it is meant. An encoded host, an IPv4 address in hexadecimal digits, a host
+ * in another script: a parser would turn them into something else than what was read.
+ */
+const plainOrigin = (url: string): Result.Result<string, string> => {
+  const { origin, protocol } = new URL(url)
+  const written = (originPart.exec(url)?.[0] ?? "").toLowerCase()
+  return written === origin || written === origin + (defaultPort[protocol] ?? "")
+    ? Result.succeed(origin)
+    : Result.fail("a host that is not written plainly")
+}
+
 /**
  * Checks the `location` of a creation: an absolute URL of an allowed origin, or a path, that ends in
  * `/resumable/files/<id>[/…]`. Relative ones resolve against `tus_url`.
@@ -114,9 +140,54 @@ const originPart = /^https?:\/\/[^/]*/i
 export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
   Result.gen(function* () {
     const path = location.replace(originPart, "")
-    yield* decodePath(path)
+    yield* Result.mapError(decodePath(path), () => "not a path /resumable/files/<id>[/…]")
     const origin = path === location ? new URL(Redacted.value(target.tusUrl)).origin : location.slice(0, -path.length)
-    const url = yield* Result.mapError(secureUrl(origin + path), String)
-    if (!target.origins.has(new URL(url).origin)) return yield* Result.fail("another origin than tus_url")
+    const url = yield* secureUrl(origin + path)
+    if (!target.origins.has(yield* plainOrigin(url))) return yield* Result.fail("another origin than tus_url")
     return checked(url)
-  }).pipe(Result.mapError((rule) => new UnsafeLocation({ rule: String(rule) })))
+  }).pipe(Result.mapError((rule) => new UnsafeLocation({ rule })))
+
+const isUploadTarget = (u: unknown): u is UploadTarget => typeof u === "object" && u !== null && TypeId in u
+
+const invalid = (expected: string, actual: unknown) => Effect.fail(new SchemaIssue.InvalidValue({ expected }, actual))
+
+/**
+ * A target at rest, as plain JSON. It holds capabilities: store it as a secret. Decoding runs every check of
+ * {@link make} again.
+ */
+export const AtRest = Schema.Struct({
+  tusUrl: Schema.String,
+  assemblySslUrl: Schema.String,
+  origins: Schema.Array(Schema.String)
+}).pipe(
+  Schema.decodeTo(Schema.declare<UploadTarget>(isUploadTarget, { expected: "an UploadTarget" }), {
+    decode: SchemaGetter.transformEffect((parts) =>
+      Effect.catchTag(make(parts), "InvalidTarget", (error) => invalid(error.message, parts))
+    ),
+    encode: SchemaGetter.transform((target) => ({
+      tusUrl: Redacted.value(target.tusUrl) as string,
+      assemblySslUrl: Redacted.value(target.assemblySslUrl),
+      origins: [...target.origins]
+    }))
+  })
+)
+
+/** Whether a value is an upload URL that this module made. */
+export const isUploadUrl = (u: unknown): u is UploadUrl => Redacted.isRedacted(u) && made.has(u)
+
+/**
+ * An upload URL at rest, as plain text. It is a capability: store it as a secret. Decoding checks it against the
+ * target again.
+ */
+export const urlAtRest = (target: UploadTarget): Schema.Codec<UploadUrl, string> =>
+  Schema.String.pipe(
+    Schema.decodeTo(Schema.declare<UploadUrl>(isUploadUrl, { expected: "an upload URL" }), {
+      decode: SchemaGetter.transformEffect((text) =>
+        Result.match(resolve(target, text), {
+          onSuccess: Effect.succeed,
+          onFailure: (error) => invalid(error.message, "")
+        })
+      ),
+      encode: SchemaGetter.transform((url) => Redacted.value(url))
+    })
+  )

@@ -56,14 +56,14 @@ const body = JSON.stringify({
 
 const decode = SchemaParser.decodeUnknownEffect(AssemblyStatistics.Statistics, { errors: "all" })
 
-const ours = Harness.seconds(
+const decodeAll = Harness.seconds(
   Effect.repeat(
     Effect.suspend(() => decode(JSON.parse(body))),
     { times: repeats - 1 }
   )
 ).pipe(Effect.mapError((issue) => new Harness.BenchError(String(issue))))
 
-const parse = Harness.seconds(
+const parseAll = Harness.seconds(
   Effect.sync(() => {
     for (let index = 0; index < repeats; index++) JSON.parse(body)
   })
@@ -74,7 +74,7 @@ export const row: Harness.Row = {
   work: `decode statistics of ${hours} buckets, ${repeats} times`,
   run: Effect.gen(function* () {
     const samples = yield* Harness.alternate<"ours" | "parse", Harness.BenchError, never>(
-      { ours, parse },
+      { ours: decodeAll, parse: parseAll },
       { rounds: 15, warmups: 3 }
     )
     return [

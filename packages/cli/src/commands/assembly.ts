@@ -8,6 +8,7 @@ import { emulator } from "./emulator.ts"
 import { list } from "./list.ts"
 import { move } from "./move.ts"
 import { stats } from "./stats.ts"
+import { token } from "./token.ts"
 import { upload } from "./upload.ts"
 
 /** The service that ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET name; read when a command needs it. */
@@ -17,6 +18,8 @@ const service = AssemblyClient.layerConfig.pipe(
   Layer.provideMerge(NodeHttpClient.layerUndici)
 )
 
+const access = Layer.merge(Credentials.layerConfig, NodeHttpClient.layerUndici)
+
 /** The command line: `assembly <command>`. */
 export const assembly = Command.make("assembly").pipe(
   Command.withDescription("The Assembly Processing Service from the command line"),
@@ -25,6 +28,7 @@ export const assembly = Command.make("assembly").pipe(
     Command.provide(stats, service),
     Command.provide(list, service),
     Command.provide(move, service),
+    Command.provide(token, access),
     emulator
   ])
 )

@@ -31,9 +31,13 @@ export const emulator = Command.make(
     data: Flag.Directory("data").pipe(
       Flag.withDescription("The folder that keeps Assemblies and files; without one they are gone at the end"),
       Flag.optional
+    ),
+    seed: Flag.String("seed").pipe(
+      Flag.withDescription("Ids and keys are the same with every run of the same seed"),
+      Flag.optional
     )
   },
-  Effect.fnUntraced(function* ({ data, port }) {
+  Effect.fnUntraced(function* ({ data, port, seed }) {
     const { Emulator, layer } = yield* load
     const run = Effect.gen(function* () {
       const { baseUrl, credentials } = yield* Emulator
@@ -45,7 +49,10 @@ export const emulator = Command.make(
       ])
       return yield* Effect.never
     })
-    return yield* Effect.provide(run, layer({ port, data: Option.getOrUndefined(data) })).pipe(
+    return yield* Effect.provide(
+      run,
+      layer({ port, data: Option.getOrUndefined(data), seed: Option.getOrUndefined(seed) })
+    ).pipe(
       Effect.catchTag("ServeError", ({ cause }) =>
         Effect.fail(new CannotListen({ port, problem: cause instanceof Error ? cause.message : "the server failed" }))
       )

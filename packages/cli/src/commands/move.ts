@@ -67,5 +67,11 @@ export const move = Command.make(
   })
 ).pipe(
   Command.validate((input) => Effect.asVoid(toRequest(input))),
-  Command.withDescription("Rename or move an asset (alpha)")
+  Command.withDescription(
+    "Rename or move an asset (alpha). An id may start with -: write it after --, or after --folder="
+  ),
+  Command.withExamples([
+    { command: "assembly move --filename report.pdf -- <assetId>", description: "Rename an asset" },
+    { command: "assembly move --folder=<folderId> -- <assetId>", description: "Move an asset to a folder" }
+  ])
 )

@@ -7,7 +7,6 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Completion from "../Completion.ts"
 import * as Format from "../Format.ts"
 import * as LocalFile from "../LocalFile.ts"
 import * as Output from "../Output.ts"
@@ -68,7 +67,7 @@ export const upload = Command.make(
     const target = yield* UploadTarget.fromAssembly(created)
     yield* Effect.forEach(files, (file) => send(target, file), { discard: true })
 
-    const status = yield* Completion.wait(created)
+    const status = yield* Assemblies.awaitCompletion(created.assembly_id, { interval: "100 millis" })
     yield* Output.lines(["", ...Table.render(columns, filesOf(status), yield* Output.layout)])
   })
 ).pipe(

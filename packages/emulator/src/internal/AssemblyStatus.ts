@@ -64,7 +64,11 @@ const make = Effect.gen(function* () {
 
   return AssemblyStatus.of({
     of: Effect.fnUntraced(function* (assembly) {
-      const receipts = yield* Effect.forEach(yield* uploads.ofAssembly(assembly.id), receipt)
+      const rows = yield* uploads.ofAssembly(assembly.id)
+      const receipts = yield* Effect.forEach(
+        rows.filter(({ kind }) => kind !== "form"),
+        receipt
+      )
       const url = origin.assemblyUrl(assembly.id)
       return {
         ...standing(assembly),
@@ -72,6 +76,8 @@ const make = Effect.gen(function* () {
         assembly_url: url,
         assembly_ssl_url: url,
         tus_url: origin.tusUrl,
+        update_stream_url: origin.updatesUrl(assembly.id),
+        parent_id: assembly.parent_id,
         region: assembly.region,
         template_id: assembly.template_id,
         notify_url: assembly.notify_url,

@@ -18,13 +18,24 @@ export interface New {
   readonly region: string
   readonly params: Assembly.CreateParams
   readonly fields: Schema.JsonObject
+  readonly redirectUrl: string | undefined
+  /** Whether followers want to know how far the execution is. */
+  readonly emitProgress: boolean
   readonly expectedUploads: number
+  /** The Auth Key that asked for it; its secret signs the notification. */
+  readonly authKey: string
+  /** The most bytes that an upload may have. */
+  readonly maxSize: number | undefined
+  /** The Assembly that this one replays. */
+  readonly replayOf: Row | undefined
+  /** Whether files follow in the body of the creation. */
+  readonly receiving: boolean
   readonly createdAt: number
 }
 
 /** An Assembly as it is kept. */
 export const Row = Schema.Struct({
-  id: Schema.String,
+  id: Assembly.AssemblyId,
   workspace: Schema.String,
   region: Schema.String,
   state: State,
@@ -34,6 +45,11 @@ export const Row = Schema.Struct({
   notify_url: Schema.NullOr(Schema.String),
   redirect_url: Schema.NullOr(Schema.String),
   expected_uploads: Schema.Int,
+  auth_key: Schema.NullOr(Schema.String),
+  max_size: Schema.NullOr(Schema.Int),
+  parent_id: Schema.NullOr(Schema.String),
+  uploads_from: Schema.NullOr(Schema.String),
+  emit_progress: Schema.Int,
   created_at: Schema.Int,
   uploaded_at: Schema.NullOr(Schema.Int),
   ended_at: Schema.NullOr(Schema.Int),
@@ -62,29 +78,52 @@ export class AssemblyStore extends Context.Service<
     /** Whether the id was free. */
     readonly insert: (assembly: New) => Effect.Effect<boolean>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>>
-    readonly unfinished: Effect.Effect<ReadonlyArray<Row>>
+    /** What a former process left: creations whose body never ended are aborted, the others are answered. */
+    readonly recover: Effect.Effect<ReadonlyArray<Row>>
+    /** The body of the creation has ended. */
+    readonly received: (id: string) => Effect.Effect<void>
     /** Begins to execute if every expected upload is there. Whether it was this call that began. */
     readonly beginExecution: (id: string) => Effect.Effect<boolean>
-    readonly end: (id: string, outcome: Outcome) => Effect.Effect<void>
+    /** What an Assembly that executes has made so far. */
+    readonly progress: (id: string, made: Pick<Outcome, "uploads" | "results">) => Effect.Effect<void>
+    /** Ends an Assembly that is busy; whether it was this call that ended it. */
+    readonly end: (id: string, outcome: Outcome) => Effect.Effect<boolean>
+    /** Ends an Assembly that is busy, from outside; whether it was this call that ended it. */
+    readonly stop: (id: string, state: "canceled" | "request_aborted") => Effect.Effect<boolean>
   }
 >()("@assembly-effect/emulator/AssemblyStore") {}
 
 const insertSql = `
 INSERT INTO assemblies
-  (id, workspace, region, state, steps, template_id, fields, notify_url, expected_uploads, created_at)
-VALUES (:id, :workspace, :region, 'uploading', :steps, :templateId, :fields, :notifyUrl, :expectedUploads, :createdAt)
+  (id, workspace, region, state, steps, template_id, fields, notify_url, redirect_url, expected_uploads, auth_key,
+   max_size, parent_id, uploads_from, receiving, emit_progress, created_at)
+VALUES (:id, :workspace, :region, 'uploading', :steps, :templateId, :fields, :notifyUrl, :redirectUrl,
+  :expectedUploads, :authKey, :maxSize, :parentId, :uploadsFrom, :receiving, :emitProgress, :createdAt)
 ON CONFLICT DO NOTHING`
 
+/** What follows is the final files; parts do not count (spec.md, "Create a tus upload"). */
 const beginSql = `
 UPDATE assemblies SET state = 'executing', uploaded_at = :now
-WHERE id = :id AND state = 'uploading' AND expected_uploads <=
-  (SELECT count(*) FROM uploads WHERE assembly_id = :id AND finished_at IS NOT NULL)`
+WHERE id = :id AND state = 'uploading' AND receiving = 0 AND expected_uploads <= (
+  SELECT count(*) FROM uploads
+  WHERE assembly_id = :id AND finished_at IS NOT NULL AND kind IN ('ordinary', 'final')
+)`
+
+const busy = "state IN ('uploading', 'executing')"
 
 const endSql = `
 UPDATE assemblies
 SET state = :state, ended_at = :now, error = :error, message = :message, uploads = :uploads, results = :results,
   input_files = :inputFiles, input_bytes = :inputBytes, output_files = :outputFiles, output_bytes = :outputBytes
-WHERE id = :id`
+WHERE id = :id AND ${busy}`
+
+const progressSql = `
+UPDATE assemblies SET uploads = :uploads, results = :results WHERE id = :id AND state = 'executing'`
+
+const stopSql = `UPDATE assemblies SET state = :state, ended_at = :now WHERE id = :id AND ${busy}`
+
+const abortReceivingSql = `
+UPDATE assemblies SET state = 'request_aborted', ended_at = :now WHERE receiving = 1 AND ${busy}`
 
 const totalBytes = (files: ReadonlyArray<Assembly.File>): number =>
   files.reduce((total, { size }) => total + (size ?? 0), 0)
@@ -109,40 +148,51 @@ const toEndParameters = (id: string, now: number, { failure, results, uploads }:
   }
 }
 
+const toInsertParameters = (assembly: New): Database.Parameters => ({
+  id: assembly.id,
+  workspace: assembly.workspace,
+  region: assembly.region,
+  steps: JSON.stringify(assembly.params.steps ?? {}),
+  templateId: assembly.params.templateId ?? null,
+  fields: JSON.stringify(assembly.fields),
+  notifyUrl: assembly.params.notifyUrl ?? null,
+  redirectUrl: assembly.redirectUrl ?? null,
+  expectedUploads: assembly.expectedUploads,
+  authKey: assembly.authKey,
+  maxSize: assembly.maxSize ?? null,
+  parentId: assembly.replayOf?.id ?? null,
+  uploadsFrom: assembly.replayOf?.uploads_from ?? assembly.replayOf?.id ?? null,
+  receiving: assembly.receiving ? 1 : 0,
+  emitProgress: assembly.emitProgress ? 1 : 0,
+  createdAt: assembly.createdAt
+})
+
 const make = Effect.gen(function* () {
   const database = yield* Database.Database
   const insert = database.command(insertSql)
   const byId = database.query(Row, "SELECT * FROM assemblies WHERE id = :id")
-  const unfinished = database.query(Row, "SELECT * FROM assemblies WHERE state IN ('uploading', 'executing')")
+  const unfinished = database.query(Row, `SELECT * FROM assemblies WHERE ${busy}`)
+  const abortReceiving = database.command(abortReceivingSql)
+  const received = database.command("UPDATE assemblies SET receiving = 0 WHERE id = :id")
   const begin = database.command(beginSql)
+  const progress = database.command(progressSql)
   const end = database.command(endSql)
+  const stop = database.command(stopSql)
+  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
   return AssemblyStore.of({
-    insert: ({ createdAt, expectedUploads, fields, id, params, region, workspace }) =>
-      Effect.sync(
-        () =>
-          insert({
-            id,
-            workspace,
-            region,
-            steps: JSON.stringify(params.steps ?? {}),
-            templateId: params.templateId ?? null,
-            fields: JSON.stringify(fields),
-            notifyUrl: params.notifyUrl ?? null,
-            expectedUploads,
-            createdAt
-          }) === 1
-      ),
+    insert: (assembly) => Effect.sync(() => insert(toInsertParameters(assembly)) === 1),
     find: (id) => Effect.sync(() => byId.first({ id })),
-    unfinished: Effect.sync(() => unfinished.all({})),
-    beginExecution: Effect.fnUntraced(function* (id) {
-      const now = yield* DateTime.now
-      return begin({ id, now: now.epochMilliseconds }) === 1
+    recover: Effect.map(now, (millis) => {
+      abortReceiving({ now: millis })
+      return unfinished.all({})
     }),
-    end: Effect.fnUntraced(function* (id, outcome) {
-      const now = yield* DateTime.now
-      end(toEndParameters(id, now.epochMilliseconds, outcome))
-    })
+    received: (id) => Effect.sync(() => void received({ id })),
+    beginExecution: (id) => Effect.map(now, (millis) => begin({ id, now: millis }) === 1),
+    progress: (id, { results, uploads }) =>
+      Effect.sync(() => void progress({ id, uploads: JSON.stringify(uploads), results: JSON.stringify(results) })),
+    end: (id, outcome) => Effect.map(now, (millis) => end(toEndParameters(id, millis, outcome)) === 1),
+    stop: (id, state) => Effect.map(now, (millis) => stop({ id, state, now: millis }) === 1)
   })
 })
 

@@ -1,10 +1,19 @@
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { DatabaseSync } from "node:sqlite"
 import { migrations } from "./migrations.ts"
+
+/** Another emulator works on the same data. `path` is that of its database. */
+export class DataInUse extends Data.TaggedError("DataInUse")<{ readonly path: string }> {
+  override get message() {
+    return `another emulator uses ${this.path}`
+  }
+}
 
 /** Named parameters of a statement, without their `:`. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>
@@ -37,6 +46,29 @@ const open = (path: string) =>
     (database) => Effect.sync(() => database.close())
   )
 
+const isBusy = (problem: unknown): boolean =>
+  Predicate.isObject(problem) && "errcode" in problem && problem.errcode === sqliteBusy
+
+/** https://www.sqlite.org/rescode.html#busy */
+const sqliteBusy = 5
+
+/**
+ * Takes the database for this process alone until it is closed, or the process is gone, however it ends. What was
+ * committed survives the end of the process, not that of the machine: for that every answer would wait for the disk.
+ */
+const lock = (database: DatabaseSync, path: string): Effect.Effect<void, DataInUse> =>
+  Effect.suspend(() => {
+    try {
+      database.exec(
+        `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+         BEGIN IMMEDIATE; COMMIT`
+      )
+      return Effect.void
+    } catch (problem) {
+      return isBusy(problem) ? Effect.fail(new DataInUse({ path })) : Effect.die(problem)
+    }
+  })
+
 const migrate = (database: DatabaseSync): void => {
   const [row] = database.prepare("PRAGMA user_version").all()
   const version = Number(row?.["user_version"] ?? 0)
@@ -61,10 +93,8 @@ const transact = <A>(database: DatabaseSync, work: () => A): A => {
 
 const make = Effect.fnUntraced(function* (path: string) {
   const database = yield* open(path)
-  yield* Effect.sync(() => {
-    database.exec("PRAGMA journal_mode = WAL")
-    migrate(database)
-  })
+  yield* lock(database, path)
+  yield* Effect.sync(() => migrate(database))
 
   return Database.of({
     query: (row, sql) => {
@@ -85,4 +115,4 @@ const make = Effect.fnUntraced(function* (path: string) {
 })
 
 /** A database in the file at `path`; `:memory:` forgets everything when the scope closes. */
-export const layer = (path: string): Layer.Layer<Database> => Layer.effect(Database, make(path))
+export const layer = (path: string): Layer.Layer<Database, DataInUse> => Layer.effect(Database, make(path))

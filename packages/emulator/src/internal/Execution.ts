@@ -1,16 +1,17 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Mime from "effect/http/Mime"
+import * as Fiber from "effect/Fiber"
+import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as AssemblyStore from "./AssemblyStore.ts"
-import * as FileStore from "./FileStore.ts"
-import * as Origin from "./Origin.ts"
+import * as Endings from "./Endings.ts"
 import * as Robots from "./Robots.ts"
-import type { StepFile } from "./robots/Robot.ts"
+import { type StepFile, StepFailed } from "./robots/Robot.ts"
 import * as Steps from "./Steps.ts"
-import * as UploadStore from "./UploadStore.ts"
+import * as Updates from "./Updates.ts"
+import * as UploadedFiles from "./UploadedFiles.ts"
 
 /** Brings Assemblies from their last upload to their end. */
 export class Execution extends Context.Service<
@@ -18,108 +19,112 @@ export class Execution extends Context.Service<
   {
     /** Ends an Assembly at once if its Steps can never run. */
     readonly check: (assemblyId: string) => Effect.Effect<void>
-    /** Executes an Assembly if every expected upload has arrived; once begun it is never broken off. */
+    /** Executes an Assembly if every expected upload has arrived; waits for its end unless one of its Steps is slow. */
     readonly advance: (assemblyId: string) => Effect.Effect<void>
+    /** Ends a busy Assembly from outside, and what it does. */
+    readonly stop: (assemblyId: string, state: "canceled" | "request_aborted") => Effect.Effect<void>
+    /** Ends a busy Assembly with an error. */
+    readonly fail: (assemblyId: string, failure: StepFailed) => Effect.Effect<void>
   }
 >()("@assembly-effect/emulator/Execution") {}
 
-const splitName = (name: string): { readonly basename: string; readonly ext: string } => {
-  const dot = name.lastIndexOf(".")
-  return dot <= 0
-    ? { basename: name, ext: "" }
-    : { basename: name.slice(0, dot), ext: name.slice(dot + 1).toLowerCase() }
-}
+type Results = Map<string, ReadonlyArray<StepFile>>
 
-const describeUpload = (upload: UploadStore.Row, digest: FileStore.Digest, url: string): Assembly.File => {
-  const { basename, ext } = splitName(upload.filename)
-  const mime = ext === "" ? null : Option.getOrNull(Mime.getType(upload.filename))
-  return {
-    // An upload's id has the form of a file's id, and nothing else has the same.
-    id: upload.id,
-    original_id: upload.id,
-    name: upload.filename,
-    basename,
-    ext,
-    mime,
-    type: mime?.split("/", 1)[0] ?? null,
-    field: upload.fieldname,
-    ...digest,
-    url: null,
-    ssl_url: null,
-    meta: {},
-    user_meta: upload.user_meta,
-    is_tus_file: true,
-    tus_upload_url: url
-  }
-}
+const toFiles = (files: ReadonlyArray<StepFile>): ReadonlyArray<Assembly.File> => files.map(({ file }) => file)
+
+const toResults = (results: Results) =>
+  Object.fromEntries([...results].map(([name, files]) => [name, toFiles(files)] as const))
+
+/** A defect of a robot is the emulator's fault. Its cause is logged, not told. */
+const broken = new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message: "The emulator failed; see its log." })
 
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
-  const uploads = yield* UploadStore.UploadStore
-  const files = yield* FileStore.FileStore
+  const endings = yield* Endings.Endings
   const robots = yield* Robots.Robots
-  const origin = yield* Origin.Origin
+  const updates = yield* Updates.Updates
+  const uploadedFiles = yield* UploadedFiles.UploadedFiles
+  const running = yield* FiberMap.make<string>()
 
-  const uploadedFiles = Effect.fnUntraced(function* (assemblyId: string) {
-    const rows = yield* uploads.ofAssembly(assemblyId)
-    return yield* Effect.forEach(
-      rows.filter((upload) => upload.finished_at !== null),
-      Effect.fnUntraced(function* (upload) {
-        const digest = yield* files.digest(upload.id)
-        const file = describeUpload(upload, digest, origin.uploadUrl(upload.id))
-        return { blob: upload.id, digest, file } satisfies StepFile
-      })
-    )
-  })
-
-  const runSteps = Effect.fnUntraced(function* (assembly: AssemblyStore.Row, uploaded: ReadonlyArray<StepFile>) {
-    const results = new Map<string, ReadonlyArray<StepFile>>()
-    for (const { name, robot, step, uses } of yield* Steps.plan(assembly.steps, robots)) {
+  const runSteps = Effect.fnUntraced(function* (
+    assembly: AssemblyStore.Row,
+    uploaded: ReadonlyArray<StepFile>,
+    results: Results
+  ) {
+    const { id } = assembly
+    const plan = yield* Steps.plan(assembly.steps, robots)
+    for (const [index, { name, robot, step, uses }] of plan.entries()) {
       const input = uses.length === 0 ? uploaded : uses.flatMap((used) => results.get(used) ?? [])
-      results.set(name, yield* robot({ assembly, step, files: input }))
+      const made = yield* robot.run({ assembly, step, files: input })
+      results.set(name, made)
+      yield* assemblies.progress(id, { uploads: toFiles(uploaded), results: toResults(results) })
+      for (const file of toFiles(made)) yield* updates.publish(Updates.resultFinished(id, name, file))
+      if (assembly.emit_progress === 1) {
+        yield* updates.publish(Updates.progressed(id, Math.round(((index + 1) / plan.length) * 100)))
+      }
     }
-    return results
   })
 
   const execute = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
-    const uploaded = yield* uploadedFiles(assembly.id)
-    const toFiles = (all: ReadonlyArray<StepFile>) => all.map(({ file }) => file)
-    const outcome = yield* runSteps(assembly, uploaded).pipe(
-      Effect.map((results) => ({
-        results: Object.fromEntries([...results].map(([name, made]) => [name, toFiles(made)])),
-        failure: undefined
-      })),
-      Effect.catch((failure) => Effect.succeed({ results: {}, failure }))
+    const uploaded = yield* uploadedFiles.ofAssembly(assembly)
+    const results: Results = new Map()
+    yield* assemblies.progress(assembly.id, { uploads: toFiles(uploaded), results: {} })
+    yield* updates.publish(Updates.uploadingFinished(assembly.id))
+    yield* updates.publish(Updates.metaDataExtracted(assembly.id))
+    const failure = yield* runSteps(assembly, uploaded, results).pipe(
+      Effect.as(undefined),
+      Effect.catchDefect((defect) =>
+        Effect.andThen(Effect.logError(`Assembly ${assembly.id} failed`, defect), Effect.fail(broken))
+      ),
+      Effect.catch((error) => Effect.succeed(error))
     )
-    yield* assemblies.end(assembly.id, { ...outcome, uploads: toFiles(uploaded) })
+    yield* endings.end(assembly.id, { uploads: toFiles(uploaded), results: toResults(results), failure })
   })
 
-  const executeById = (id: string) =>
-    Effect.flatMap(assemblies.find(id), Option.match({ onNone: () => Effect.void, onSome: execute }))
+  /** Whether a Step of an Assembly takes its time. What cannot be planned ends at once. */
+  const isSlow = ({ steps }: AssemblyStore.Row) =>
+    Steps.plan(steps, robots).pipe(
+      Effect.map((plan) => plan.some(({ robot }) => robot.isSlow)),
+      Effect.catch(() => Effect.succeed(false))
+    )
+
+  const start = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
+    const fiber = yield* FiberMap.run(running, assembly.id, execute(assembly))
+    if (!(yield* isSlow(assembly))) yield* Fiber.await(fiber)
+  })
+
+  const startById = (id: string) =>
+    Effect.flatMap(assemblies.find(id), Option.match({ onNone: () => Effect.void, onSome: start }))
 
   const advance = (id: string) =>
     assemblies.beginExecution(id).pipe(
-      Effect.flatMap((began) => (began ? executeById(id) : Effect.void)),
+      Effect.flatMap((began) => (began ? startById(id) : Effect.void)),
       Effect.uninterruptible
     )
 
-  const check = Effect.fnUntraced(function* (id: string) {
-    const assembly = yield* assemblies.find(id)
-    if (Option.isNone(assembly)) return
-    yield* Steps.plan(assembly.value.steps, robots).pipe(
-      Effect.catch((failure) => assemblies.end(id, { uploads: [], results: {}, failure }))
-    )
-  })
+  const fail = (id: string, failure: StepFailed) =>
+    Effect.andThen(FiberMap.remove(running, id), endings.end(id, { uploads: [], results: {}, failure }))
 
-  // What a former process left is brought to its end before anybody can ask.
-  for (const assembly of yield* assemblies.unfinished) {
-    yield* assembly.state === "executing" ? execute(assembly) : advance(assembly.id)
+  // What a former process left is brought to its end, as far as it can be, before anybody can ask.
+  for (const assembly of yield* assemblies.recover) {
+    yield* assembly.state === "executing" ? start(assembly) : advance(assembly.id)
   }
-  return Execution.of({ check, advance })
+
+  return Execution.of({
+    check: Effect.fnUntraced(function* (id) {
+      const assembly = yield* assemblies.find(id)
+      if (Option.isNone(assembly)) return
+      yield* Steps.plan(assembly.value.steps, robots).pipe(Effect.catch((failure) => fail(id, failure)))
+    }),
+    advance,
+    // The state comes first: an execution that ends meanwhile has not happened.
+    stop: (id, state) => Effect.andThen(endings.stop(id, state), FiberMap.remove(running, id)),
+    fail
+  })
 })
 
 export const layer: Layer.Layer<
   Execution,
   never,
-  AssemblyStore.AssemblyStore | UploadStore.UploadStore | FileStore.FileStore | Robots.Robots | Origin.Origin
+  AssemblyStore.AssemblyStore | Endings.Endings | Robots.Robots | Updates.Updates | UploadedFiles.UploadedFiles
 > = Layer.effect(Execution, make)

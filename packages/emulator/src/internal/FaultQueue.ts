@@ -4,31 +4,57 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as Faults from "../Faults.ts"
 
-/** Faults that wait for their request, the first injected first. */
+/** Faults that wait for their requests, the first injected first. */
 export class FaultQueue extends Context.Service<
   FaultQueue,
   {
     readonly add: (fault: Faults.Fault) => Effect.Effect<void>
     readonly clear: Effect.Effect<void>
-    /** The fault that a request meets, if there is one; it will meet no other. */
+    /** The fault that a request meets, if there is one; that fault has met one request more. */
     readonly take: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<Faults.Fault | undefined>
   }
 >()("@assembly-effect/emulator/FaultQueue") {}
 
-const matches = (fault: Faults.Fault, request: HttpServerRequest.HttpServerRequest): boolean =>
-  Faults.Fault.$match(fault, {
-    CutRequestBody: ({ method }) => request.method === method
-  })
+/** Without the query. */
+export const pathOf = ({ url }: HttpServerRequest.HttpServerRequest): string => url.split("?", 1)[0] ?? ""
+
+const segments = (path: string): ReadonlyArray<string> => path.replace(/\/$/, "").split("/")
+
+const matchesPath = (pattern: string, path: string): boolean => {
+  const expected = segments(pattern)
+  const actual = segments(path)
+  return (
+    expected.length === actual.length &&
+    expected.every((segment, index) => segment.startsWith(":") || segment === actual[index])
+  )
+}
+
+const matches = ({ method, path }: Faults.Where, request: HttpServerRequest.HttpServerRequest): boolean =>
+  (method === undefined || method === request.method) && (path === undefined || matchesPath(path, pathOf(request)))
+
+interface Waiting {
+  readonly fault: Faults.Fault
+  readonly left: number
+}
+
+/** A fault that has met one request more; none when it is used up. */
+const after = ({ fault, left }: Waiting): ReadonlyArray<Waiting> => (left > 1 ? [{ fault, left: left - 1 }] : [])
 
 export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {
-  const waiting: Array<Faults.Fault> = []
+  let waiting: ReadonlyArray<Waiting> = []
   return {
-    add: (fault) => Effect.sync(() => void waiting.push(fault)),
-    clear: Effect.sync(() => void waiting.splice(0)),
+    add: (fault) =>
+      Effect.sync(() => {
+        waiting = [...waiting, { fault, left: fault.times ?? 1 }]
+      }),
+    clear: Effect.sync(() => {
+      waiting = []
+    }),
     take: (request) =>
       Effect.sync(() => {
-        const index = waiting.findIndex((fault) => matches(fault, request))
-        return index === -1 ? undefined : waiting.splice(index, 1)[0]
+        const met = waiting.find(({ fault }) => matches(fault, request))
+        waiting = waiting.flatMap((one) => (one === met ? after(one) : [one]))
+        return met?.fault
       })
   }
 })

@@ -6,6 +6,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 
@@ -26,11 +27,12 @@ export class NoRoom extends Data.TaggedError("NoRoom") {}
 export class FileStore extends Context.Service<
   FileStore,
   {
-    readonly create: (id: string) => Effect.Effect<void>
+    /** `isHashed`: its digest is computed while its bytes come, so that it is there with the last one. */
+    readonly create: (id: string, options: { readonly isHashed: boolean }) => Effect.Effect<void>
     readonly size: (id: string) => Effect.Effect<bigint>
     /**
      * Stores bytes as they come, at most `room` of them. However it ends – the stream fails, the fiber is interrupted –
-     * what was stored is on the disk when it has ended.
+     * what was stored has left this process when it has ended, so its death loses nothing. That of the machine may.
      */
     readonly append: <E>(
       id: string,
@@ -38,20 +40,45 @@ export class FileStore extends Context.Service<
       room: bigint | undefined
     ) => Effect.Effect<void, E | NoRoom>
     readonly digest: (id: string) => Effect.Effect<Digest>
+    /** The hash of a blob in hexadecimal digits, by an algorithm that Node knows. */
+    readonly hash: (id: string, algorithm: string) => Effect.Effect<string>
+    /** The bytes of a blob. */
+    readonly read: (id: string) => Stream.Stream<Uint8Array>
+    /** Makes a blob of others, one after the other. Whoever sees it sees all of it. */
+    readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void>
     readonly remove: (id: string) => Effect.Effect<void>
   }
 >()("@assembly-effect/emulator/FileStore") {}
 
-/** Bytes that are read at once to compute a digest. */
-const digestChunk = 1024 * 1024
+/** Bytes that are read at once. */
+const readChunk = 1024 * 1024
+
+const maxReaders = 2
+
+/** A digest on its way. */
+class Hashing {
+  size = 0
+  private readonly md5 = createHash("md5")
+  private readonly sha256 = createHash("sha256")
+
+  update(chunk: Uint8Array): void {
+    this.md5.update(chunk)
+    this.sha256.update(chunk)
+    this.size += chunk.length
+  }
+
+  digest(): Digest {
+    return { size: this.size, md5hash: this.md5.digest("hex"), sha256: this.sha256.digest("hex") }
+  }
+}
 
 /** Writes chunks to an open file and refuses the one that would take more than `room`. */
-const writer = (file: FileSystem.File, room: bigint | undefined) => {
+const writer = (file: FileSystem.File, room: bigint | undefined, hashing: Hashing | undefined) => {
   let left = room
   return (chunk: Uint8Array): Effect.Effect<void, NoRoom> => {
     if (left !== undefined && BigInt(chunk.length) > left) return Effect.fail(new NoRoom())
     if (left !== undefined) left -= BigInt(chunk.length)
-    return Effect.orDie(file.writeAll(chunk))
+    return Effect.map(Effect.orDie(file.writeAll(chunk)), () => hashing?.update(chunk))
   }
 }
 
@@ -60,47 +87,68 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   yield* fs.makeDirectory(folder, { recursive: true })
   const fileOf = (id: string) => path.join(folder, id)
+  const sizeOf = (id: string) =>
+    fs.stat(fileOf(id)).pipe(
+      Effect.map(({ size }) => ByteSize.toBigInt(size)),
+      Effect.orDie
+    )
+  const hashings = new Map<string, Hashing>()
+  const readers = yield* Semaphore.make(maxReaders)
+  /** Reads a blob to its end. Many at once would only hold memory: what reads them uses one core. */
+  const readAll = (id: string, use: (chunk: Uint8Array) => Effect.Effect<void>) =>
+    readers.withPermit(Stream.runForEach(read(id), use))
+  const read = (id: string) => Stream.orDie(fs.stream(fileOf(id), { chunkSize: readChunk }))
 
   return FileStore.of({
-    create: (id) => fs.open(fileOf(id), { flag: "ax" }).pipe(Effect.scoped, Effect.orDie, Effect.asVoid),
-    size: (id) =>
-      fs.stat(fileOf(id)).pipe(
-        Effect.map(({ size }) => ByteSize.toBigInt(size)),
-        Effect.orDie
+    create: (id, { isHashed }) =>
+      fs.open(fileOf(id), { flag: "ax" }).pipe(
+        Effect.scoped,
+        Effect.orDie,
+        Effect.map(() => {
+          if (isHashed) hashings.set(id, new Hashing())
+        })
       ),
+    size: sizeOf,
     append: (id, bytes, room) =>
       fs.open(fileOf(id), { flag: "a" }).pipe(
         Effect.orDie,
         Effect.flatMap((file) => {
-          const write = writer(file, room)
-          return bytes.pipe(
-            // What was read from the connection is written even if the connection breaks meanwhile.
-            Stream.runForEachArray((chunks) =>
-              Effect.uninterruptible(Effect.forEach(chunks, write, { discard: true }))
-            ),
-            Effect.ensuring(Effect.orDie(file.sync))
+          const write = writer(file, room, hashings.get(id))
+          // What was read from the connection is written even if the connection breaks meanwhile.
+          return Stream.runForEachArray(bytes, (chunks) =>
+            Effect.uninterruptible(Effect.forEach(chunks, write, { discard: true }))
           )
         }),
         Effect.scoped
       ),
-    digest: (id) =>
+    digest: Effect.fnUntraced(function* (id) {
+      const hashed = hashings.get(id)
+      hashings.delete(id)
+      // The length of the file is the truth: a former process may have written some of it.
+      if (hashed !== undefined && BigInt(hashed.size) === (yield* sizeOf(id))) return hashed.digest()
+      const hashing = new Hashing()
+      yield* readAll(id, (chunk) => Effect.sync(() => hashing.update(chunk)))
+      return hashing.digest()
+    }),
+    hash: (id, algorithm) =>
       Effect.suspend(() => {
-        const md5 = createHash("md5")
-        const sha256 = createHash("sha256")
-        let size = 0
-        return fs.stream(fileOf(id), { chunkSize: digestChunk }).pipe(
-          Stream.runForEach((chunk) =>
-            Effect.sync(() => {
-              md5.update(chunk)
-              sha256.update(chunk)
-              size += chunk.length
-            })
-          ),
-          Effect.map(() => ({ size, md5hash: md5.digest("hex"), sha256: sha256.digest("hex") })),
-          Effect.orDie
+        const hash = createHash(algorithm)
+        return readAll(id, (chunk) => Effect.sync(() => void hash.update(chunk))).pipe(
+          Effect.map(() => hash.digest("hex"))
         )
       }),
-    remove: (id) => Effect.orDie(fs.remove(fileOf(id), { force: true }))
+    read,
+    concatenate: (id, parts) =>
+      Effect.gen(function* () {
+        const unfinished = `${fileOf(id)}.part`
+        const file = yield* fs.open(unfinished, { flag: "w" })
+        for (const part of parts) yield* Stream.runForEach(read(part), (chunk) => file.writeAll(chunk))
+        yield* fs.rename(unfinished, fileOf(id))
+      }).pipe(Effect.scoped, Effect.orDie),
+    remove: (id) => {
+      hashings.delete(id)
+      return Effect.orDie(fs.remove(fileOf(id), { force: true }))
+    }
   })
 })
 

@@ -9,6 +9,7 @@ export class Origin extends Context.Service<
   {
     readonly baseUrl: string
     readonly assemblyUrl: (assemblyId: string) => string
+    readonly updatesUrl: (assemblyId: string) => string
     readonly tusUrl: string
     readonly uploadUrl: (uploadId: string) => string
   }
@@ -17,6 +18,7 @@ export class Origin extends Context.Service<
 const make = (baseUrl: string): Origin["Service"] => ({
   baseUrl,
   assemblyUrl: (assemblyId) => `${baseUrl}/assemblies/${assemblyId}`,
+  updatesUrl: (assemblyId) => `${baseUrl}/assemblies/${assemblyId}/updates`,
   tusUrl: `${baseUrl}/resumable/files/`,
   uploadUrl: (uploadId) => `${baseUrl}/resumable/files/${uploadId}`
 })

@@ -3,6 +3,9 @@ import type * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as DamStore from "./DamStore.ts"
+import type * as FileStore from "./FileStore.ts"
+import * as Emulated from "./robots/Emulated.ts"
+import * as FileHash from "./robots/FileHash.ts"
 import type { Robot } from "./robots/Robot.ts"
 import * as TransloaditStore from "./robots/TransloaditStore.ts"
 import { uploadHandle } from "./robots/UploadHandle.ts"
@@ -11,13 +14,14 @@ import { uploadHandle } from "./robots/UploadHandle.ts"
 export class Robots extends Context.Service<Robots, ReadonlyMap<string, Robot>>()("@assembly-effect/emulator/Robots") {}
 
 const make = Effect.gen(function* () {
-  return new Map([
+  return new Map<string, Robot>([
     ["/upload/handle", uploadHandle],
-    ["/transloadit/store", yield* TransloaditStore.make]
+    ["/transloadit/store", yield* TransloaditStore.make],
+    ["/file/hash", yield* FileHash.make],
+    ["/emulator/fail", Emulated.fail],
+    ["/emulator/wait", Emulated.wait]
   ])
 })
 
-export const layer: Layer.Layer<Robots, never, DamStore.DamStore | SecureRandom.SecureRandom> = Layer.effect(
-  Robots,
-  make
-)
+export const layer: Layer.Layer<Robots, never, DamStore.DamStore | FileStore.FileStore | SecureRandom.SecureRandom> =
+  Layer.effect(Robots, make)

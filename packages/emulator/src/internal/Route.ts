@@ -15,17 +15,23 @@ import * as Refusal from "./Refusal.ts"
 /** A request that was decoded and, where the operation asks for it, authenticated. */
 interface Call<Op extends Operation.Any> extends Operation.Input<Op> {
   readonly authKey: Op["auth"] extends "signed" ? AuthKeys.AuthKey : undefined
+  /** The params as they came, with `auth` and with keys that the operation does not name. */
+  readonly raw: Schema.JsonObject
+  /** The files of the form, where the operation takes some. */
+  readonly files: Form.Form["files"]
   /** Form fields that the operation does not name. */
   readonly others: Form.Fields
 }
 
 /**
  * - `invalid`: the answer to input that breaks a rule of the operation's schemas, which are the only validation.
+ * - `takesFiles`: whether its form may hold files. The handler reads them.
  * - `aliases`: other names under which a form field is accepted.
  */
 export interface Options<Op extends Operation.Any, R> {
   readonly invalid: (issues: ReadonlyArray<ApiError.Issue>) => Refusal.Refusal
   readonly aliases?: Readonly<Record<string, string>> | undefined
+  readonly takesFiles?: boolean | undefined
   readonly handle: (call: Call<Op>) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal, R>
 }
 
@@ -48,6 +54,17 @@ const splitFields = (all: Form.Fields, aliases: Readonly<Record<string, string>>
 const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(Object(named), name)))
 
+/** A number has one form. Read as JavaScript reads it, `01` and `1e0` would be numbers as well. */
+const checkCanonical = Effect.fnUntraced(function* (
+  fields: Form.Fields,
+  named: unknown,
+  invalid: Options<Operation.Any, never>["invalid"]
+) {
+  const changed = Object.entries(Object(named)).find(([name, text]) => fields[name] !== text)
+  if (changed === undefined) return
+  return yield* invalid([{ path: [changed[0]], message: `Expected ${JSON.stringify(changed[1])}` }])
+})
+
 /** A decoder that answers with the operation's own refusal. */
 const decoder = (schema: Schema.ConstraintDecoder<unknown>, invalid: Options<Operation.Any, never>["invalid"]) => {
   const decode = SchemaParser.decodeUnknownEffect(schema, { errors: "all" })
@@ -56,7 +73,7 @@ const decoder = (schema: Schema.ConstraintDecoder<unknown>, invalid: Options<Ope
 
 /** What comes before the handler: the wire → a call. */
 const reader = (operation: Operation.Any, options: Options<Operation.Any, never>) => {
-  const { aliases = {}, invalid } = options
+  const { aliases = {}, invalid, takesFiles = false } = options
   const decodePath = decoder(Schema.Struct(operation.variables), invalid)
   const decodeParams = decoder(operation.params, invalid)
   // A form knows texts only, so numbers are read from their digits.
@@ -65,9 +82,12 @@ const reader = (operation: Operation.Any, options: Options<Operation.Any, never>
   const encodeFields = SchemaParser.encodeUnknownEffect(fieldsCodec)
 
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const all = yield* Form.read(operation, request).pipe(
+    const { fields: all, files } = yield* Form.read(operation, request).pipe(
       Effect.mapError(({ problem }) => invalid([{ path: [], message: problem }]))
     )
+    if (files !== undefined && !takesFiles) {
+      return yield* invalid([{ path: [], message: "This operation takes no files." }])
+    }
     const params = parseParams(all)
     if (Option.isNone(params)) return yield* invalid([{ path: ["params"], message: "Expected a JSON object" }])
 
@@ -85,12 +105,16 @@ const reader = (operation: Operation.Any, options: Options<Operation.Any, never>
 
     const texts = splitFields(all, aliases)
     const fields = yield* decodeFields(texts)
+    const named = yield* Effect.orDie(encodeFields(fields))
+    yield* checkCanonical(texts, named, invalid)
     return {
       authKey,
+      raw: params.value,
+      files,
       path: yield* Effect.flatMap(HttpRouter.params, decodePath),
       params: yield* decodeParams(withoutAuth(params.value)),
       fields,
-      others: otherFields(texts, yield* Effect.orDie(encodeFields(fields)))
+      others: otherFields(texts, named)
     }
   })
 }
@@ -112,6 +136,7 @@ export const make = Effect.fnUntraced(function* <Op extends Operation.Any, R>(op
       const success = yield* options.handle(call)
       return HttpServerResponse.jsonUnsafe(yield* Effect.orDie(encode(success)))
     },
+    Effect.scoped,
     Effect.provideService(Authentication.Authentication, authentication),
     Refusal.answered(operation.name)
   )

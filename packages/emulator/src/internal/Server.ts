@@ -8,9 +8,12 @@ import { createServer } from "node:http"
 /** How long requests that are under way may still take when the emulator is closed. */
 const gracefulShutdownTimeout = "50 millis"
 
+/** A connection is used again after a pause of its client; the default of 5 seconds meets busy machines. */
+const keepAliveTimeout = 60_000
+
 const make = Effect.fnUntraced(function* (port: number) {
   // No timeout: an upload takes as long as it takes.
-  const server = createServer({ requestTimeout: 0 })
+  const server = createServer({ requestTimeout: 0, headersTimeout: 0, keepAliveTimeout })
   const http = yield* NodeHttpServer.make(() => server, { host: "127.0.0.1", port, gracefulShutdownTimeout })
   // Runs before the server waits for its connections to end.
   yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))

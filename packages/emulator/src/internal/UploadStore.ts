@@ -6,11 +6,20 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Database from "./Database.ts"
+import type * as FileStore from "./FileStore.ts"
+
+/**
+ * Where a file came from: one tus upload, a part of one, parts put together, or the form that created the Assembly.
+ */
+export const Kind = Schema.Literals(["ordinary", "partial", "final", "form"])
+export type Kind = typeof Kind.Type
 
 /** An upload as it is kept; its bytes are the blob of the same id. `length` is null while it is deferred. */
 export const Row = Schema.Struct({
   id: Schema.String,
   assembly_id: Schema.String,
+  kind: Kind,
+  concat: Schema.NullOr(Schema.String),
   metadata: Schema.String,
   filename: Schema.String,
   fieldname: Schema.String,
@@ -18,6 +27,8 @@ export const Row = Schema.Struct({
   length: Schema.NullOr(TusUpload.UploadLength),
   created_at: Schema.Int,
   finished_at: Schema.NullOr(Schema.Int),
+  md5hash: Schema.NullOr(Schema.String),
+  sha256: Schema.NullOr(Schema.String),
   terminated_at: Schema.NullOr(Schema.Int)
 })
 export type Row = typeof Row.Type
@@ -26,6 +37,9 @@ export type Row = typeof Row.Type
 export interface New {
   readonly id: string
   readonly assemblyId: string
+  readonly kind: Kind
+  /** `upload-concat` as it came. */
+  readonly concat: string | undefined
   readonly metadata: string
   readonly filename: string
   readonly fieldname: string
@@ -38,45 +52,49 @@ export class UploadStore extends Context.Service<
   UploadStore,
   {
     readonly insert: (upload: New) => Effect.Effect<void>
-    /** An upload that was not terminated. */
+    /** A tus upload that was not terminated. */
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>>
-    /** The uploads of an Assembly in the order of their creation, finished ones even after their termination. */
+    /** The files of an Assembly in the order of their creation, finished ones even after their termination. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>>
     readonly setLength: (id: string, length: bigint) => Effect.Effect<void>
-    readonly finish: (id: string) => Effect.Effect<void>
+    /** All bytes are there. Whether it was this call that finished it. */
+    readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean>
     /** Ends the URL of an upload. A finished one stays as the receipt that the file arrived. */
     readonly terminate: (id: string) => Effect.Effect<void>
   }
 >()("@assembly-effect/emulator/UploadStore") {}
 
 const insertSql = `
-INSERT INTO uploads (id, assembly_id, metadata, filename, fieldname, user_meta, length, created_at)
-VALUES (:id, :assemblyId, :metadata, :filename, :fieldname, :userMeta, :length, :now)`
+INSERT INTO uploads (id, assembly_id, kind, concat, metadata, filename, fieldname, user_meta, length, created_at)
+VALUES (:id, :assemblyId, :kind, :concat, :metadata, :filename, :fieldname, :userMeta, :length, :now)`
 
 const ofAssemblySql = `
 SELECT * FROM uploads
-WHERE assembly_id = :assemblyId AND (terminated_at IS NULL OR finished_at IS NOT NULL) ORDER BY rowid`
+WHERE assembly_id = :assemblyId AND kind <> 'partial' AND (terminated_at IS NULL OR finished_at IS NOT NULL) ORDER BY rowid`
 
 const make = Effect.gen(function* () {
   const database = yield* Database.Database
   const insert = database.command(insertSql)
-  const byId = database.query(Row, "SELECT * FROM uploads WHERE id = :id AND terminated_at IS NULL")
+  const byId = database.query(Row, "SELECT * FROM uploads WHERE id = :id AND terminated_at IS NULL AND kind <> 'form'")
   const ofAssembly = database.query(Row, ofAssemblySql)
   const setLength = database.command("UPDATE uploads SET length = :length WHERE id = :id")
-  const finish = database.command("UPDATE uploads SET finished_at = :now WHERE id = :id AND finished_at IS NULL")
+  const finish = database.command(
+    `UPDATE uploads SET finished_at = :now, md5hash = :md5hash, sha256 = :sha256
+     WHERE id = :id AND finished_at IS NULL`
+  )
   const terminate = database.command("UPDATE uploads SET terminated_at = :now WHERE id = :id")
 
   return UploadStore.of({
-    insert: Effect.fnUntraced(function* ({ length, userMeta, ...upload }) {
+    insert: Effect.fnUntraced(function* ({ concat = null, length, userMeta, ...upload }) {
       const now = (yield* DateTime.now).epochMilliseconds
-      insert({ ...upload, userMeta: JSON.stringify(userMeta), length: length?.toString() ?? null, now })
+      insert({ ...upload, concat, userMeta: JSON.stringify(userMeta), length: length?.toString() ?? null, now })
     }),
     find: (id) => Effect.sync(() => byId.first({ id })),
     ofAssembly: (assemblyId) => Effect.sync(() => ofAssembly.all({ assemblyId })),
     setLength: (id, length) => Effect.sync(() => setLength({ id, length: length.toString() })),
-    finish: Effect.fnUntraced(function* (id) {
+    finish: Effect.fnUntraced(function* (id, digest) {
       const now = (yield* DateTime.now).epochMilliseconds
-      finish({ id, now })
+      return finish({ id, now, md5hash: digest?.md5hash ?? null, sha256: digest?.sha256 ?? null }) === 1
     }),
     terminate: Effect.fnUntraced(function* (id) {
       const now = (yield* DateTime.now).epochMilliseconds

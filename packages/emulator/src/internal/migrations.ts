@@ -82,5 +82,34 @@ CREATE TABLE versions (
 ) STRICT
 `
 
+const second = `
+ALTER TABLE assemblies ADD COLUMN auth_key TEXT;
+ALTER TABLE assemblies ADD COLUMN max_size INTEGER;
+ALTER TABLE assemblies ADD COLUMN parent_id TEXT;
+-- The Assembly whose uploads a replay works on.
+ALTER TABLE assemblies ADD COLUMN uploads_from TEXT;
+-- Whether files still come in the body of the creation.
+ALTER TABLE assemblies ADD COLUMN receiving INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE assemblies ADD COLUMN emit_progress INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE uploads ADD COLUMN kind TEXT NOT NULL DEFAULT 'ordinary';
+ALTER TABLE uploads ADD COLUMN concat TEXT;
+ALTER TABLE uploads ADD COLUMN md5hash TEXT;
+ALTER TABLE uploads ADD COLUMN sha256 TEXT;
+
+CREATE TABLE notifications (
+  id TEXT PRIMARY KEY,
+  assembly_id TEXT NOT NULL REFERENCES assemblies (id),
+  url TEXT NOT NULL,
+  status TEXT,
+  response_code INTEGER,
+  response_data TEXT,
+  error TEXT,
+  started_at INTEGER NOT NULL,
+  duration INTEGER
+) STRICT;
+CREATE INDEX notifications_by_assembly ON notifications (assembly_id)
+`
+
 /** Each script brings the database one version further; one that has run somewhere is never changed again. */
-export const migrations: ReadonlyArray<string> = [first]
+export const migrations: ReadonlyArray<string> = [first, second]

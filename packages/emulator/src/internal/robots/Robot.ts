@@ -24,5 +24,17 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly message: string
 }> {}
 
-/** What a Step does: files in, files out. A new robot is one of these, named in `Robots`. */
-export type Robot = (work: Work) => Effect.Effect<ReadonlyArray<StepFile>, StepFailed>
+/** spec.md, "Limits": an oversized file cancels the whole upload, and the Assembly errors. */
+export const maxSizeExceeded = new StepFailed({
+  error: "MAX_SIZE_EXCEEDED",
+  message: "A file is larger than auth.max_size allows."
+})
+
+/**
+ * What a Step does: files in, files out. A new robot is one of these, named in `Robots`. The request that brings the
+ * last byte waits for an Assembly, unless one of its robots takes its time (`isSlow`).
+ */
+export interface Robot {
+  readonly isSlow: boolean
+  readonly run: (work: Work) => Effect.Effect<ReadonlyArray<StepFile>, StepFailed>
+}

@@ -81,6 +81,9 @@ export const make = Effect.gen(function* () {
     Effect.provideService(SecureRandom.SecureRandom, random)
   )
 
-  const robot: Robot = (work) => Effect.forEach(work.files, (source) => store(work, source))
+  const robot: Robot = {
+    isSlow: false,
+    run: (work) => Effect.forEach(work.files, (source) => store(work, source))
+  }
   return robot
 })

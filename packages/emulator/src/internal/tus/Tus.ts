@@ -1,14 +1,18 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Mime from "effect/http/Mime"
+import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import * as Origin from "../Origin.ts"
+import type * as UploadStore from "../UploadStore.ts"
 import * as TusRefusal from "./TusRefusal.ts"
 import * as Uploads from "./Uploads.ts"
 
@@ -34,18 +38,26 @@ const decoder = <A>(schema: Schema.ConstraintDecoder<A>) => {
 
 const decodeFixed = decoder(TusUpload.FixedHeaders)
 const decodeDeferred = decoder(TusUpload.DeferredHeaders)
+const decodeFinal = decoder(TusUpload.FinalHeaders)
 const decodeAppend = decoder(TusUpload.AppendHeaders)
 
 /** Which of its forms a creation has is decided by the header that only this form has; then that form alone is read. */
-const readCreation = Effect.fnUntraced(function* (headers: Headers.Headers) {
+const readCreation = Effect.fnUntraced(function* (
+  headers: Headers.Headers
+): Effect.fn.Return<Uploads.Creation | Uploads.Final, TusRefusal.TusRefusal> {
   const header = headers["upload-metadata"] ?? ""
-  if ("upload-concat" in headers) return yield* TusRefusal.noConcatenation
+  const concat = headers["upload-concat"]
+  if (concat?.startsWith("final") === true) {
+    const decoded = yield* decodeFinal(headers)
+    const parts = decoded["upload-concat"].slice("final;".length).split(" ")
+    return { header, metadata: decoded["upload-metadata"], concat, parts }
+  }
   if ("upload-defer-length" in headers) {
     const { "upload-metadata": metadata } = yield* decodeDeferred(headers)
-    return { header, metadata, length: undefined }
+    return { header, metadata, concat, length: undefined }
   }
   const { "upload-length": length, "upload-metadata": metadata } = yield* decodeFixed(headers)
-  return { header, metadata, length }
+  return { header, metadata, concat, length }
 })
 
 /** The length of the body where the request tells it; an HTTP server lets no other text through. */
@@ -54,6 +66,10 @@ const bodySize = (headers: Headers.Headers): bigint | undefined => {
   return length === undefined ? undefined : BigInt(length)
 }
 
+/** When an upload that is not finished is given up (tus 1.0.0, "Expiration"). */
+const expiry = ({ finished_at }: UploadStore.Row, at: DateTime.Utc): Readonly<Record<string, string>> =>
+  finished_at === null ? { "upload-expires": DateTime.toDateUtc(at).toUTCString() } : {}
+
 const body = (request: Request) => Stream.mapError(request.stream, () => TusRefusal.brokenBody)
 
 const handlers = Effect.gen(function* () {
@@ -61,20 +77,27 @@ const handlers = Effect.gen(function* () {
   const uploads = yield* Uploads.Uploads
   const uploadId = Effect.map(HttpRouter.params, ({ uploadId: id = "" }) => id)
 
+  const created = ({ offset, row }: Uploads.Upload) =>
+    empty(201, {
+      location: origin.uploadUrl(row.id),
+      "upload-offset": String(offset),
+      ...expiry(row, uploads.expiresAt(row))
+    })
+
   const create = Effect.fnUntraced(function* (request: Request) {
     const { headers } = request
     yield* checkVersion(headers)
     const creation = yield* readCreation(headers)
+    if ("parts" in creation) return created(yield* uploads.concatenate(creation))
     const size = bodySize(headers)
     if (creation.length !== undefined && size !== undefined && size > creation.length) {
       return yield* TusRefusal.sizeExceeded
     }
-    const id = yield* uploads.create(creation)
-    const offset =
-      headers["content-type"] === TusUpload.offsetOctetStream
-        ? yield* uploads.append({ id, offset: 0n, length: undefined, size, bytes: body(request) })
-        : 0n
-    return empty(201, { location: origin.uploadUrl(id), "upload-offset": String(offset) })
+    const upload = yield* uploads.create(creation)
+    if (headers["content-type"] !== TusUpload.offsetOctetStream) return created(upload)
+    const { id } = upload.row
+    const offset = yield* uploads.append({ id, offset: 0n, length: undefined, size, bytes: body(request) })
+    return created({ ...upload, offset })
   })
 
   const get = Effect.fnUntraced(function* (request: Request) {
@@ -84,7 +107,23 @@ const handlers = Effect.gen(function* () {
       "cache-control": "no-store",
       "upload-offset": String(offset),
       "upload-metadata": row.metadata,
-      ...(row.length === null ? { "upload-defer-length": "1" } : { "upload-length": String(row.length) })
+      ...(row.concat === null ? {} : { "upload-concat": row.concat }),
+      ...(row.length === null ? { "upload-defer-length": "1" } : { "upload-length": String(row.length) }),
+      ...expiry(row, uploads.expiresAt(row))
+    })
+  })
+
+  /** A browser follows a plain link, so no version is asked for. */
+  const download = Effect.gen(function* () {
+    const { file, row } = yield* Effect.flatMap(uploadId, uploads.download)
+    return HttpServerResponse.stream(file, {
+      contentType: Option.getOrElse(Mime.getType(row.filename), () => "application/octet-stream"),
+      contentLength: Number(row.length),
+      headers: {
+        ...TusRefusal.tusHeaders,
+        // What was uploaded must not run as a page of this origin.
+        "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(row.filename)}`
+      }
     })
   })
 
@@ -103,13 +142,13 @@ const handlers = Effect.gen(function* () {
     return empty(204)
   })
 
-  return { create, get, append, terminate }
+  return { create, download, get, append, terminate }
 })
 
 /** What the server can do; asked without a version. */
 const discover = empty(204, {
   "tus-version": TusUpload.tusVersion,
-  "tus-extension": "creation,creation-defer-length,creation-with-upload,termination",
+  "tus-extension": "creation,creation-defer-length,creation-with-upload,concatenation,expiration,termination",
   "tus-max-size": "9223372036854775807"
 })
 
@@ -130,11 +169,16 @@ const answering =
 const files = "/resumable/files/"
 const file = "/resumable/files/:uploadId"
 
-const routes = Effect.map(handlers, ({ append, create, get, terminate }) => [
+const routes = Effect.map(handlers, ({ append, create, download, get, terminate }) => [
   HttpRouter.route("OPTIONS", files, discover),
   HttpRouter.route("OPTIONS", file, discover),
   HttpRouter.route("POST", files, answering(create)),
   HttpRouter.route("HEAD", file, answering(get)),
+  HttpRouter.route(
+    "GET",
+    file,
+    answering(() => download)
+  ),
   HttpRouter.route("PATCH", file, answering(append)),
   HttpRouter.route("DELETE", file, answering(terminate))
 ])

@@ -2,8 +2,12 @@ import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Data from "effect/Data"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
-/** An answer that refuses a tus request: a line of text (spec.md, "Errors"). Codes and statuses are beyond it. */
+/**
+ * An answer that refuses a tus request, in one of the two forms of spec.md, "Errors": the server's own is a line, that
+ * of the Assembly behind it an object. Codes and statuses are beyond the specification.
+ */
 export class TusRefusal extends Data.TaggedError("TusRefusal")<{
+  readonly form: "line" | "hook"
   readonly code: `ERR_${string}`
   readonly status: number
   readonly message: string
@@ -15,14 +19,23 @@ export const tusHeaders = {
   "x-content-type-options": "nosniff"
 } as const
 
-export const toResponse = ({ code, message, status }: TusRefusal): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(`${code}: ${message}\n`, {
+const toText = ({ code, form, message }: TusRefusal): string =>
+  form === "line" ? `${code}: ${message}\n` : JSON.stringify({ error: `${code}: ${message}` })
+
+export const toResponse = (refusal: TusRefusal): HttpServerResponse.HttpServerResponse => {
+  const { status } = refusal
+  return HttpServerResponse.text(toText(refusal), {
     status,
     contentType: "text/plain; charset=utf-8",
     headers: status === 412 ? { ...tusHeaders, "tus-version": TusUpload.tusVersion } : tusHeaders
   })
+}
 
-const refusal = (code: TusRefusal["code"], status: number, message: string) => new TusRefusal({ code, status, message })
+const refusal = (code: TusRefusal["code"], status: number, message: string) =>
+  new TusRefusal({ form: "line", code, status, message })
+
+const hook = (code: TusRefusal["code"], status: number, message: string) =>
+  new TusRefusal({ form: "hook", code, status, message })
 
 export const unsupportedVersion = refusal(
   "ERR_UNSUPPORTED_VERSION",
@@ -30,8 +43,8 @@ export const unsupportedVersion = refusal(
   `tus-resumable has to be ${TusUpload.tusVersion}`
 )
 export const uploadNotFound = refusal("ERR_UPLOAD_NOT_FOUND", 404, "there is no such upload")
-export const assemblyNotFound = refusal("ERR_ASSEMBLY_NOT_FOUND", 404, "assembly_url names no Assembly of this service")
-export const assemblyNotUploading = refusal(
+export const assemblyNotFound = hook("ERR_ASSEMBLY_NOT_FOUND", 404, "assembly_url names no Assembly of this service")
+export const assemblyNotUploading = hook(
   "ERR_ASSEMBLY_NOT_UPLOADING",
   403,
   "the Assembly does not wait for uploads any more"
@@ -42,7 +55,12 @@ export const locked = refusal("ERR_UPLOAD_LOCKED", 423, "another request for thi
 export const brokenBody = refusal("ERR_READ_BODY", 400, "the connection broke before the body ended")
 export const lengthIsSet = refusal("ERR_INVALID_UPLOAD_LENGTH", 400, "the upload has another length")
 export const lengthBelowOffset = refusal("ERR_INVALID_UPLOAD_LENGTH", 400, "the upload is longer already")
-export const noConcatenation = refusal("ERR_NOT_IMPLEMENTED", 501, "this emulator does not concatenate yet")
+export const uploadExpired = refusal("ERR_UPLOAD_EXPIRED", 410, "the upload was not finished in time")
+export const finalCannotGrow = refusal("ERR_MODIFY_FINAL", 403, "a final upload takes no bytes")
+export const unknownPart = refusal("ERR_UPLOAD_NOT_FOUND", 404, "a part is no partial upload of this Assembly")
+export const partNotFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "a part has not all of its bytes")
+export const notFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "the upload has not all of its bytes")
+export const maxSizeExceeded = hook("ERR_MAX_SIZE_EXCEEDED", 413, "the upload is larger than auth.max_size")
 export const defect = refusal("ERR_INTERNAL_SERVER_ERROR", 500, "the emulator failed; see its log")
 
 const codes: Readonly<Record<string, readonly [code: TusRefusal["code"], status: number]>> = {

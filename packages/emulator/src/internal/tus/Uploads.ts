@@ -1,5 +1,7 @@
+import type * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -9,6 +11,9 @@ import * as Execution from "../Execution.ts"
 import * as FileStore from "../FileStore.ts"
 import * as Ids from "../Ids.ts"
 import * as Origin from "../Origin.ts"
+import { maxSizeExceeded } from "../robots/Robot.ts"
+import * as Updates from "../Updates.ts"
+import * as UploadedFiles from "../UploadedFiles.ts"
 import * as UploadStore from "../UploadStore.ts"
 import * as TusRefusal from "./TusRefusal.ts"
 import * as UploadLocks from "./UploadLocks.ts"
@@ -19,16 +24,22 @@ export interface Upload {
   readonly offset: bigint
 }
 
-/** What an upload is created with. `header` is `upload-metadata` as it came, `metadata` what it says. */
-export interface Creation {
+/** What the three forms of a creation share. `header` is `upload-metadata` as it came, `metadata` what it says. */
+interface Described {
   readonly header: string
-  readonly metadata: {
-    readonly assembly_url: string
-    readonly filename: string
-    readonly fieldname: string
-    readonly [key: string]: string | null
-  }
+  readonly metadata: TusUpload.Metadata
+  /** `upload-concat` as it came. */
+  readonly concat: string | undefined
+}
+
+/** An upload that is filled by requests. */
+export interface Creation extends Described {
   readonly length: bigint | undefined
+}
+
+/** An upload that is put together; `parts` are the upload URLs in the order of their bytes. */
+export interface Final extends Described {
+  readonly parts: ReadonlyArray<string>
 }
 
 /** The bytes that one request brings, and where they belong. `size` is the length that the request announces. */
@@ -44,16 +55,28 @@ export interface Append<E> {
 export class Uploads extends Context.Service<
   Uploads,
   {
-    readonly create: (creation: Creation) => Effect.Effect<string, TusRefusal.TusRefusal>
+    readonly create: (creation: Creation) => Effect.Effect<Upload, TusRefusal.TusRefusal>
+    /** Puts finished parts together (tus 1.0.0, "Concatenation"). The parts stay. */
+    readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal>
+    /** When an upload that is not finished by then is gone. */
+    readonly expiresAt: (upload: UploadStore.Row) => DateTime.Utc
     readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal>
     /** Appends bytes as they come and tells the new offset. What was stored before a failure stays and counts. */
     readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal>
+    /** The bytes of a finished upload. */
+    readonly download: (
+      id: string
+    ) => Effect.Effect<
+      { readonly row: UploadStore.Row; readonly file: Stream.Stream<Uint8Array> },
+      TusRefusal.TusRefusal
+    >
     readonly terminate: (id: string) => Effect.Effect<void, TusRefusal.TusRefusal>
   }
 >()("@assembly-effect/emulator/tus/Uploads") {}
 
 /** What the headers of an append ask for, against where the upload stands. Answers how many bytes have room. */
 const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append: Append<unknown>) {
+  if (row.kind === "final") return yield* TusRefusal.finalCannotGrow
   if (append.offset !== offset) return yield* TusRefusal.mismatchedOffset
   if (append.length !== undefined && row.length !== null && append.length !== row.length) {
     return yield* TusRefusal.lengthIsSet
@@ -65,6 +88,12 @@ const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append
   return append.size !== undefined && append.size > room ? yield* TusRefusal.sizeExceeded : room
 })
 
+/** How long an upload may take that is not finished. */
+const lifetime = { hours: 24 }
+
+const expiresAt = ({ created_at }: UploadStore.Row): DateTime.Utc =>
+  DateTime.add(DateTime.makeUnsafe(created_at), lifetime)
+
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const execution = yield* Execution.Execution
@@ -72,54 +101,141 @@ const make = Effect.gen(function* () {
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
   const random = yield* SecureRandom.SecureRandom
+  const updates = yield* Updates.Updates
+  const uploadedFiles = yield* UploadedFiles.UploadedFiles
   const uploads = yield* UploadStore.UploadStore
+  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
 
   const load = Effect.fnUntraced(function* (id: string) {
     const row = yield* uploads.find(id)
-    return Option.isSome(row) ? { row: row.value, offset: yield* files.size(id) } : yield* TusRefusal.uploadNotFound
+    if (Option.isNone(row)) return yield* TusRefusal.uploadNotFound
+    if (row.value.finished_at === null && DateTime.isLessThan(expiresAt(row.value), yield* DateTime.now)) {
+      return yield* TusRefusal.uploadExpired
+    }
+    return { row: row.value, offset: yield* files.size(id) }
   })
 
+  const ifWaiting = (assembly: AssemblyStore.Row) =>
+    assembly.state === "uploading" ? Effect.succeed(assembly) : Effect.fail(TusRefusal.assemblyNotUploading)
+
   /** The Assembly that an `assembly_url` names, if it still waits. */
-  const waitingAssembly = Effect.fnUntraced(function* (url: string) {
+  const assemblyAt = Effect.fnUntraced(function* (url: string) {
     const id = url.slice(url.lastIndexOf("/") + 1)
     const assembly = url === origin.assemblyUrl(id) ? yield* assemblies.find(id) : Option.none()
-    if (Option.isNone(assembly)) return yield* TusRefusal.assemblyNotFound
-    return assembly.value.state === "uploading" ? assembly.value : yield* TusRefusal.assemblyNotUploading
+    return yield* Option.isSome(assembly) ? ifWaiting(assembly.value) : TusRefusal.assemblyNotFound
+  })
+
+  /** spec.md, "Limits": an oversized file cancels the whole upload, and the Assembly errors. */
+  const checkSize = Effect.fnUntraced(function* (assembly: AssemblyStore.Row, size: bigint | undefined) {
+    if (assembly.max_size === null || size === undefined || size <= BigInt(assembly.max_size)) return
+    yield* execution.fail(assembly.id, maxSizeExceeded)
+    return yield* TusRefusal.maxSizeExceeded
+  })
+
+  /** An upload that has all its bytes. */
+  const finish = Effect.fnUntraced(function* ({ id, kind }: UploadStore.Row) {
+    const digest = kind === "partial" ? undefined : yield* files.digest(id)
+    if (!(yield* uploads.finish(id, digest)) || digest === undefined) return
+    const finished = yield* uploads.find(id)
+    if (Option.isNone(finished)) return
+    const { file } = yield* uploadedFiles.of(finished.value)
+    yield* updates.publish(Updates.uploadFinished(finished.value.assembly_id, file))
+    yield* execution.advance(finished.value.assembly_id)
   })
 
   /** After every change: an upload that has all its bytes is finished, and its Assembly may go on. */
-  const settle = Effect.fnUntraced(function* (id: string) {
-    const upload = yield* Effect.option(load(id))
-    if (Option.isNone(upload)) return
-    const { offset, row } = upload.value
-    if (row.finished_at !== null || row.length !== offset) return
-    yield* uploads.finish(id)
-    yield* execution.advance(row.assembly_id)
+  const settle = (id: string) =>
+    load(id).pipe(
+      Effect.flatMap(({ offset, row }) =>
+        row.finished_at === null && row.length === offset ? finish(row) : Effect.void
+      ),
+      Effect.ignore,
+      Effect.uninterruptible
+    )
+
+  const insert = Effect.fnUntraced(function* (
+    id: string,
+    kind: UploadStore.Kind,
+    assemblyId: string,
+    { concat, header, length, metadata }: Creation
+  ) {
+    const { assembly_url: _url, fieldname, filename, ...userMeta } = metadata
+    yield* uploads.insert({ id, assemblyId, kind, concat, metadata: header, filename, fieldname, userMeta, length })
+    yield* settle(id)
+    return yield* load(id)
+  })
+
+  const create = Effect.fnUntraced(function* (creation: Creation) {
+    const assembly = yield* assemblyAt(creation.metadata.assembly_url)
+    yield* checkSize(assembly, creation.length)
+    const id = yield* newId
+    const kind = creation.concat === undefined ? "ordinary" : "partial"
+    yield* files.create(id, { isHashed: kind === "ordinary" })
+    return yield* insert(id, kind, assembly.id, creation)
   }, Effect.uninterruptible)
 
-  const create = Effect.fnUntraced(function* ({ header, length, metadata }: Creation) {
-    const { assembly_url, fieldname, filename, ...userMeta } = metadata
-    const assembly = yield* waitingAssembly(assembly_url)
-    const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
-    yield* files.create(id)
-    yield* uploads.insert({ id, assemblyId: assembly.id, metadata: header, filename, fieldname, userMeta, length })
-    yield* settle(id)
-    return id
+  /** A part of a final upload, finished and of the same Assembly. */
+  const partAt = Effect.fnUntraced(function* (url: string, assembly: AssemblyStore.Row) {
+    const id = url.slice(url.lastIndexOf("/") + 1)
+    const part = Option.filter(
+      [origin.uploadUrl(id), new URL(origin.uploadUrl(id)).pathname].includes(url)
+        ? yield* uploads.find(id)
+        : Option.none(),
+      ({ assembly_id, kind }) => kind === "partial" && assembly_id === assembly.id
+    )
+    if (Option.isNone(part)) return yield* TusRefusal.unknownPart
+    return part.value.finished_at === null ? yield* TusRefusal.partNotFinished : part.value
+  })
+
+  const concatenate = Effect.fnUntraced(function* (final: Final) {
+    const assembly = yield* assemblyAt(final.metadata.assembly_url)
+    const parts = yield* Effect.forEach(final.parts, (url) => partAt(url, assembly))
+    const length = parts.reduce((total, part) => total + (part.length ?? 0n), 0n)
+    yield* checkSize(assembly, length)
+    const id = yield* newId
+    yield* files.concatenate(
+      id,
+      parts.map((part) => part.id)
+    )
+    return yield* insert(id, "final", assembly.id, { ...final, length })
   }, Effect.uninterruptible)
+
+  /** `auth.max_size` bounds an upload whose length nobody knows yet as well. */
+  const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
+    room === undefined && max_size !== null ? BigInt(max_size) - offset : room
 
   const appendAlone = Effect.fnUntraced(function* <E>(append: Append<E>, asked: Effect.Effect<void>) {
-    const room = yield* Effect.flatMap(load(append.id), (upload) => checkAppend(upload, append))
+    const upload = yield* load(append.id)
+    const room = yield* checkAppend(upload, append)
+    // Only an upload that is finished has an Assembly that does not wait.
+    if (upload.row.finished_at !== null) return upload.offset
+    const assembly = Option.getOrThrow(yield* assemblies.find(upload.row.assembly_id))
+    yield* ifWaiting(assembly)
+    yield* checkSize(assembly, append.length)
     if (append.length !== undefined) yield* uploads.setLength(append.id, append.length)
-    yield* files.append(append.id, append.bytes, room).pipe(
+    yield* files.append(append.id, append.bytes, roomIn(assembly, upload.offset, room)).pipe(
       Effect.raceFirst(Effect.andThen(asked, Effect.fail(TusRefusal.locked))),
-      Effect.catchTag("NoRoom", () => Effect.fail(TusRefusal.sizeExceeded)),
+      Effect.catchTag("NoRoom", () =>
+        Effect.andThen(
+          room === undefined ? checkSize(assembly, BigInt(assembly.max_size ?? 0) + 1n) : Effect.void,
+          Effect.fail(TusRefusal.sizeExceeded)
+        )
+      ),
       Effect.ensuring(settle(append.id))
     )
     return yield* files.size(append.id)
   })
 
+  const downloadable = Effect.fnUntraced(function* (id: string) {
+    const { row } = yield* load(id)
+    return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
+  })
+
   return Uploads.of({
     create,
+    concatenate,
+    expiresAt,
+    download: downloadable,
     get: (id) => locks.hold(id, () => load(id)),
     append: (append) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
     terminate: (id) =>
@@ -143,6 +259,8 @@ export const layer: Layer.Layer<
   | FileStore.FileStore
   | Origin.Origin
   | SecureRandom.SecureRandom
+  | Updates.Updates
+  | UploadedFiles.UploadedFiles
   | UploadLocks.UploadLocks
   | UploadStore.UploadStore
 > = Layer.effect(Uploads, make)

@@ -1,0 +1,76 @@
+/** The programs of docs/uploads.md. */
+import { AssemblyUpload, Upload, UploadJournal, UploadSource, type UploadTarget } from "@assembly-effect/tus"
+import { Console, Effect, Stream } from "effect"
+
+// #region sources
+export const sources = Effect.gen(function* () {
+  const path = yield* UploadSource.fromPath("cat.jpg")
+  const bytes = UploadSource.fromBytes(new TextEncoder().encode("hello"))
+  const blob = UploadSource.fromBlob(new Blob(["hello"]))
+  const stream = UploadSource.fromStream(Stream.make(new Uint8Array(1024)), { size: 1024n })
+  const endless = UploadSource.fromStream(Stream.make(new Uint8Array(1024)))
+  return { path, bytes, blob, stream, endless }
+})
+// #endregion
+
+const metadata = { filename: "cat.jpg", fieldname: "file" }
+
+// #region events
+export const withProgress = (target: UploadTarget.UploadTarget, source: UploadSource.UploadSource) =>
+  Upload.upload(target, source, { metadata }).pipe(
+    Stream.tap((event) => {
+      switch (event._tag) {
+        case "Progress":
+          return Console.log(`${event.acknowledged} of ${event.total ?? "?"} bytes are stored`)
+        case "Retrying":
+          return Console.log(`failure ${event.attempt}: ${event.reason}`)
+        default:
+          return Console.log(event._tag)
+      }
+    }),
+    Upload.result
+  )
+// #endregion
+
+// #region resuming
+export const resuming = (target: UploadTarget.UploadTarget, source: UploadSource.Replayable, folder: string) =>
+  Upload.resumable(target, source, { metadata }).pipe(
+    Upload.result,
+    Effect.catchTags({
+      CreationUnknown: ({ message }) => Console.error(`look at the Assembly first: ${message}`),
+      UploadGone: () => Console.error("the server has removed it; the next run begins anew")
+    }),
+    Effect.provide(UploadJournal.layerFileSystem(folder))
+  )
+// #endregion
+
+// #region journal
+export const forgetOld = (before: number) =>
+  Effect.gen(function* () {
+    const journal = yield* UploadJournal.UploadJournal
+    for (const { entry, key } of yield* journal.list) {
+      if (entry.writtenAt < before) yield* journal.forget(key)
+    }
+  })
+// #endregion
+
+// #region parallel
+export const inParts = (target: UploadTarget.UploadTarget, source: UploadSource.Replayable) =>
+  Upload.run(target, source, { metadata, parallel: 4 })
+// #endregion
+
+// #region assembly
+export const wholeJob = (paths: ReadonlyArray<string>) =>
+  AssemblyUpload.run({
+    params: { steps: { ":original": { robot: "/upload/handle" } } },
+    files: paths.map((path) => ({ source: UploadSource.fromPath(path), filename: path.split("/").at(-1) ?? path })),
+    concurrency: 3,
+    wait: { timeout: "10 minutes" }
+  }).pipe(
+    Stream.tap((event) =>
+      event._tag === "Progress" ? Console.log(`${event.acknowledged} of ${event.total ?? "?"} bytes`) : Effect.void
+    ),
+    Stream.filter(AssemblyUpload.$is("Completed")),
+    Stream.runHead
+  )
+// #endregion

@@ -1,0 +1,265 @@
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Dam from "@assembly-effect/api/Dam"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Undici from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import type { HttpClient } from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Metric from "effect/Metric"
+import * as References from "effect/References"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import * as Tracer from "effect/Tracer"
+import type { Socket } from "node:net"
+import * as Service from "./utils/FakeService.ts"
+import { assemblyId, cases } from "./utils/operations.ts"
+import * as Server from "./utils/ScriptedServer.ts"
+
+const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
+
+const layerFor = (baseUrl: string, http: Layer.Layer<HttpClient>) =>
+  AssemblyClient.layer({ baseUrl }).pipe(Layer.provide([authenticated, http, RetryPolicy.layerNone]), Layer.orDie)
+
+const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
+const provide = (service: ReturnType<typeof Service.make>) =>
+  Effect.provide(Service.client(service).pipe(Layer.provide(RetryPolicy.layerNone)))
+
+describe("the base URL", () => {
+  const build = (baseUrl: string) =>
+    Layer.build(AssemblyClient.layer({ baseUrl })).pipe(
+      Effect.scoped,
+      Effect.provide([authenticated, FetchHttpClient.layer])
+    )
+
+  for (const baseUrl of [
+    "http://api2.example.com",
+    "https://user:secret@api2.example.com",
+    "https://api2.example.com?x=1",
+    "ftp://api2.example.com",
+    "api2.example.com",
+    "http://127.0.0.1.evil.example"
+  ]) {
+    it.effect(`${baseUrl} is refused before anything is sent`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(build(baseUrl))
+        assert.strictEqual(error._tag, "InvalidRequest")
+        assert.deepStrictEqual(error.issues[0]?.path, ["baseUrl"])
+      })
+    )
+  }
+})
+
+describe("input", () => {
+  it.effect("that breaks rules is InvalidRequest with every one of them, and is not sent", () =>
+    Effect.gen(function* () {
+      const service = Service.make(Service.json(200, {}))
+      const error = yield* Assemblies.list({
+        fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00.500Z"),
+        pageSize: 5001,
+        type: "lost" as "all"
+      }).pipe(provide(service), Effect.flip)
+      assert.instanceOf(error, ApiError.InvalidRequest)
+      assert.sameDeepMembers(error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path) : [], [
+        ["pageSize"],
+        ["type"],
+        ["fromDate"]
+      ])
+      yield* Effect.flip(Dam.move("nope" as never, { filename: "a/b" })).pipe(provide(service))
+      yield* Effect.flip(Assemblies.get("nope" as never)).pipe(provide(service))
+      assert.strictEqual(service.requests.length, 0)
+    })
+  )
+
+  const day = Duration.days(1)
+  it.effect.prop(
+    "since: at most 91 days ago, to the millisecond, where it names an instant",
+    { offset: Schema.Int.check(Schema.isBetween({ minimum: -100_000, maximum: 100_000 })), text: Schema.Boolean },
+    ({ offset, text }) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(Date.UTC(2026, 5, 1))
+        const limit = DateTime.subtractDuration(yield* DateTime.now, Duration.times(day, 91))
+        const instant = DateTime.add(limit, { milliseconds: offset })
+        const service = Service.make(Service.json(400, { error: "ASSEMBLY_STATS_ERROR" }))
+        const since = text ? DateTime.formatIso(instant) : instant
+        const error = yield* Effect.flip(Assemblies.statistics({ region: "all", since })).pipe(provide(service))
+        assert.strictEqual(error._tag, offset < 0 ? "InvalidRequest" : "StatisticsUnavailable")
+        assert.strictEqual(service.requests.length, offset < 0 ? 0 : 1)
+      })
+  )
+
+  it.effect("since: any other text is left to the service", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 5, 1))
+      const service = Service.make(Service.json(400, { error: "ASSEMBLY_STATS_INVALID_TIME" }))
+      for (const since of ["200 days ago", "2020-01-01", "2020-01-01T00:00:00", "2020-13-01T00:00:00Z"]) {
+        const error = yield* Effect.flip(Assemblies.statistics({ region: "all", since })).pipe(provide(service))
+        assert.strictEqual(error._tag, "StatisticsInvalidTime", since)
+      }
+    })
+  )
+})
+
+describe("a wrong clock", () => {
+  const expired = (date: string) => Service.json(400, { error: "AUTH_EXPIRED", message: "expired" }, { date })
+  const expiries = (service: ReturnType<typeof Service.make>) =>
+    service.requests.map((url) => Date.parse(JSON.parse(url.searchParams.get("params") ?? "").auth.expires))
+
+  it.effect("is corrected once, by the time that the answer tells", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const service = Service.make(expired("Thu, 01 Jan 2026 01:00:00 GMT"), Service.json(200, []))
+      yield* Assemblies.list({ fromDate }).pipe(provide(service))
+      const [first = 0, second = 0] = expiries(service)
+      assert.strictEqual(second - first, 3_600_000)
+    })
+  )
+
+  it.effect("is told where that does not help, and no third attempt is made", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const service = Service.make(expired("Thu, 01 Jan 2026 01:00:00 GMT"))
+      const error = yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.flip)
+      assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "AUTH_EXPIRED", clockSkew: 3_600_000 })
+      assert.strictEqual(service.requests.length, 2)
+    })
+  )
+
+  it.effect("is not guessed at where the answer tells no time", () =>
+    Effect.gen(function* () {
+      const service = Service.make(Service.json(400, { error: "AUTH_EXPIRED" }))
+      const error = yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.flip)
+      assert.strictEqual(error._tag, "AuthenticationFailed")
+      assert.strictEqual(service.requests.length, 1)
+    })
+  )
+})
+
+describe("connections", () => {
+  /** A server that knows which of its connections are open. */
+  const counting = Effect.gen(function* () {
+    const server = yield* Server.make
+    const sockets = new Set<Socket>()
+    const answer =
+      (next: Server.Answer): Server.Answer =>
+      (request, response) => {
+        if (response.socket !== null) sockets.add(response.socket)
+        next(request, response)
+      }
+    return { server, sockets, answer }
+  })
+
+  it.live("20 answers of any kind share a few, because none is left unread", () =>
+    Effect.gen(function* () {
+      const { answer, server, sockets } = yield* counting
+      yield* Effect.gen(function* () {
+        const failures = [Server.json(400, { error: "X" }), Server.text(502, "<html>"), Server.text(200, "{")]
+        for (let index = 0; index < 20; index++) {
+          server.script(answer(failures[index % 3] ?? Server.silence))
+          yield* Effect.flip(Assemblies.get(assemblyId))
+        }
+      }).pipe(Effect.provide(layerFor(server.baseUrl, Undici.layerUndici)))
+      assert.isAtMost(sockets.size, 4)
+    }).pipe(Effect.scoped)
+  )
+
+  for (const [name, http] of Object.entries({ fetch: FetchHttpClient.layer, undici: Undici.layerUndici })) {
+    it.live(`interruption closes the socket, before an answer and in the middle of one (${name})`, () =>
+      Effect.gen(function* () {
+        const { server } = yield* counting
+        for (const answer of [Server.silence, Server.stall(200)]) {
+          const arrived = Promise.withResolvers<void>()
+          const closed = Promise.withResolvers<void>()
+          server.script((request, response) => {
+            response.on("close", () => closed.resolve())
+            answer(request, response)
+            arrived.resolve()
+          })
+          const fiber = yield* Effect.forkChild(
+            Effect.provide(Assemblies.get(assemblyId), layerFor(server.baseUrl, http))
+          )
+          yield* Effect.promise(() => arrived.promise)
+          yield* Fiber.interrupt(fiber)
+          yield* Effect.promise(() => closed.promise)
+        }
+      }).pipe(Effect.scoped)
+    )
+  }
+})
+
+describe("what can be observed", () => {
+  it.effect("a span for each operation, with HTTP attributes and without anything that gives access", () =>
+    Effect.gen(function* () {
+      const spans: Array<Tracer.NativeSpan> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      for (const operation of cases) {
+        const service = Service.make(Service.json(200, operation.success))
+        yield* operation.run.pipe(provide(service), Effect.provideService(Tracer.Tracer, tracer))
+      }
+      const failing = Service.make(Service.json(503, { error: "SERVER_503" }))
+      yield* Assemblies.get(assemblyId).pipe(
+        provide(failing),
+        Effect.provideService(Tracer.Tracer, tracer),
+        Effect.flip
+      )
+      assert.deepStrictEqual(
+        spans.map(({ name }) => name),
+        [...cases.map(({ name }) => name), "Assemblies.get"]
+      )
+      assert.deepInclude(Object.fromEntries(spans[0]?.attributes ?? []), {
+        "http.request.method": "GET",
+        "url.template": "/assembly_stats",
+        "server.address": "api2.example.com",
+        "server.port": 443
+      })
+      assert.deepInclude(Object.fromEntries(spans.at(-1)?.attributes ?? []), {
+        "error.type": "ServiceFailure",
+        "assembly.error_code": "SERVER_503",
+        "http.response.status_code": 503
+      })
+      const told = JSON.stringify(spans.map(({ attributes, links }) => [Array.from(attributes), links]))
+      assert.notMatch(told, /sha384|test-key|signature|0123456789abcdef/)
+    })
+  )
+
+  it.effect("counts operations by outcome, and retries; logs no secret", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make((entry) => {
+        lines.push(JSON.stringify([entry.message, entry.fiber.getRef(References.CurrentLogAnnotations)]))
+      })
+      const service = Service.make(Service.lost, Service.json(200, []))
+      const fiber = yield* Effect.forkChild(
+        Assemblies.list({ fromDate }).pipe(
+          Effect.provide([Service.client(service), Logger.layer([logger])]),
+          Effect.provideService(References.MinimumLogLevel, "All")
+        )
+      )
+      for (let second = 0; second < 5; second++) {
+        for (let turn = 0; turn < 10; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+        yield* TestClock.adjust("1 second")
+      }
+      yield* Fiber.join(fiber)
+      const metrics = (yield* Metric.snapshot).filter(({ id }) => id.startsWith("assembly_"))
+      const about = (id: string) => metrics.filter((metric) => metric.id === id).map(({ attributes }) => attributes)
+      assert.deepInclude(about("assembly_operations"), { operation: "Assemblies.list", outcome: "success" })
+      assert.deepInclude(about("assembly_retries"), { operation: "Assemblies.list", error: "TransportFailure" })
+      assert.include(lines.join("\n"), "Assemblies.list: again in")
+      assert.notMatch(lines.join("\n"), /sha384|test-key|signature/)
+    })
+  )
+})

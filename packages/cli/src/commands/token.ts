@@ -1,0 +1,42 @@
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Tokens from "@assembly-effect/auth/Tokens"
+import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import * as Config from "effect/Config"
+import * as Console from "effect/Console"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+
+const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
+
+const baseUrl = Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), decodeBaseUrl).pipe(
+  Effect.catchIf(SchemaIssue.isIssue, (issue) => Effect.fail(ApiError.invalidRequest("ASSEMBLY_BASE_URL", issue)))
+)
+
+/** `assembly token`: a bearer token on the standard output, for another program. */
+export const token = Command.make(
+  "token",
+  {
+    scopes: Flag.String("scope").pipe(
+      Flag.withDescription(
+        "What the token may do, such as assemblies:read; may be repeated. By default what the key may"
+      ),
+      Flag.atLeast(0)
+    )
+  },
+  Effect.fnUntraced(function* ({ scopes }) {
+    const address = yield* baseUrl
+    const { value } = yield* Tokens.make(scopes.length === 0 ? {} : { scopes }).pipe(
+      Effect.flatMap((tokens) => tokens.get({ baseUrl: address }))
+    )
+    yield* Console.log(Redacted.value(value))
+  })
+).pipe(
+  Command.withDescription("Print a bearer token. It is a secret: let no other than the program that needs it see it"),
+  Command.withExamples([
+    { command: "assembly token --scope assemblies:read", description: "A token that reads Assemblies" }
+  ])
+)

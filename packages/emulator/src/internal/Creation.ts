@@ -1,0 +1,170 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import * as AssemblyStatus from "./AssemblyStatus.ts"
+import * as AssemblyStore from "./AssemblyStore.ts"
+import type * as AuthKeys from "./AuthKeys.ts"
+import * as CreationOptions from "./CreationOptions.ts"
+import * as Execution from "./Execution.ts"
+import type * as Form from "./Form.ts"
+import * as FormFiles from "./FormFiles.ts"
+import * as Ids from "./Ids.ts"
+import * as Origin from "./Origin.ts"
+import * as Refusal from "./Refusal.ts"
+import { maxSizeExceeded } from "./robots/Robot.ts"
+import { region } from "./Region.ts"
+import type * as Replay from "./Replay.ts"
+
+/** A creation as it was asked for. `id` is undefined where the service is to choose. */
+export interface Request {
+  readonly id: string | undefined
+  readonly authKey: AuthKeys.AuthKey
+  readonly params: Assembly.CreateParams
+  readonly raw: Schema.JsonObject
+  readonly form: Assembly.CreateForm
+  readonly others: Form.Fields
+  readonly files: Form.Form["files"]
+}
+
+/** Makes new Assemblies. */
+export class Creation extends Context.Service<
+  Creation,
+  {
+    readonly create: (request: Request) => Effect.Effect<Assembly.Status, Refusal.Refusal>
+    /** A new Assembly that works on the uploads of one that is over. */
+    readonly replay: (
+      id: string,
+      authKey: AuthKeys.AuthKey,
+      params: Replay.Params
+    ) => Effect.Effect<Replay.Replayed, Refusal.Refusal>
+    readonly status: (id: string) => Effect.Effect<Assembly.Status, Refusal.Refusal>
+  }
+>()("@assembly-effect/emulator/Creation") {}
+
+export const notFound = new Refusal.Refusal({
+  code: "ASSEMBLY_NOT_FOUND",
+  status: 404,
+  message: "There is no such Assembly."
+})
+
+const taken = new Refusal.Refusal({
+  code: "ASSEMBLY_ID_TAKEN",
+  status: 409,
+  message: "There is an Assembly with this id."
+})
+
+const isBusy = new Refusal.Refusal({
+  code: "ASSEMBLY_NOT_FINISHED",
+  status: 400,
+  message: "Only an Assembly that is over can be replayed."
+})
+
+const replayParams = (original: AssemblyStore.Row, params: Replay.Params): Assembly.CreateParams => {
+  const templateId = params.template_id ?? original.template_id
+  const notifyUrl = params.notify_url ?? original.notify_url
+  return {
+    steps: params.steps ?? original.steps,
+    ...(templateId === null ? {} : { templateId }),
+    ...(notifyUrl === null ? {} : { notifyUrl })
+  }
+}
+
+const make = Effect.gen(function* () {
+  const assemblies = yield* AssemblyStore.AssemblyStore
+  const execution = yield* Execution.Execution
+  const formFiles = yield* FormFiles.FormFiles
+  const origin = yield* Origin.Origin
+  const random = yield* SecureRandom.SecureRandom
+  const statuses = yield* AssemblyStatus.AssemblyStatus
+  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+
+  const status = (id: string) =>
+    Effect.flatMap(
+      assemblies.find(id),
+      Option.match({ onNone: () => Effect.fail(notFound), onSome: (assembly) => statuses.of(assembly) })
+    )
+
+  const insert = Effect.fnUntraced(function* (assembly: Omit<AssemblyStore.New, "createdAt" | "region">) {
+    const now = yield* DateTime.now
+    if (!(yield* assemblies.insert({ ...assembly, region, createdAt: now.epochMilliseconds }))) return yield* taken
+    yield* execution.check(assembly.id)
+    yield* execution.advance(assembly.id)
+  }, Effect.uninterruptible)
+
+  /** A request that ends before its body does is one that was broken off. */
+  const receive = (id: string, files: NonNullable<Request["files"]>, maxSize: number | undefined) =>
+    formFiles.receive(id, files, maxSize).pipe(
+      Effect.catchTag("TooLarge", () => execution.fail(id, maxSizeExceeded)),
+      Effect.catchTag("Malformed", () => execution.stop(id, "request_aborted")),
+      Effect.onInterrupt(() => execution.stop(id, "request_aborted")),
+      Effect.andThen(assemblies.received(id)),
+      Effect.andThen(execution.advance(id))
+    )
+
+  const create = Effect.fnUntraced(function* ({ authKey, files, form, others, params, raw, ...request }: Request) {
+    const options = yield* CreationOptions.read(raw)
+    const id = request.id ?? (yield* newId)
+    yield* insert({
+      ...options,
+      id,
+      workspace: authKey.workspace,
+      authKey: authKey.key,
+      params,
+      fields: { ...others, ...params.fields },
+      expectedUploads: form.numExpectedUploadFiles ?? 0,
+      replayOf: undefined,
+      receiving: files !== undefined
+    })
+    if (files !== undefined) yield* receive(id, files, options.maxSize)
+    return yield* status(id)
+  })
+
+  const replay = Effect.fnUntraced(function* (originalId: string, authKey: AuthKeys.AuthKey, params: Replay.Params) {
+    const found = Option.filter(yield* assemblies.find(originalId), ({ workspace }) => workspace === authKey.workspace)
+    if (Option.isNone(found)) return yield* notFound
+    const original = found.value
+    if (original.state === "uploading" || original.state === "executing") return yield* isBusy
+    const id = yield* newId
+    yield* insert({
+      id,
+      workspace: authKey.workspace,
+      authKey: authKey.key,
+      params: replayParams(original, params),
+      fields: params.fields ?? original.fields,
+      redirectUrl: original.redirect_url ?? undefined,
+      emitProgress: original.emit_progress === 1,
+      maxSize: undefined,
+      expectedUploads: 0,
+      replayOf: original,
+      receiving: false
+    })
+    const url = origin.assemblyUrl(id)
+    return {
+      ok: "ASSEMBLY_REPLAYING",
+      message: "The Assembly is being replayed.",
+      success: true,
+      assembly_id: id,
+      assembly_url: url,
+      assembly_ssl_url: url,
+      notify_url: params.notify_url ?? original.notify_url
+    } as const
+  })
+
+  return Creation.of({ create, replay, status })
+})
+
+export const layer: Layer.Layer<
+  Creation,
+  never,
+  | AssemblyStatus.AssemblyStatus
+  | AssemblyStore.AssemblyStore
+  | Execution.Execution
+  | FormFiles.FormFiles
+  | Origin.Origin
+  | SecureRandom.SecureRandom
+> = Layer.effect(Creation, make)

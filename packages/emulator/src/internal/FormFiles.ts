@@ -1,0 +1,83 @@
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Multipart from "effect/http/Multipart"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as FileStore from "./FileStore.ts"
+import * as Form from "./Form.ts"
+import * as Ids from "./Ids.ts"
+import * as Updates from "./Updates.ts"
+import * as UploadedFiles from "./UploadedFiles.ts"
+import * as UploadStore from "./UploadStore.ts"
+
+/** A file of a form is larger than `auth.max_size`. */
+export class TooLarge extends Data.TaggedError("TooLarge") {}
+
+/** Keeps the files that come in the form of a creation, as they come. */
+export class FormFiles extends Context.Service<
+  FormFiles,
+  {
+    /** `maxSize` is bytes. */
+    readonly receive: (
+      assemblyId: string,
+      files: Stream.Stream<Multipart.File, Form.Malformed>,
+      maxSize: number | undefined
+    ) => Effect.Effect<void, Form.Malformed | TooLarge>
+  }
+>()("@assembly-effect/emulator/FormFiles") {}
+
+const make = Effect.gen(function* () {
+  const store = yield* FileStore.FileStore
+  const random = yield* SecureRandom.SecureRandom
+  const updates = yield* Updates.Updates
+  const uploadedFiles = yield* UploadedFiles.UploadedFiles
+  const uploads = yield* UploadStore.UploadStore
+  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+
+  const keep = Effect.fnUntraced(function* (assemblyId: string, file: Multipart.File, maxSize: number | undefined) {
+    const id = yield* newId
+    yield* store.create(id, { isHashed: true })
+    yield* uploads.insert({
+      id,
+      assemblyId,
+      kind: "form",
+      concat: undefined,
+      metadata: "",
+      filename: file.name,
+      fieldname: file.key,
+      userMeta: {},
+      length: undefined
+    })
+    const bytes = Stream.mapError(file.content, ({ message }) => new Form.Malformed({ problem: message }))
+    yield* store
+      .append(id, bytes, maxSize === undefined ? undefined : BigInt(maxSize))
+      .pipe(Effect.catchTag("NoRoom", () => Effect.fail(new TooLarge())))
+    yield* uploads.setLength(id, yield* store.size(id))
+    yield* uploads.finish(id, yield* store.digest(id))
+    const kept = (yield* uploads.ofAssembly(assemblyId)).find((upload) => upload.id === id)
+    yield* Option.match(Option.fromUndefinedOr(kept), {
+      onNone: () => Effect.void,
+      onSome: (upload) =>
+        Effect.flatMap(uploadedFiles.of(upload), (stored) =>
+          updates.publish(Updates.uploadFinished(assemblyId, stored.file))
+        )
+    })
+  })
+
+  return FormFiles.of({
+    receive: (assemblyId, files, maxSize) => Stream.runForEach(files, (file) => keep(assemblyId, file, maxSize))
+  })
+})
+
+export const layer: Layer.Layer<
+  FormFiles,
+  never,
+  | FileStore.FileStore
+  | SecureRandom.SecureRandom
+  | Updates.Updates
+  | UploadedFiles.UploadedFiles
+  | UploadStore.UploadStore
+> = Layer.effect(FormFiles, make)

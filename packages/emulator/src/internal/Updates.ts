@@ -1,0 +1,85 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
+import * as Stream from "effect/Stream"
+
+/** Something that happened to an Assembly. Without an `event` its name is the data (service facts, "live updates"). */
+export interface Update {
+  readonly assemblyId: string
+  readonly event: string | undefined
+  readonly data: string
+  /** Whether nothing comes after it. */
+  readonly isLast: boolean
+}
+
+const bare = (name: string, isLast: boolean) => (assemblyId: string) => ({
+  assemblyId,
+  event: undefined,
+  data: name,
+  isLast
+})
+
+const payload = (assemblyId: string, event: string, data: unknown): Update => ({
+  assemblyId,
+  event,
+  data: JSON.stringify(data),
+  isLast: false
+})
+
+export const uploadingFinished = bare("assembly_uploading_finished", false)
+export const metaDataExtracted = bare("assembly_upload_meta_data_extracted", false)
+export const finished = bare("assembly_finished", true)
+
+export const uploadFinished = (assemblyId: string, file: Assembly.File) =>
+  payload(assemblyId, "assembly_upload_finished", file)
+
+export const resultFinished = (assemblyId: string, step: string, file: Assembly.File) =>
+  payload(assemblyId, "assembly_result_finished", [step, file])
+
+/** `percent` is 0 to 100. */
+export const progressed = (assemblyId: string, percent: number) =>
+  payload(assemblyId, "assembly_execution_progress", { progress_combined: percent })
+
+export const failed = (
+  assemblyId: string,
+  { error, message }: { readonly error: string; readonly message: string }
+): Update => ({
+  ...payload(assemblyId, "assembly_error", { assembly_id: assemblyId, error, message }),
+  isLast: true
+})
+
+/** Tells followers of an Assembly what happens to it. */
+export class Updates extends Context.Service<
+  Updates,
+  {
+    readonly publish: (update: Update) => Effect.Effect<void>
+    /**
+     * What happens from now on, up to the end of the Assembly. `isOver` is asked when nothing can be missed any more,
+     * so that nobody waits for the end of what has ended.
+     */
+    readonly follow: (assemblyId: string, isOver: Effect.Effect<boolean>) => Stream.Stream<Update>
+  }
+>()("@assembly-effect/emulator/Updates") {}
+
+const make = Effect.gen(function* () {
+  const all = yield* PubSub.unbounded<Update>()
+
+  return Updates.of({
+    publish: (update) => Effect.asVoid(PubSub.publish(all, update)),
+    follow: (assemblyId, isOver) =>
+      Stream.unwrap(
+        Effect.gen(function* () {
+          const subscription = yield* PubSub.subscribe(all)
+          if (yield* isOver) return Stream.succeed<Update>(finished(assemblyId))
+          return Stream.fromSubscription(subscription).pipe(
+            Stream.filter((update) => update.assemblyId === assemblyId),
+            Stream.takeUntil(({ isLast }) => isLast)
+          )
+        })
+      )
+  })
+})
+
+export const layer: Layer.Layer<Updates> = Layer.effect(Updates, make)

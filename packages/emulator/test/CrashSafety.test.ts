@@ -1,0 +1,190 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { fork } from "node:child_process"
+import { createHash } from "node:crypto"
+import { request } from "node:http"
+import { fileURLToPath } from "node:url"
+
+const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
+
+interface Ready {
+  readonly baseUrl: string
+  readonly key: string
+  readonly secret: string
+}
+
+/** An emulator in a process of its own. `kill` is SIGKILL, and waits until it is gone. */
+const start = (options: { readonly data?: string; readonly port?: number }) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly ready: Ready; readonly kill: Effect.Effect<void>; readonly rss: Effect.Effect<number> }>(
+      (resume) => {
+        const child = fork(program, [JSON.stringify(options)], { stdio: ["ignore", "inherit", "inherit", "ipc"] })
+        const kill = Effect.callback<void>((done) => {
+          if (child.exitCode !== null || child.signalCode !== null) return done(Effect.void)
+          child.once("exit", () => done(Effect.void))
+          child.kill("SIGKILL")
+        })
+        const rss = Effect.callback<number>((done) => {
+          child.once("message", (message) => done(Effect.succeed(Number(message))))
+          child.send("rss")
+        })
+        child.once("message", (ready: Ready) => resume(Effect.succeed({ ready, kill, rss })))
+        child.once("exit", (code) => resume(Effect.die(new Error(`the emulator ended with ${code}`))))
+      }
+    ),
+    ({ kill }) => kill
+  )
+
+const client = ({ baseUrl, key, secret }: Ready) =>
+  Layer.provideMerge(
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer({ key, secret: Redacted.make(secret) }))
+    ),
+    FetchHttpClient.layer
+  )
+
+const tus = { "tus-resumable": "1.0.0" }
+const base64 = (text: string) => Buffer.from(text).toString("base64")
+
+const create = (status: Assembly.Status, length: number) =>
+  Effect.promise(async () => {
+    const metadata = `assembly_url ${base64(status.assembly_ssl_url ?? "")},filename YQ==,fieldname Yg==`
+    const headers = { ...tus, "upload-length": String(length), "upload-metadata": metadata }
+    const { headers: answered } = await fetch(status.tus_url ?? "", { method: "POST", headers })
+    return answered.get("location") ?? ""
+  })
+
+const patch = (url: string, offset: number, body: Uint8Array<ArrayBuffer>) =>
+  Effect.tryPromise(async () => {
+    const headers = { ...tus, "upload-offset": String(offset), "content-type": "application/offset+octet-stream" }
+    const answer = await fetch(url, { method: "PATCH", headers, body })
+    return Number(answer.headers.get("upload-offset"))
+  })
+
+/** The same without a copy of the bytes: 200 of them at once would be too much for the test itself. */
+const patchShared = (url: string, body: Uint8Array) =>
+  Effect.callback<number, Error>((resume) => {
+    const sent = request(url, {
+      method: "PATCH",
+      headers: {
+        ...tus,
+        "upload-offset": "0",
+        "content-type": "application/offset+octet-stream",
+        "content-length": body.length
+      }
+    })
+    sent.on("error", (error) => resume(Effect.fail(error)))
+    sent.on("response", (answer) => {
+      answer.resume()
+      resume(Effect.succeed(Number(answer.headers["upload-offset"])))
+    })
+    sent.end(body)
+  })
+
+const offsetOf = (url: string) =>
+  Effect.promise(async () => Number((await fetch(url, { method: "HEAD", headers: tus })).headers.get("upload-offset")))
+
+const size = 4 * 1024 * 1024
+const bytes = Uint8Array.from({ length: size }, (_, index) => (index * 31) % 251)
+const sha256 = createHash("sha256").update(bytes).digest("hex")
+
+it.live(
+  "a SIGKILL loses no acknowledged byte and no acknowledged Assembly",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* fs.makeTempDirectoryScoped()
+      let port = 0
+      let assemblyId: Assembly.AssemblyId | undefined
+      let url = ""
+      let acknowledged = 0
+
+      for (let life = 0; life < 3 && acknowledged < size; life++) {
+        const running = yield* start({ data, port })
+        port = Number(new URL(running.ready.baseUrl).port)
+        if (assemblyId === undefined) {
+          const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(
+            Effect.provide(client(running.ready))
+          )
+          assemblyId = Assembly.AssemblyId.make(created.assembly_id)
+          url = yield* create(created, size)
+        } else {
+          const offset = yield* offsetOf(url)
+          assert.isAtLeast(offset, acknowledged)
+          acknowledged = offset
+        }
+        // Small pieces, each acknowledged, and the process killed after so many of them, while one is on its way.
+        for (let piece = 0; piece < 2 + life && acknowledged < size; piece++) {
+          acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged, acknowledged + 200_000))
+        }
+        if (life === 2) {
+          acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged))
+          const status = yield* Assemblies.get(assemblyId).pipe(Effect.provide(client(running.ready)))
+          assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+          assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
+        }
+        const onItsWay = yield* Effect.forkChild(Effect.exit(patch(url, acknowledged, bytes.slice(acknowledged))))
+        yield* Effect.yieldNow
+        yield* running.kill
+        yield* Fiber.join(onItsWay)
+      }
+      const last = yield* start({ data, port })
+      const status = yield* Assemblies.get(assemblyId ?? Assembly.AssemblyId.make("0".repeat(32))).pipe(
+        Effect.provide(client(last.ready))
+      )
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+      assert.deepInclude(status.uploads?.[0], { size, sha256 })
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
+  30_000
+)
+
+it.live("a data folder belongs to one emulator at a time", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const other = yield* start({ data })
+    const refused = yield* Effect.flip(Layer.build(Emulator.layer({ data })))
+    assert.strictEqual(refused._tag, "DataInUse")
+    // However it ends.
+    yield* other.kill
+    yield* Layer.build(Emulator.layer({ data }))
+    assert.strictEqual((yield* Effect.flip(Layer.build(Emulator.layer({ data }))))._tag, "DataInUse")
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.live(
+  "200 uploads of 5 MiB at once are stored intact, in less than 300 MiB",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* fs.makeTempDirectoryScoped()
+      const { ready, rss } = yield* start({ data })
+      const content = Uint8Array.from({ length: 5 * 1024 * 1024 }, (_, index) => (index * 31) % 251)
+      const expected = createHash("sha256").update(content).digest("hex")
+      yield* Effect.gen(function* () {
+        const status = yield* Assemblies.create({ numExpectedUploadFiles: 200 })
+        const urls = yield* Effect.forEach(Array.from({ length: 200 }), () => create(status, content.length))
+        const offsets = yield* Effect.forEach(urls, (url) => patchShared(url, content), { concurrency: "unbounded" })
+        assert.deepStrictEqual(new Set(offsets), new Set([content.length]))
+        const done = yield* Assemblies.get(Assembly.AssemblyId.make(status.assembly_id))
+        assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
+        assert.strictEqual(done.uploads?.length, 200)
+        assert.deepStrictEqual(new Set(done.uploads?.map((file) => file.sha256)), new Set([expected]))
+      }).pipe(Effect.provide(client(ready)))
+      assert.isBelow(yield* rss, 300)
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
+  120_000
+)

@@ -1,0 +1,95 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { createHash } from "node:crypto"
+import { request } from "node:http"
+import { hmac, json, layer as layerEmulator, send, storeAt } from "./support.ts"
+
+const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
+const sha256 = createHash("sha256").update(bytes).digest("hex")
+
+/** A form whose fields come before its files, as the service's clients send it. */
+const formOf = Effect.fnUntraced(function* (params: object, files: Readonly<Record<string, Uint8Array<ArrayBuffer>>>) {
+  const { credentials } = yield* Emulator.Emulator
+  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: String(Math.random()) }
+  const text = JSON.stringify({ ...params, auth: { ...auth, ...("auth" in params ? Object(params.auth) : {}) } })
+  const form = new FormData()
+  form.set("params", text)
+  form.set("colour", "red")
+  form.set("signature", hmac(text, credentials.secret))
+  for (const [name, content] of Object.entries(files)) form.append(name, new File([content], `${name}.txt`))
+  return form
+})
+
+const post = (form: FormData) => send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormData(form)))
+
+layer(layerEmulator(), { excludeTestServices: true })("Files in the form of a creation", (it) => {
+  it.effect("are the files of the Assembly", () =>
+    Effect.gen(function* () {
+      const form = yield* formOf({ steps: storeAt("${file.name}") }, { one: bytes, two: new Uint8Array(5) })
+      const status = json(yield* post(form)) as Assembly.Status
+      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", tus_uploads: [], num_input_files: 2 })
+      assert.deepStrictEqual(status["fields"], { colour: "red" })
+      const [one, two] = status.uploads ?? []
+      assert.deepInclude(one, { name: "one.txt", field: "one", size: 300_000, sha256, is_tus_file: false })
+      assert.deepInclude(two, { name: "two.txt", size: 5, tus_upload_url: null })
+      assert.strictEqual(status.results?.["stored"]?.[1]?.path, "two.txt")
+    })
+  )
+
+  it.effect("are not looked at before it is known who sends them", () =>
+    Effect.gen(function* () {
+      const form = yield* formOf({}, { one: bytes })
+      form.set("signature", "sha384:00")
+      assert.deepInclude(json(yield* post(form)), { error: "INVALID_SIGNATURE" })
+      const late = yield* formOf({}, { one: bytes })
+      const signature = String(late.get("signature"))
+      late.delete("signature")
+      late.append("signature", signature)
+      assert.deepInclude(json(yield* post(late)), { error: "NO_SIGNATURE_FIELD" })
+    })
+  )
+
+  it.effect("are no larger than auth.max_size", () =>
+    Effect.gen(function* () {
+      const answer = json(yield* post(yield* formOf({ auth: { max_size: 299_999 } }, { one: bytes })))
+      assert.deepInclude(answer, { error: "MAX_SIZE_EXCEEDED" })
+      const enough = json(yield* post(yield* formOf({ auth: { max_size: 300_000 } }, { one: bytes })))
+      assert.deepInclude(enough, { ok: "ASSEMBLY_COMPLETED" })
+    })
+  )
+
+  it.effect("that break off abort the request", () =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* Emulator.Emulator
+      const id = Assembly.AssemblyId.make("f".repeat(32))
+      const whole = new Response(yield* formOf({}, { one: bytes }))
+      const contentType = whole.headers.get("content-type") ?? ""
+      const body = Buffer.from(yield* Effect.promise(() => whole.arrayBuffer()))
+      const connection = request(`${baseUrl}/assemblies/${id}`, {
+        method: "POST",
+        headers: { "content-type": contentType, "content-length": body.length }
+      })
+      connection.on("error", () => {})
+      connection.write(body.subarray(0, 200_000))
+      const busy = Effect.option(Assemblies.get(id))
+      yield* Effect.repeat(busy, { until: (status) => status._tag === "Some" })
+      connection.destroy()
+      const status = yield* Effect.repeat(Assemblies.get(id), { until: ({ ok }) => ok !== "ASSEMBLY_UPLOADING" })
+      assert.strictEqual(status.ok, "REQUEST_ABORTED")
+    })
+  )
+
+  it.effect("are refused where no files belong", () =>
+    Effect.gen(function* () {
+      const { assembly_id } = yield* Assemblies.create({})
+      const form = yield* formOf({}, { one: bytes })
+      const path = `/assemblies/${assembly_id}/replay`
+      const answer = yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyFormData(form)))
+      assert.deepInclude(json(answer), { error: "INVALID_FORM_DATA" })
+    })
+  )
+})

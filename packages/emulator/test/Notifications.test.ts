@@ -1,0 +1,122 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { assert, layer } from "@effect/vitest"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Queue from "effect/Queue"
+import { createServer } from "node:http"
+import { hmac, json, layer as layerEmulator, send, uploadOne } from "./support.ts"
+
+interface Received {
+  readonly transloadit: string
+  readonly signature: string
+}
+
+/** Somebody who waits for notifications and answers them with these statuses, then with 200. */
+const receiver = Effect.fnUntraced(function* (statuses: ReadonlyArray<number>) {
+  const received = yield* Queue.unbounded<Received>()
+  const left = [...statuses]
+  const server = yield* NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })
+  yield* server.serve(
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const body = yield* Effect.orDie(request.arrayBuffer)
+      const headers = { "content-type": request.headers["content-type"] ?? "" }
+      const form = yield* Effect.promise(() => new Response(body, { headers }).formData())
+      yield* Queue.offer(received, {
+        transloadit: String(form.get("transloadit")),
+        signature: String(form.get("signature"))
+      })
+      return HttpServerResponse.text("heard", { status: left.shift() ?? 200 })
+    })
+  )
+  const url = HttpServer.formatAddress(server.address)
+  return { url: `${url}/hook`, next: Queue.take(received) }
+})
+
+const signedForm = Effect.fnUntraced(function* (path: string, params: object) {
+  const { credentials } = yield* Emulator.Emulator
+  const text = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, ...params })
+  const form = { params: text, signature: hmac(text, credentials.secret) }
+  return yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyUrlParams(form)))
+})
+
+const listed = (assemblyId: string) =>
+  Effect.map(send(HttpClientRequest.get(`/assembly_notifications/${assemblyId}`)), (answer) => {
+    const { notifications, ok } = json(answer)
+    assert.strictEqual(ok, "ASSEMBLY_NOTIFICATIONS_LISTED")
+    return notifications as ReadonlyArray<Readonly<Record<string, unknown>>>
+  })
+
+const statusesOf = (assemblyId: string) =>
+  Effect.map(listed(assemblyId), (all) => all.map(({ response_code, status }) => [status, response_code]))
+
+layer(layerEmulator({ notificationPause: "5 millis" }), { excludeTestServices: true })("A notification", (it) => {
+  it.effect("is the Status with a signature of exactly that text", () =>
+    Effect.gen(function* () {
+      const { credentials } = yield* Emulator.Emulator
+      const { next, url } = yield* receiver([])
+      const status = yield* uploadOne({ notifyUrl: url }, new Uint8Array(5))
+      const { signature, transloadit } = yield* next
+      assert.strictEqual(signature, hmac(transloadit, credentials.secret))
+      assert.deepStrictEqual(JSON.parse(transloadit), JSON.parse(JSON.stringify(status)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is repeated until it is answered with 200", () =>
+    Effect.gen(function* () {
+      const { next, url } = yield* receiver([500, 204, 302])
+      const { assembly_id } = yield* Assemblies.create({ notifyUrl: url })
+      for (let attempt = 0; attempt < 4; attempt++) yield* next
+      const statuses = yield* Effect.repeat(statusesOf(assembly_id), {
+        until: (all) => all.at(-1)?.[0] === "successful"
+      })
+      assert.deepStrictEqual(statuses, [
+        ["error", 500],
+        ["error", 204],
+        ["error", 302],
+        ["successful", 200]
+      ])
+      const [first] = yield* listed(assembly_id)
+      assert.deepInclude(first, { assembly_id, url, response_data: "heard", error: null })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("tells of failed and of canceled Assemblies as well", () =>
+    Effect.gen(function* () {
+      const { next, url } = yield* receiver([])
+      yield* Assemblies.create({ notifyUrl: url, steps: { fail: { robot: "/emulator/fail", error: "MINE" } } })
+      assert.strictEqual(JSON.parse((yield* next).transloadit).error, "MINE")
+      const { assembly_id } = yield* Assemblies.create({ notifyUrl: url, numExpectedUploadFiles: 1 })
+      yield* send(HttpClientRequest.delete(`/assemblies/${assembly_id}`))
+      assert.strictEqual(JSON.parse((yield* next).transloadit).ok, "ASSEMBLY_CANCELED")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is not lost when nobody is there at first", () =>
+    Effect.gen(function* () {
+      const gone = yield* Effect.scoped(receiver([]))
+      const { assembly_id } = yield* Assemblies.create({ notifyUrl: gone.url })
+      const [first] = yield* Effect.repeat(listed(assembly_id), { until: (all) => all[0]?.["status"] === "error" })
+      assert.deepInclude(first, { response_code: null, error: "The connection failed." })
+    })
+  )
+
+  it.effect("can be asked for again, at another place", () =>
+    Effect.gen(function* () {
+      const { next, url } = yield* receiver([])
+      const { assembly_id } = yield* Assemblies.create({})
+      const path = `/assembly_notifications/${assembly_id}/replay`
+      assert.strictEqual((yield* signedForm(path, { nonce: 1 })).status, 400)
+      const replayed = yield* signedForm(path, { notify_url: url, nonce: 2 })
+      assert.strictEqual(json(replayed)["ok"], "ASSEMBLY_NOTIFICATION_REPLAYED")
+      assert.strictEqual(JSON.parse((yield* next).transloadit).assembly_id, assembly_id)
+      const all = yield* Effect.repeat(listed(assembly_id), { until: ([one]) => one?.["status"] === "successful" })
+      assert.strictEqual(all[0]?.["id"], json(replayed)["notification_id"])
+    }).pipe(Effect.scoped)
+  )
+})

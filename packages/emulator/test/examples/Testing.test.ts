@@ -1,0 +1,83 @@
+/**
+ * The examples of docs/testing.md. `Documentation.test.ts` checks that they stand there word for word.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import * as Testing from "@assembly-effect/schema/testing"
+import { assert, layer } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+
+// A client of the emulator that runs, and the emulator itself with its faults.
+const client = Layer.unwrap(
+  Emulator.Emulator.useSync(({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+const TestLive = client.pipe(Layer.provideMerge(Emulator.layer()), Layer.provide(FetchHttpClient.layer))
+
+// The application: every Assembly that failed since a moment.
+const failures = (fromDate: DateTime.Utc) => Assemblies.list({ fromDate, type: "failed" })
+
+layer(TestLive, { excludeTestServices: true })("an application", (it) => {
+  it.effect("finds what failed", () =>
+    Effect.gen(function* () {
+      const steps = { broken: { robot: "/emulator/fail", error: "MY_ERROR" } }
+      const { assembly_id } = yield* Assemblies.create({ steps })
+      const { items } = yield* failures(DateTime.makeUnsafe("2026-01-01T00:00:00Z"))
+      assert.deepStrictEqual(
+        items.map(({ error, id }) => ({ error, id })),
+        [{ error: "MY_ERROR", id: assembly_id }]
+      )
+    })
+  )
+
+  it.effect("gives up on an Assembly that takes too long", () =>
+    Effect.gen(function* () {
+      const steps = { slow: { robot: "/emulator/wait", seconds: 3600 } }
+      const id = Assembly.AssemblyId.make((yield* Assemblies.create({ steps })).assembly_id)
+      const waited = yield* Effect.flip(Assemblies.awaitCompletion(id, { interval: "10 millis", timeout: "50 millis" }))
+      assert.strictEqual(waited._tag, "TimedOut")
+      assert.strictEqual((yield* Assemblies.cancel(id)).ok, "ASSEMBLY_CANCELED")
+    })
+  )
+
+  it.effect("is told what happened when a creation's answer was lost", () =>
+    Effect.gen(function* () {
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.LoseAnswer({ method: "POST", path: "/assemblies/:assemblyId" }))
+      const status = yield* Assemblies.create({})
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("sends what the service takes, whatever its users ask for", () =>
+    Effect.gen(function* () {
+      const queries = yield* Arbitrary.sampleEffect(Arbitrary.schema(AssemblyList.Query), { count: 25, seed: 1 })
+      yield* Effect.forEach(queries, Assemblies.list, { concurrency: 4 })
+    })
+  )
+
+  it.effect("refuses by itself what the service would refuse", () =>
+    Effect.gen(function* () {
+      const decode = Schema.decodeUnknownExit(AssemblyList.Query)
+      const wrong = yield* Arbitrary.sampleEffect(Testing.list.wire, { count: 200, seed: 1 })
+      for (const { input, path, rule } of wrong) {
+        assert.strictEqual(decode(input)._tag, "Failure", `${path.join(".")}: ${rule}`)
+      }
+    })
+  )
+})

@@ -1,0 +1,266 @@
+/**
+ * The whole job: an Assembly for so many files, the files uploaded side by side, and the wait for its results.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Data from "effect/Data"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Events from "./internal/Events.ts"
+import * as Upload from "./Upload.ts"
+import type { UploadEvent } from "./UploadEvent.ts"
+import type { SourceFailed, UploadSource } from "./UploadSource.ts"
+import * as UploadTarget from "./UploadTarget.ts"
+
+/**
+ * One file. `source` may be an Effect that makes one, such as `UploadSource.fromPath`: all of them run before the
+ * Assembly is created, and no bytes are read before a file's turn. `fieldname` is `file` by default.
+ */
+export interface File<R = never> {
+  readonly source: UploadSource | Effect.Effect<UploadSource, SourceFailed, R>
+  readonly filename: string
+  readonly fieldname?: string | undefined
+  readonly metadata?: Readonly<Record<string, string | null>> | undefined
+}
+
+/**
+ * - `params`: what creates the Assembly; the number of files is added.
+ * - `concurrency`: how many files are uploaded at once, 4 by default.
+ * - `upload`: how each of them is, see `Upload.Options`.
+ * - `origins`: further origins that upload URLs may have, by decision of the deployment.
+ * - `onFailure`: what happens to the Assembly when a file fails for good. `cancel`, the default, also stops the other
+ *   files; `keep` lets them finish, and leaves the Assembly waiting.
+ * - `cancelOnInterrupt`: whether leaving the stream cancels the Assembly; false by default.
+ * - `wait`: how the results are waited for, or false to end when the last byte is stored.
+ */
+export interface Options<R = never> {
+  readonly params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">
+  readonly files: ReadonlyArray<File<R>>
+  readonly concurrency?: number | undefined
+  readonly upload?: Omit<Upload.Options, "metadata"> | undefined
+  readonly origins?: ReadonlyArray<string> | undefined
+  readonly onFailure?: "cancel" | "keep" | undefined
+  readonly cancelOnInterrupt?: boolean | undefined
+  readonly wait?: false | (Assemblies.FollowOptions & { readonly timeout?: Duration.Input | undefined }) | undefined
+}
+
+/**
+ * What happens, by `file`, the index in `files`. All numbers are bytes.
+ *
+ * - `AssemblyCreated`: the Assembly is there and takes uploads.
+ * - `FileEvent`: an event of one upload, except its progress.
+ * - `Progress`: of all files together; `total` is undefined when the size of one is not known.
+ * - `FileCompleted`, `FileFailed`: a file has come to its end.
+ * - `Uploaded`: every file is stored; the Assembly executes.
+ * - `Completed`: the Assembly has completed; its results are in `status`.
+ */
+export type AssemblyUploadEvent = Data.TaggedEnum<{
+  readonly AssemblyCreated: { readonly status: Assembly.Status }
+  readonly FileEvent: { readonly file: number; readonly event: UploadEvent }
+  readonly Progress: { readonly sent: bigint; readonly acknowledged: bigint; readonly total: bigint | undefined }
+  readonly FileCompleted: { readonly file: number; readonly length: bigint }
+  readonly FileFailed: { readonly file: number; readonly error: Upload.UploadError }
+  readonly Uploaded: { readonly assemblyId: Assembly.AssemblyId }
+  readonly Completed: { readonly status: Assembly.Status }
+}>
+
+export const { $is, $match, AssemblyCreated, Completed, FileCompleted, FileEvent, FileFailed, Progress, Uploaded } =
+  Data.taggedEnum<AssemblyUploadEvent>()
+
+/** What became of a file: `Stopped` is one that another's failure ended or kept from its turn. */
+const Outcome = Schema.Struct({
+  filename: Schema.String,
+  outcome: Schema.Literals(["Completed", "Failed", "Stopped"]),
+  problem: Schema.optionalKey(Schema.String)
+})
+
+/** A file failed for good. What became of each file, in their order, and whether the Assembly was cancelled. */
+export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed", {
+  assemblyId: Schema.String,
+  files: Schema.Array(Outcome),
+  assembly: Schema.Literals(["canceled", "not canceled", "kept"])
+}) {
+  override get message() {
+    const failed = this.files.filter(({ outcome }) => outcome === "Failed")
+    return `${failed.length} of ${this.files.length} files failed, the Assembly was ${this.assembly}: ${failed
+      .map(({ filename, problem }) => `${filename}: ${problem}`)
+      .join("; ")}`
+  }
+}
+
+type Results = Array<Exit.Exit<Upload.UploadResult, Upload.UploadError> | undefined>
+
+const invalid = (message: string, path: ReadonlyArray<string | number>) =>
+  new ApiError.InvalidRequest({ operation: "AssemblyUpload", issues: [{ path, message }] })
+
+/** Refuses what no upload could begin with, before the Assembly is created. */
+const checkFiles = (files: ReadonlyArray<File<unknown>>): Effect.Effect<void, ApiError.InvalidRequest> => {
+  if (files.length === 0) return Effect.fail(invalid("Expected at least one file", ["files"]))
+  const index = files.findIndex(({ filename, fieldname }) => filename === "" || fieldname === "")
+  return index === -1
+    ? Effect.void
+    : Effect.fail(invalid("Expected a filename and a fieldname that are not empty", ["files", index]))
+}
+
+const prepare = <R>(file: File<R>): Effect.Effect<UploadSource, SourceFailed, R> =>
+  Effect.isEffect(file.source) ? file.source : Effect.succeed(file.source)
+
+/** The progress of all files together. */
+const totals = (sources: ReadonlyArray<UploadSource>, emit: Events.Emit<AssemblyUploadEvent>) => {
+  const sent = sources.map(() => 0n)
+  const acknowledged = sources.map(() => 0n)
+  const sum = (numbers: ReadonlyArray<bigint>) => numbers.reduce((a, b) => a + b, 0n)
+  const sizes = sources.flatMap(({ size }) => (size === undefined ? [] : [size]))
+  const total = sizes.length === sources.length ? sum(sizes) : undefined
+  return (file: number, now: { readonly sent: bigint; readonly acknowledged: bigint }) => {
+    sent[file] = now.sent
+    acknowledged[file] = now.acknowledged
+    emit(Progress({ sent: sum(sent), acknowledged: sum(acknowledged), total }))
+  }
+}
+
+const toOutcome = (filename: string, exit: Results[number]): typeof Outcome.Type => {
+  if (exit === undefined) return { filename, outcome: "Stopped" }
+  if (Exit.isSuccess(exit)) return { filename, outcome: "Completed" }
+  return Option.match(Exit.findErrorOption(exit), {
+    onNone: () => ({ filename, outcome: "Stopped" }),
+    onSome: (error) => ({ filename, outcome: "Failed", problem: error.message })
+  })
+}
+
+/** Uploads every file; the first that fails for good stops the others, unless they are to be kept. */
+const uploadAll = <R>(
+  options: Options<R>,
+  target: UploadTarget.UploadTarget,
+  sources: ReadonlyArray<UploadSource>,
+  emit: Events.Emit<AssemblyUploadEvent>
+): Effect.Effect<Results, never, HttpClient.HttpClient> => {
+  const results: Results = options.files.map(() => undefined)
+  const progress = totals(sources, emit)
+
+  const tell = (file: number) => (event: UploadEvent) =>
+    Effect.sync(() => (event._tag === "Progress" ? progress(file, event) : emit(FileEvent({ file, event }))))
+
+  const one = (source: UploadSource, file: number) => {
+    const { fieldname = "file", filename, metadata } = options.files[file] ?? { filename: "" }
+    const events = Upload.upload(target, source, { ...options.upload, metadata: { ...metadata, filename, fieldname } })
+    return Upload.result(Stream.tap(events, tell(file))).pipe(
+      Effect.onExit((exit) =>
+        Effect.sync(() => {
+          results[file] = exit
+          if (Exit.isSuccess(exit)) {
+            progress(file, { sent: exit.value.length, acknowledged: exit.value.length })
+            return emit(FileCompleted({ file, length: exit.value.length }))
+          }
+          const error = Exit.findErrorOption(exit)
+          if (Option.isSome(error)) emit(FileFailed({ file, error: error.value }))
+        })
+      ),
+      (upload) => (options.onFailure === "keep" ? Effect.ignore(upload) : upload)
+    )
+  }
+
+  return Effect.forEach(sources, one, { concurrency: options.concurrency ?? 4, discard: true }).pipe(
+    Effect.ignore,
+    Effect.as(results)
+  )
+}
+
+const cancel = (assemblyId: Assembly.AssemblyId) =>
+  Effect.timeout(Assemblies.cancel(assemblyId), "30 seconds").pipe(Effect.isSuccess)
+
+/** The id that the service answers is the one of the request; another one is no answer to it. */
+const decodeId = (id: string) =>
+  Effect.mapError(
+    Schema.decodeEffect(Assembly.AssemblyId)(id),
+    () =>
+      new ApiError.UnexpectedResponse({
+        operation: "AssemblyUpload",
+        status: 200,
+        problem: "an assembly_id that is none",
+        excerpt: ""
+      })
+  )
+
+/** What follows the creation of the Assembly. */
+const fill = <R>(
+  options: Options<R>,
+  status: Assembly.Status,
+  assemblyId: Assembly.AssemblyId,
+  sources: ReadonlyArray<UploadSource>,
+  emit: Events.Emit<AssemblyUploadEvent>
+) =>
+  Effect.gen(function* () {
+    const { files, onFailure = "cancel", wait } = options
+    const target = yield* Effect.tapError(UploadTarget.fromAssembly(status, options), () => cancel(assemblyId))
+    const results = yield* uploadAll(options, target, sources, emit)
+    if (!results.every((exit) => exit !== undefined && Exit.isSuccess(exit))) {
+      return yield* new FilesFailed({
+        assemblyId,
+        files: files.map(({ filename }, index) => toOutcome(filename, results[index])),
+        assembly: onFailure === "keep" ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
+      })
+    }
+    emit(Uploaded({ assemblyId }))
+    if (wait === false) return
+    emit(Completed({ status: yield* Assemblies.awaitCompletion(assemblyId, wait) }))
+  })
+
+const program = <R>(options: Options<R>, emit: Events.Emit<AssemblyUploadEvent>) =>
+  Effect.gen(function* () {
+    const { files, params } = options
+    yield* checkFiles(files)
+    const sources = yield* Effect.forEach(files, prepare)
+    // Who leaves at the news of the Assembly must find it guarded already.
+    return yield* Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const status = yield* restore(Assemblies.create({ ...params, numExpectedUploadFiles: files.length }))
+        const assemblyId = yield* decodeId(status.assembly_id)
+        emit(AssemblyCreated({ status }))
+        return yield* restore(fill(options, status, assemblyId, sources, emit)).pipe(
+          Effect.onInterrupt(() => (options.cancelOnInterrupt === true ? cancel(assemblyId) : Effect.void))
+        )
+      })
+    )
+  })
+
+/**
+ * Creates an Assembly, uploads its files, and waits until it has completed.
+ *
+ * **When to use**
+ *
+ * For the usual job of files in, results out. With `Upload` alone an Assembly that exists gets one more file.
+ *
+ * **Details**
+ *
+ * Every source is checked before the Assembly is created, and opened at its turn. When a file fails for good the error
+ * is `FilesFailed`, which tells what became of each, and the Assembly is cancelled instead of waiting for ever.
+ *
+ * @example
+ * AssemblyUpload.run({
+ *   params: { steps: { ":original": { robot: "/upload/handle" } } },
+ *   files: [{ source: UploadSource.fromPath("cat.jpg"), filename: "cat.jpg" }]
+ * })
+ */
+export const run = <R = never>(options: Options<R>) =>
+  Events.fromProgram((emit: Events.Emit<AssemblyUploadEvent>) => program(options, emit))
+
+/** What the whole job can fail with. */
+export type AssemblyUploadError = Stream.Error<ReturnType<typeof run>>
+
+/** The Status of the completed Assembly. With `wait: false` it is the one of its creation. */
+export const status = <R = never>(
+  options: Options<R>
+): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient.AssemblyClient | HttpClient.HttpClient | R> =>
+  run(options).pipe(
+    Stream.filter((event) => event._tag === "Completed" || event._tag === "AssemblyCreated"),
+    Stream.runLast,
+    Effect.map((event) => Option.getOrThrow(event).status)
+  )

@@ -1,0 +1,128 @@
+/**
+ * One PATCH: the bytes counted as they leave, watched for a stall, and their own failure told from the network's.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Stream from "effect/Stream"
+import * as Tus from "../Tus.ts"
+import * as TusError from "../TusError.ts"
+import type { SourceFailed } from "../UploadSource.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
+import { tooLong, tooShort, type Body } from "./Outgoing.ts"
+import type { Policy, RequestError } from "./Policy.ts"
+
+/** What is known of a request on its way: bytes that left, when something last moved, and the source's own failure. */
+interface Meter {
+  count: bigint
+  movedAt: number
+  allSent: boolean
+  failure: SourceFailed | undefined
+}
+
+/**
+ * The stream of exactly so many bytes, or its failure. HTTP clients differ on a body that is too short, one hangs and
+ * one ends in silence, and all report a failing body as a broken connection: so the count is kept here, and the
+ * failure kept apart.
+ */
+const metered = (
+  source: Stream.Stream<Uint8Array, SourceFailed>,
+  length: bigint,
+  meter: Meter,
+  clock: Clock.Clock,
+  onMove: () => void
+): Stream.Stream<Uint8Array, SourceFailed> => {
+  const move = () => {
+    meter.movedAt = clock.currentTimeMillisUnsafe()
+    onMove()
+  }
+  const counted = Stream.mapEffect(source, (piece) => {
+    meter.count += BigInt(piece.length)
+    if (meter.count > length) return Effect.fail(tooLong(length))
+    move()
+    return Effect.succeed(piece)
+  })
+  const end = Stream.suspend(() => {
+    if (meter.count < length) return Stream.fail(tooShort(meter.count, length))
+    meter.allSent = true
+    move()
+    return Stream.empty
+  })
+  return Stream.concat(counted, end).pipe(
+    Stream.tapError((error) =>
+      Effect.sync(() => {
+        meter.failure = error
+      })
+    )
+  )
+}
+
+/**
+ * Fails when nothing moved for too long. After the last byte the server may take longer: it stores what it has, and a
+ * second request would make it do so twice.
+ */
+const watch = (
+  request: TusError.RequestName,
+  meter: Meter,
+  policy: Policy,
+  clock: Clock.Clock
+): Effect.Effect<never, TusError.Stalled> =>
+  Effect.suspend(() => {
+    const limit = meter.allSent ? policy.finishTimeout : policy.stallTimeout
+    const left = meter.movedAt + Duration.toMillis(limit) - clock.currentTimeMillisUnsafe()
+    return left <= 0
+      ? Effect.fail(new TusError.Stalled({ request, after: limit }))
+      : Effect.flatMap(Effect.sleep(left), () => watch(request, meter, policy, clock))
+  })
+
+/** A request without a streamed body, which must be answered in time. */
+export const inTime = <A, E, R>(
+  request: TusError.RequestName,
+  limit: Duration.Duration,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | TusError.Stalled, R> =>
+  Effect.timeoutOrElse(effect, {
+    duration: limit,
+    orElse: () => Effect.fail(new TusError.Stalled({ request, after: limit }))
+  })
+
+/**
+ * Sends one body and answers the offset that the server tells. `onSent` hears how many bytes of it have left, and
+ * whether they are all.
+ */
+export const append = (options: {
+  readonly url: UploadUrl
+  readonly body: Body
+  readonly declare: bigint | undefined
+  readonly policy: Policy
+  readonly onSent: (count: bigint, all: boolean) => void
+}): Effect.Effect<bigint, RequestError, HttpClient.HttpClient> =>
+  Clock.clockWith((clock) => {
+    const { body, declare, onSent, policy, url } = options
+    const { bytes } = body
+    const meter: Meter = {
+      count: 0n,
+      movedAt: clock.currentTimeMillisUnsafe(),
+      allSent: bytes instanceof Uint8Array || !("length" in bytes),
+      failure: undefined
+    }
+    const request = (sent: Tus.Body<SourceFailed>) =>
+      Tus.append(url, { offset: body.start, body: sent, length: declare })
+    if (bytes instanceof Uint8Array || !("length" in bytes)) onSent(body.end - body.start, true)
+
+    return Effect.raceFirst(
+      request(
+        bytes instanceof Uint8Array || !("length" in bytes)
+          ? bytes
+          : {
+              length: bytes.length,
+              stream: metered(bytes.stream, bytes.length, meter, clock, () => onSent(meter.count, meter.allSent))
+            }
+      ),
+      watch("append", meter, policy, clock)
+    ).pipe(
+      // A source that fails breaks the request; the HTTP client reports that as a broken connection.
+      Effect.mapError((error): RequestError => meter.failure ?? error)
+    )
+  })

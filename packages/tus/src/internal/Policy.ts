@@ -1,0 +1,62 @@
+/**
+ * What can heal, and how long to wait for it.
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import type { SourceFailed } from "../UploadSource.ts"
+import type * as TusError from "../TusError.ts"
+import type { AnswerError } from "./exchange.ts"
+
+/** The limits of one upload. */
+export interface Policy {
+  readonly maxRetries: number
+  readonly retryDelay: Duration.Duration
+  readonly stallTimeout: Duration.Duration
+  readonly finishTimeout: Duration.Duration
+}
+
+/** What one request after the creation can fail with. */
+export type RequestError =
+  | AnswerError
+  | ApiError.TransportFailure
+  | TusError.Stalled
+  | TusError.UploadMismatch
+  | SourceFailed
+
+const healing: ReadonlySet<string> = new Set([
+  "TransportFailure",
+  "ServerFailure",
+  "RateLimited",
+  "UploadLocked",
+  "OffsetConflict",
+  "ChecksumMismatch",
+  "Stalled",
+  // An answer that makes no sense says nothing of the bytes: the server is asked where it stands.
+  "ProtocolViolation"
+] satisfies ReadonlyArray<RequestError["_tag"]>)
+
+/** Whether asking the server where it stands, and going on from there, may help. */
+export const canHeal = (error: { readonly _tag: string }): boolean => healing.has(error._tag)
+
+const maxDelay = Duration.seconds(30)
+
+/** The wait that a server asks for. */
+const asked = (error: RequestError): Duration.Duration =>
+  error._tag === "RateLimited" || error._tag === "ServerFailure" ? (error.retryAfter ?? Duration.zero) : Duration.zero
+
+/**
+ * The pause after so many failures in a row: doubling up to 30 seconds, between half and the whole of it, and on top of
+ * the wait that the server asks for.
+ */
+export const pause = (policy: Policy, failures: number, error: RequestError): Effect.Effect<Duration.Duration> =>
+  Effect.map(Random.next, (chance) =>
+    Duration.sum(
+      asked(error),
+      Duration.times(
+        Duration.min(Duration.times(policy.retryDelay, 2 ** Math.min(failures - 1, 16)), maxDelay),
+        0.5 + chance / 2
+      )
+    )
+  )

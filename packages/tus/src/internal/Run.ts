@@ -1,0 +1,141 @@
+/**
+ * Runs an upload that was created to its end: one step after the other, each from one state to the next.
+ */
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import * as Tus from "../Tus.ts"
+import * as TusError from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
+import * as Append from "./Append.ts"
+import type { Emit } from "./Events.ts"
+import type { Body, Outgoing } from "./Outgoing.ts"
+import * as Policy from "./Policy.ts"
+import * as Receipts from "./Receipts.ts"
+import * as Transfer from "../Transfer.ts"
+
+/** What the steps share and nobody changes. */
+export interface Job {
+  readonly target: UploadTarget
+  readonly url: UploadUrl
+  readonly outgoing: Outgoing
+  readonly policy: Policy.Policy
+  readonly emit: Emit
+  /** Compares what the server tells of the upload with what was begun, before bytes are appended to it. */
+  readonly verify: (found: { readonly metadata?: string | undefined }) => Effect.Effect<void, TusError.UploadMismatch>
+}
+
+/** The length to declare with a body: with the last bytes, unless the server knows it. */
+const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
+  state.length === undefined && body.total === body.end ? body.total : undefined
+
+/** A 413 for less than the largest upload that the server takes is about the size of one request. */
+const advise = (job: Job, error: TusError.TooLarge): Effect.Effect<never, TusError.TooLarge, HttpClient.HttpClient> =>
+  Tus.discover(job.target).pipe(
+    Effect.map(({ maxSize }) => maxSize),
+    Effect.orElseSucceed(() => undefined),
+    Effect.flatMap((maxSize) => Effect.fail(tooLarge(error, maxSize, job.outgoing.size)))
+  )
+
+const tooLarge = (error: TusError.TooLarge, maxSize: bigint | undefined, size: bigint | undefined) => {
+  return new TusError.TooLarge({
+    request: error.request,
+    status: error.status,
+    message: error.message,
+    ...(maxSize === undefined ? undefined : { maxSize }),
+    ...(maxSize !== undefined && size !== undefined && size <= maxSize
+      ? { advice: "set chunkSize" as const }
+      : undefined)
+  })
+}
+
+type Step<State> = (
+  job: Job,
+  state: State
+) => Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient>
+
+/** Sends the next body. */
+const send: Step<Transfer.Sending> = (job, state) =>
+  Effect.gen(function* () {
+    const body = yield* job.outgoing.from(state.acknowledged)
+    const declare = declaration(state, body)
+    const last = body.total === body.end
+    let finishing = false
+    const offset = yield* Append.append({
+      url: job.url,
+      body,
+      declare,
+      policy: job.policy,
+      onSent: (count, all) => {
+        job.emit(
+          UploadEvent.Progress({
+            sent: state.acknowledged + count,
+            acknowledged: state.acknowledged,
+            total: body.total ?? job.outgoing.size
+          })
+        )
+        if (all && last && !finishing && body.total !== undefined) {
+          finishing = true
+          job.emit(UploadEvent.Finishing({ total: body.total }))
+        }
+      }
+    }).pipe(Effect.catchTag("TooLarge", (error) => advise(job, error)))
+    const next = yield* Effect.fromResult(Transfer.appended(state, { offset, end: body.end, length: declare }))
+    job.emit(UploadEvent.Progress({ sent: offset, acknowledged: offset, total: body.total ?? job.outgoing.size }))
+    return next
+  })
+
+/** Asks the server where it stands. */
+const ask: Step<Transfer.Asking> = (job, state) =>
+  Effect.gen(function* () {
+    const found = yield* Append.inTime("offset", job.policy.stallTimeout, Tus.offset(job.url))
+    yield* job.verify(found)
+    const next = yield* Effect.fromResult(Transfer.located(state, found, job.outgoing.size))
+    job.emit(UploadEvent.Resumed({ offset: found.offset }))
+    return next
+  })
+
+/** A finished receipt counts where the upload URL is already gone. */
+const settleGone = (job: Job, error: TusError.UploadGone) =>
+  Effect.flatMap(Receipts.finished(job.target, job.url), (receipt) =>
+    Option.match(receipt, {
+      onNone: () => Effect.fail(error),
+      onSome: ({ size }): Effect.Effect<Transfer.Transfer, TusError.UploadGone> => {
+        const length = job.outgoing.size ?? size
+        return length === undefined || (size !== undefined && size !== length)
+          ? Effect.fail(error)
+          : Effect.succeed({ _tag: "Done", length })
+      }
+    })
+  )
+
+/** Waits for what can heal, and gives up on the rest. */
+const heal = (job: Job, state: Transfer.Sending | Transfer.Asking, error: Policy.RequestError) =>
+  Effect.gen(function* () {
+    const next = Policy.canHeal(error) ? Transfer.failed(state, job.policy.maxRetries) : Option.none()
+    if (Option.isNone(next)) return yield* Effect.fail(error)
+    const { failures } = next.value
+    const delay = yield* Policy.pause(job.policy, failures, error)
+    job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
+    yield* Effect.sleep(delay)
+    return next.value as Transfer.Transfer
+  })
+
+/** One step nearer to the end, or the healing of a failure. */
+const step = (
+  job: Job,
+  state: Transfer.Sending | Transfer.Asking
+): Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient> =>
+  (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(
+    Effect.catch((error): Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient> =>
+      error._tag === "UploadGone" ? settleGone(job, error) : heal(job, state, error)
+    )
+  )
+
+/** All steps. Answers the length of the finished upload. */
+export const toEnd = Effect.fnUntraced(function* (job: Job, begun: Transfer.Transfer) {
+  let state = begun
+  while (state._tag !== "Done") state = yield* step(job, state)
+  return state.length
+})

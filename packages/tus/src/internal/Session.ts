@@ -1,0 +1,137 @@
+/**
+ * What one upload shares from its beginning to its end, and the options it was given.
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as SchemaParser from "effect/SchemaParser"
+import type * as TusError from "../TusError.ts"
+import { UploadMismatch } from "../TusError.ts"
+import type { SourceFailed } from "../UploadSource.ts"
+import type { UnsafeLocation, UploadTarget } from "../UploadTarget.ts"
+import type { Emit } from "./Events.ts"
+import type { AnswerError } from "./exchange.ts"
+import type { Policy } from "./Policy.ts"
+import type { Recorder } from "./Recorder.ts"
+import * as Receipts from "./Receipts.ts"
+import type { Job } from "./Run.ts"
+
+/**
+ * - `metadata`: `filename` and `fieldname`, and whatever else the Assembly's Steps want to know.
+ * - `maxRetries`: how many failures in a row are healed, 8 by default; progress refills it.
+ * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter.
+ * - `stallTimeout`: without any movement for so long a request has failed, 30 seconds by default.
+ * - `finishTimeout`: the same after the last byte, when the server stores the upload; 10 minutes by default.
+ * - `chunkSize`: the most that one request sends, in bytes. By default a source that can be read again goes in one
+ *   request, and a one-shot stream keeps a window of 8 MiB.
+ */
+export interface Options {
+  readonly metadata: { readonly filename: string; readonly fieldname: string } & Readonly<Record<string, string | null>>
+  readonly maxRetries?: number | undefined
+  readonly retryDelay?: Duration.Input | undefined
+  readonly stallTimeout?: Duration.Input | undefined
+  readonly finishTimeout?: Duration.Input | undefined
+  readonly chunkSize?: number | undefined
+}
+
+/** What an upload can fail with. */
+export type UploadError =
+  | AnswerError
+  | TusError.CreationUnknown
+  | TusError.ConcatenationUnknown
+  | TusError.Stalled
+  | TusError.UploadMismatch
+  | UnsafeLocation
+  | SourceFailed
+  | ApiError.InvalidRequest
+  | ApiError.TransportFailure
+
+/** What one upload shares from its beginning to its end. */
+export interface Session<E> {
+  readonly target: UploadTarget
+  readonly metadata: Options["metadata"]
+  readonly chunkSize: number | undefined
+  readonly streams: boolean
+  readonly policy: Policy
+  readonly emit: Emit
+  readonly recorder: Recorder<E>
+}
+
+/** Whether the platform can send a body while it is read. Some browsers cannot. */
+const detectStreams = (): boolean => {
+  let read = false
+  try {
+    const request = new Request("https://example.com", {
+      method: "POST",
+      body: new ReadableStream(),
+      get duplex() {
+        read = true
+        return "half"
+      }
+    } as RequestInit)
+    return (read || request.body !== null) && !request.headers.has("content-type")
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Whether request bodies can be streamed here; found out once. Where they cannot, a source is sent in slices of
+ * `chunkSize`.
+ */
+export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", { defaultValue: detectStreams })
+
+const toPolicy = (options: Options): Policy => ({
+  maxRetries: options.maxRetries ?? 8,
+  retryDelay: Duration.fromInputUnsafe(options.retryDelay ?? "500 millis"),
+  stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? "30 seconds"),
+  finishTimeout: Duration.fromInputUnsafe(options.finishTimeout ?? "10 minutes")
+})
+
+/** A session for these options. */
+export const make = <E>(
+  target: UploadTarget,
+  options: Options,
+  emit: Emit,
+  recorder: Recorder<E>
+): Effect.Effect<Session<E>> =>
+  Effect.map(CanStream, (streams) => ({
+    target,
+    metadata: options.metadata,
+    chunkSize: options.chunkSize,
+    streams,
+    policy: toPolicy(options),
+    emit,
+    recorder
+  }))
+
+/** An upload that was begun just now is the one that was begun. */
+export const trusted: Job["verify"] = () => Effect.void
+
+const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
+
+/**
+ * Before an upload of an earlier time gets more bytes: its metadata is what was sent then, as far as the server tells.
+ * The values are not told, `assembly_url` is among them.
+ */
+export const verifyMetadata =
+  (metadata: Readonly<Record<string, string | null>>, marker: string): Job["verify"] =>
+  (found) => {
+    if (found.metadata === undefined) return Effect.void
+    const expected: Readonly<Record<string, string | null>> = { ...metadata, [Receipts.markerKey]: marker }
+    const differs = (field: string) =>
+      Effect.fail(
+        new UploadMismatch({ field: "upload-metadata", expected: `the ${field} it was created with`, found: "another" })
+      )
+    return decodeMetadata(found.metadata).pipe(
+      Effect.matchEffect({
+        onFailure: () => differs("metadata"),
+        onSuccess: (told: Readonly<Record<string, string | null>>) => {
+          const key = Object.keys(expected).find((name) => told[name] !== expected[name])
+          return key === undefined ? Effect.void : differs(key)
+        }
+      })
+    )
+  }

@@ -1,0 +1,98 @@
+/**
+ * One upload for the whole source.
+ */
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as Scope from "effect/Scope"
+import * as Transfer from "../Transfer.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import type { SourceFailed, UploadSource } from "../UploadSource.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
+import * as Creation from "./Creation.ts"
+import * as Outgoing from "./Outgoing.ts"
+import * as Run from "./Run.ts"
+import * as Session from "./Session.ts"
+import * as Window from "./Window.ts"
+
+/** Up to here the bytes travel with the creation: one round trip. */
+const smallSize = 256n * 1024n
+
+const toOutgoing = (
+  source: UploadSource,
+  { chunkSize, streams }: Session.Session<unknown>
+): Effect.Effect<Outgoing.Outgoing, SourceFailed, Scope.Scope> =>
+  source._tag === "OneShot"
+    ? Outgoing.oneShot(source, { windowSize: chunkSize ?? Window.defaultSize, streams })
+    : Effect.succeed(Outgoing.replayable(source, { start: 0n, end: source.size, chunkSize, streams }))
+
+/** The bytes of a small source, to be sent along. */
+const smallBody = (outgoing: Outgoing.Outgoing): Effect.Effect<Uint8Array | Blob | undefined, SourceFailed> =>
+  Effect.gen(function* () {
+    const { size } = outgoing
+    if (size === undefined || size === 0n || size > smallSize) return undefined
+    const { bytes, end } = yield* outgoing.from(0n)
+    if (end !== size) return undefined
+    return "stream" in bytes && "length" in bytes ? yield* Outgoing.collect(bytes.stream, bytes.length) : bytes
+  })
+
+const complete = <E>(
+  session: Session.Session<E>,
+  url: UploadUrl,
+  outgoing: Outgoing.Outgoing,
+  begun: Transfer.Transfer,
+  verify: Run.Job["verify"]
+) =>
+  Effect.gen(function* () {
+    const { emit, policy, target } = session
+    const length = yield* Run.toEnd({ target, url, outgoing, policy, emit, verify }, begun)
+    emit(UploadEvent.Completed({ url, length }))
+  })
+
+const begun = (created: Creation.Created, length: bigint | undefined): Transfer.Transfer =>
+  created.finished && length !== undefined
+    ? { _tag: "Done", length }
+    : Transfer.created({ offset: created.offset, length })
+
+/** Creates the upload and sends it. */
+export const start = <E>(
+  session: Session.Session<E>,
+  source: UploadSource
+): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { emit, metadata, policy, recorder, target } = session
+    const outgoing = yield* toOutgoing(source, session)
+    const body = yield* smallBody(outgoing)
+    const marker = yield* Creation.newMarker
+    yield* recorder.creating(marker)
+    const created = yield* Creation.create({
+      target,
+      creation:
+        outgoing.size === undefined
+          ? { _tag: "Deferred", metadata }
+          : { _tag: "Fixed", length: outgoing.size, metadata, body },
+      marker,
+      policy,
+      emit
+    })
+    yield* recorder.created(marker, created.url)
+    emit(UploadEvent.Created({ url: created.url, length: outgoing.size }))
+    yield* complete(session, created.url, outgoing, begun(created, outgoing.size), Session.trusted)
+  })
+
+/** Goes on with an upload of an earlier time, whose URL may have been lost. */
+export const resume = <E>(
+  session: Session.Session<E>,
+  source: UploadSource,
+  earlier: { readonly marker: string; readonly url: UploadUrl | undefined }
+): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { metadata, policy, recorder, target } = session
+    const outgoing = yield* toOutgoing(source, session)
+    const verify = Session.verifyMetadata(metadata, earlier.marker)
+    if (earlier.url !== undefined) {
+      return yield* complete(session, earlier.url, outgoing, Transfer.reopened(outgoing.size), verify)
+    }
+    const found = yield* Creation.recover(target, earlier.marker, policy, "the process ended before it came")
+    yield* recorder.created(earlier.marker, found.url)
+    return yield* complete(session, found.url, outgoing, begun(found, outgoing.size), verify)
+  })

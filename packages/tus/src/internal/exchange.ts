@@ -1,0 +1,197 @@
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Transport from "@assembly-effect/api/Transport"
+import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Headers from "effect/http/Headers"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as TusError from "../TusError.ts"
+
+/** What the server said with a status that is not a success. */
+export type AnswerError =
+  | TusError.UploadGone
+  | TusError.UploadRefused
+  | TusError.OffsetConflict
+  | TusError.TooLarge
+  | TusError.UploadLocked
+  | TusError.ChecksumMismatch
+  | TusError.ServerFailure
+  | TusError.ProtocolViolation
+  | ApiError.RateLimited
+
+const maxErrorBytes = 8 * 1024
+const utf8 = new TextDecoder()
+const decodeErrorBody = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
+
+/** The start of a body as text: a hostile server may send without end. */
+const readStart = (response: HttpClientResponse.HttpClientResponse, maxBytes: number): Effect.Effect<string> =>
+  Effect.suspend(() => {
+    let size = 0
+    return response.stream.pipe(
+      Stream.takeUntil((chunk) => (size += chunk.length) >= maxBytes),
+      Stream.mkUint8Array
+    )
+  }).pipe(
+    Effect.map((bytes) => utf8.decode(bytes.subarray(0, maxBytes))),
+    // The status is known; an explanation that breaks off must not hide it, nor one that never comes.
+    Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.succeed("") }),
+    Effect.orElseSucceed(() => "")
+  )
+
+const toMessage = (body: string): string => {
+  const error = decodeErrorBody(body)
+  return error._tag === "Line" ? `${error.code}: ${error.message}` : error.text
+}
+
+/** The wait that a body names in `info.retryIn`, in seconds. Beyond the specification. */
+const decodeRetryIn = Schema.decodeUnknownOption(
+  Schema.fromJsonString(
+    Schema.Struct({ info: Schema.Struct({ retryIn: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) }) })
+  )
+)
+
+/** How long the server asks to wait, by its header or its body. */
+const readWait = (headers: Headers.Headers, body: string): Effect.Effect<Option.Option<Duration.Duration>> =>
+  Clock.clockWith((clock) =>
+    Effect.sync(() => {
+      const header = headers["retry-after"]
+      const parsed = header === undefined ? undefined : Result.getOrUndefined(Headers.parseRetryAfter(header))
+      if (parsed === undefined) {
+        return Option.map(decodeRetryIn(body), ({ info }) => Duration.seconds(info.retryIn))
+      }
+      return Option.some(
+        parsed._tag === "Duration"
+          ? parsed.duration
+          : Duration.millis(Math.max(0, DateTime.toEpochMillis(parsed.dateTime) - clock.currentTimeMillisUnsafe()))
+      )
+    })
+  )
+
+const toError = (
+  request: TusError.RequestName,
+  status: number,
+  body: string,
+  wait: Option.Option<Duration.Duration>
+): AnswerError => {
+  const answer = { request, status, message: toMessage(body) }
+  switch (status) {
+    case 404:
+    case 410:
+      return new TusError.UploadGone(answer)
+    case 409:
+      return new TusError.OffsetConflict(answer)
+    case 413:
+      return new TusError.TooLarge(answer)
+    case 423:
+      return new TusError.UploadLocked(answer)
+    case 429:
+      return new ApiError.RateLimited({
+        code: "RATE_LIMIT_REACHED",
+        status,
+        message: answer.message,
+        retryAfter: Option.getOrElse(wait, () => Duration.zero)
+      })
+    case 460:
+      return new TusError.ChecksumMismatch(answer)
+    default:
+      if (status >= 500) {
+        return new TusError.ServerFailure(Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer)
+      }
+      if (status >= 400) return new TusError.UploadRefused(answer)
+      return new TusError.ProtocolViolation({ request, status, problem: "not a status that this request may have" })
+  }
+}
+
+/** The error that an answer stands for whose status is not the one that means success. */
+export const readError = (
+  request: TusError.RequestName,
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<AnswerError> =>
+  Effect.gen(function* () {
+    const body = yield* readStart(response, maxErrorBytes)
+    return toError(request, response.status, body, yield* readWait(response.headers, body))
+  })
+
+/** Reads the headers of an answer. */
+const readHeaders = <A>(
+  request: TusError.RequestName,
+  schema: Schema.ConstraintCodec<A, unknown>,
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<A, TusError.ProtocolViolation> =>
+  Effect.mapError(
+    SchemaParser.decodeUnknownEffect(schema)(response.headers),
+    (issue) =>
+      new TusError.ProtocolViolation({
+        request,
+        status: response.status,
+        problem: `headers that break a rule: ${issue.toString()}`
+      })
+  )
+
+/**
+ * Gives an exchange a scope that is closed when it fails or is interrupted: that cuts the connection. An answer that was
+ * read to its end has none to cut, and the next request takes the connection.
+ */
+const scopedToFailure = <A, E, R>(exchanged: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
+  Effect.suspend(() => {
+    const scope = Scope.makeUnsafe()
+    return exchanged.pipe(
+      Effect.provideService(Scope.Scope, scope),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+  })
+
+/**
+ * Reads what follows the headers of a success, which says nothing, and answers whether it came to its end: a body may be
+ * too long, or never end. What the headers told stands.
+ */
+const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<boolean> => {
+  const length = response.headers["content-length"]
+  const small = response.status === 204 || (length !== undefined && Number(length) <= maxErrorBytes)
+  if (response.request.method === "HEAD" || small) return Effect.as(Effect.ignore(response.arrayBuffer), true)
+  return Effect.suspend(() => {
+    let size = 0
+    return response.stream.pipe(
+      Stream.runForEachWhile((chunk) => Effect.sync(() => (size += chunk.length) <= maxErrorBytes)),
+      Effect.map(() => size <= maxErrorBytes)
+    )
+  }).pipe(
+    Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.succeed(false) }),
+    Effect.orElseSucceed(() => false)
+  )
+}
+
+/** Sends a request and reads its headers, if the status is the one that means success. */
+export const exchange = <A>(options: {
+  readonly request: TusError.RequestName
+  readonly http: HttpClientRequest.HttpClientRequest
+  readonly status: ReadonlyArray<number>
+  readonly headers: Schema.ConstraintCodec<A, unknown>
+  readonly streaming?: boolean | undefined
+}): Effect.Effect<A, AnswerError | ApiError.TransportFailure, HttpClient.HttpClient> =>
+  Effect.gen(function* () {
+    const client = yield* HttpClient.HttpClient
+    const response = yield* Transport.execute(client, options.http, {
+      operation: `Tus.${options.request}`,
+      streaming: options.streaming
+    })
+    if (!options.status.includes(response.status)) {
+      return yield* Effect.flatMap(readError(options.request, response), Effect.fail)
+    }
+    const headers = yield* readHeaders(options.request, options.headers, response)
+    return (yield* drain(response)) ? headers : yield* Effect.fail({ _tag: "Cut" as const, headers })
+  }).pipe(
+    scopedToFailure,
+    Effect.catchTag("Cut", ({ headers }) => Effect.succeed(headers))
+  )

@@ -1,0 +1,179 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Scene from "./utils/Scene.ts"
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+
+/** The Assemblies that were asked to be cancelled; the emulator does not know this request yet. */
+const canceled: Array<string> = []
+
+const cancelling = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(HttpClient.HttpClient, (http) =>
+    HttpClient.make((request, url) => {
+      const id = /^\/assemblies\/([0-9a-f]{32})$/.exec(url.pathname)?.[1]
+      if (request.method !== "DELETE" || id === undefined) return http.execute(request)
+      canceled.push(id)
+      const status = { ok: "ASSEMBLY_CANCELED", assembly_id: id }
+      return Effect.succeed(HttpClientResponse.fromWeb(request, Response.json(status)))
+    })
+  )
+).pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+const platform = Layer.mergeAll(Emulator.layer(), cancelling, NodeFileSystem.layer)
+
+const params = { steps: { ":original": { robot: "/upload/handle" } } }
+const upload = { retryDelay: "1 millis", maxRetries: 1 } as const
+const wait = { interval: "10 millis", timeout: "20 seconds" } as const
+
+const file = (name: string, size: number): AssemblyUpload.File => ({
+  source: UploadSource.fromBytes(Scene.content(size)),
+  filename: name
+})
+
+const broken: AssemblyUpload.File = {
+  source: UploadSource.fromStream(Stream.concat(Stream.make(new Uint8Array(400_000)), Stream.fail("a broken disk")), {
+    size: 10n ** 7n
+  }),
+  filename: "broken.bin"
+}
+
+const started = (events: ReadonlyArray<AssemblyUpload.AssemblyUploadEvent>) => {
+  const event = events.find(AssemblyUpload.$is("AssemblyCreated"))
+  return Assembly.AssemblyId.make(event?.status.assembly_id ?? "")
+}
+
+layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("AssemblyUpload", (it) => {
+  it.effect("uploads files of every kind and waits for the results", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* fs.makeTempFileScoped()
+      yield* fs.writeFile(path, Scene.content(900_000))
+      const files: ReadonlyArray<AssemblyUpload.File<FileSystem.FileSystem>> = [
+        file("small.bin", 10),
+        file("large.bin", 700_000),
+        { source: UploadSource.fromPath(path), filename: "path.bin", fieldname: "other" },
+        { source: UploadSource.fromStream(Scene.pieces(Scene.content(500_000), 1000)), filename: "stream.bin" },
+        { source: UploadSource.fromBlob(new Blob([Scene.content(300_000)])), filename: "blob.bin" },
+        file("empty.bin", 0)
+      ]
+      const events = yield* Stream.runCollect(AssemblyUpload.run({ params, files, upload, wait, concurrency: 2 }))
+      const last = events.at(-1)
+      assert.strictEqual(last?._tag, "Completed")
+      if (last?._tag === "Completed") {
+        const sizes = Object.fromEntries((last.status.uploads ?? []).map(({ name, size }) => [name, size]))
+        assert.deepStrictEqual(sizes, {
+          "small.bin": 10,
+          "large.bin": 700_000,
+          "path.bin": 900_000,
+          "stream.bin": 500_000,
+          "blob.bin": 300_000,
+          "empty.bin": 0
+        })
+      }
+      assert.strictEqual(events.filter(AssemblyUpload.$is("FileCompleted")).length, 6)
+      assert.strictEqual(events.findLast(AssemblyUpload.$is("Progress"))?.acknowledged, 2_400_010n)
+    })
+  )
+
+  it.effect("a file that fails for good cancels the Assembly, and every outcome is told", () =>
+    Effect.gen(function* () {
+      const seen: Array<AssemblyUpload.AssemblyUploadEvent> = []
+      const error = yield* AssemblyUpload.run({
+        params,
+        files: [file("a.bin", 10), broken, file("never.bin", 10)],
+        upload,
+        wait,
+        concurrency: 1
+      }).pipe(
+        Stream.runForEach((event) => Effect.sync(() => seen.push(event))),
+        Effect.flip
+      )
+      assert.strictEqual(error._tag, "FilesFailed")
+      if (error._tag !== "FilesFailed") return
+      assert.strictEqual(error.assembly, "canceled")
+      assert.deepStrictEqual(
+        error.files.map(({ outcome }) => outcome),
+        ["Completed", "Failed", "Stopped"]
+      )
+      assert.include(error.message, "a broken disk")
+      assert.include(canceled, started(seen))
+    })
+  )
+
+  it.effect("or leaves it, if asked, and finishes the other files", () =>
+    Effect.gen(function* () {
+      const seen: Array<AssemblyUpload.AssemblyUploadEvent> = []
+      const error = yield* AssemblyUpload.run({
+        params,
+        files: [broken, file("a.bin", 10)],
+        upload,
+        onFailure: "keep",
+        concurrency: 1
+      }).pipe(
+        Stream.runForEach((event) => Effect.sync(() => seen.push(event))),
+        Effect.flip
+      )
+      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "kept" })
+      assert.isTrue(seen.some(AssemblyUpload.$is("FileCompleted")))
+      assert.strictEqual(Assembly.state(yield* Assemblies.get(started(seen))), "Busy")
+    })
+  )
+
+  it.effect("creates nothing for a source that cannot be read, or a file without a name", () =>
+    Effect.gen(function* () {
+      for (const bad of [
+        { source: UploadSource.fromPath("/nowhere/at/all"), filename: "a" },
+        { source: UploadSource.fromBytes(new Uint8Array(1)), filename: "" }
+      ]) {
+        const seen: Array<string> = []
+        const error = yield* AssemblyUpload.run({ params, files: [file("a.bin", 10), bad] }).pipe(
+          Stream.runForEach(({ _tag }) => Effect.sync(() => seen.push(_tag))),
+          Effect.flip
+        )
+        assert.include(["SourceFailed", "InvalidRequest"], error._tag)
+        assert.deepStrictEqual(seen, [])
+      }
+    })
+  )
+
+  for (const cancelOnInterrupt of [true, false]) {
+    it.effect(`leaving it ${cancelOnInterrupt ? "cancels" : "keeps"} the Assembly`, () =>
+      Effect.gen(function* () {
+        const seen: Array<AssemblyUpload.AssemblyUploadEvent> = []
+        const never: AssemblyUpload.File = {
+          source: UploadSource.fromStream(Stream.concat(Stream.make(new Uint8Array(10)), Stream.never)),
+          filename: "never.bin"
+        }
+        yield* AssemblyUpload.run({ params, files: [never], upload, cancelOnInterrupt }).pipe(
+          Stream.tap((event) => Effect.sync(() => seen.push(event))),
+          Stream.takeUntil(AssemblyUpload.$is("AssemblyCreated")),
+          Stream.runDrain
+        )
+        assert.strictEqual(canceled.includes(started(seen)), cancelOnInterrupt)
+      })
+    )
+  }
+})

@@ -1,0 +1,76 @@
+/** The programs of docs/uploads.md, shown as they are and run against the embedded service. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Examples from "../../../docs/examples/uploads.ts"
+import * as Scene from "./utils/Scene.ts"
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+const live = Layer.provideMerge(
+  client,
+  Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer, UploadJournal.layerMemory())
+)
+
+const newTarget = Effect.flatMap(
+  Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 }),
+  (status) => UploadTarget.fromAssembly(status)
+)
+
+layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
+  it.effect("shows the programs of docs/examples/uploads.ts", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const text = (path: string) => fs.readFileString(new URL(`../../../docs/${path}`, import.meta.url).pathname)
+      const shown = yield* text("uploads.md")
+      const regions = [...(yield* text("examples/uploads.ts")).matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
+      assert.isAtLeast(regions.length, 6)
+      for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
+    })
+  )
+
+  it.effect("with events", () =>
+    Effect.gen(function* () {
+      const { length } = yield* Examples.withProgress(yield* newTarget, UploadSource.fromBytes(Scene.content(400_000)))
+      assert.strictEqual(length, 400_000n)
+    })
+  )
+
+  it.effect("resuming", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* Examples.resuming(yield* newTarget, UploadSource.fromBytes(Scene.content(400_000)), folder)
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+      yield* Examples.forgetOld(0)
+    })
+  )
+
+  it.effect("the whole job", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* fs.makeTempFileScoped()
+      yield* fs.writeFile(path, Scene.content(400_000))
+      const completed = yield* Examples.wholeJob([path])
+      assert.strictEqual(Option.getOrThrow(completed).status.uploads?.[0]?.size, 400_000)
+    })
+  )
+})

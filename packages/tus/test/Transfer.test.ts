@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Transfer from "@assembly-effect/tus/Transfer"
+
+const sending: Transfer.Sending = { _tag: "Sending", acknowledged: 10n, reached: 10n, length: 100n, failures: 3 }
+const asking: Transfer.Asking = { ...sending, _tag: "Asking" }
+
+describe("Transfer.created", () => {
+  it("starts to send where the server stands", () => {
+    assert.deepStrictEqual(Transfer.created({ offset: 4n, length: 9n }), {
+      _tag: "Sending",
+      acknowledged: 4n,
+      reached: 4n,
+      failures: 0,
+      length: 9n
+    })
+  })
+  it("is done when the creation brought every byte, or there are none", () => {
+    assert.deepStrictEqual(Transfer.created({ offset: 9n, length: 9n }), { _tag: "Done", length: 9n })
+    assert.deepStrictEqual(Transfer.created({ offset: 0n, length: 0n }), { _tag: "Done", length: 0n })
+  })
+  it("asks when the server did not tell", () => {
+    assert.strictEqual(Transfer.created({ offset: undefined, length: 9n })._tag, "Asking")
+  })
+  it("is not done while the length is deferred", () => {
+    assert.strictEqual(Transfer.created({ offset: 0n, length: undefined })._tag, "Sending")
+  })
+})
+
+describe("Transfer.appended", () => {
+  it("goes on from the offset, with a fresh budget", () => {
+    assert.deepStrictEqual(
+      Transfer.appended(sending, { offset: 60n, end: 60n, length: undefined }),
+      Result.succeed({ ...sending, acknowledged: 60n, reached: 60n, failures: 0 })
+    )
+  })
+  it("is done at the length, also one that was declared just now", () => {
+    const { length: _, ...deferred } = sending
+    assert.deepStrictEqual(
+      Transfer.appended(deferred, { offset: 60n, end: 60n, length: 60n }),
+      Result.succeed({ _tag: "Done", length: 60n })
+    )
+  })
+  it("does not believe another offset than the end of what was sent", () => {
+    for (const offset of [0n, 59n, 61n, 1000n]) {
+      assert.isTrue(Result.isFailure(Transfer.appended(sending, { offset, end: 60n, length: undefined })))
+    }
+  })
+})
+
+describe("Transfer.located", () => {
+  it("refills the budget only beyond what was ever reached", () => {
+    const back = Result.getOrThrow(Transfer.located(asking, { offset: 5n }, 100n))
+    assert.deepInclude(back, { _tag: "Sending", acknowledged: 5n, reached: 10n, failures: 3 })
+    assert.deepInclude(Result.getOrThrow(Transfer.located(asking, { offset: 10n }, 100n)), { failures: 3 })
+    assert.deepInclude(Result.getOrThrow(Transfer.located(asking, { offset: 11n }, 100n)), { failures: 0 })
+  })
+  it("is done when the last answer was lost", () => {
+    assert.deepStrictEqual(
+      Transfer.located(asking, { offset: 100n, length: 100n }, 100n),
+      Result.succeed({ _tag: "Done", length: 100n })
+    )
+  })
+  it("sends the length when every byte is there and the length is not", () => {
+    const { length: _, ...deferred } = asking
+    assert.deepInclude(Result.getOrThrow(Transfer.located(deferred, { offset: 100n }, 100n)), {
+      _tag: "Sending",
+      acknowledged: 100n
+    })
+  })
+  it("refuses another length, and an offset beyond the end", () => {
+    for (const found of [{ offset: 10n, length: 99n }, { offset: 101n }]) {
+      assert.isTrue(Result.isFailure(Transfer.located(asking, found, 100n)))
+    }
+  })
+})
+
+describe("Transfer.failed", () => {
+  it("counts up to the budget", () => {
+    assert.deepStrictEqual(Transfer.failed(sending, 4), Option.some({ ...asking, failures: 4 }))
+    assert.deepStrictEqual(Transfer.failed(sending, 3), Option.none())
+  })
+})
+
+describe("Transfer", () => {
+  it("has a JSON form", () => {
+    const codec = Schema.toCodecJson(Transfer.Transfer)
+    for (const state of [sending, asking, { _tag: "Done", length: 2n ** 63n - 1n }] as const) {
+      const text = JSON.stringify(Schema.encodeSync(codec)(state))
+      assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(JSON.parse(text)), state)
+    }
+  })
+  it("names each step by what makes it another", () => {
+    const states: ReadonlyArray<Transfer.Transfer> = [
+      sending,
+      asking,
+      { ...sending, acknowledged: 11n },
+      { ...sending, failures: 0 },
+      { _tag: "Done", length: 1n }
+    ]
+    assert.strictEqual(new Set(states.map(Transfer.stepKey)).size, states.length)
+  })
+})

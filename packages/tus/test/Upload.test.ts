@@ -1,0 +1,211 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Upload from "@assembly-effect/tus/Upload"
+import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import type { Fault } from "./utils/Fault.ts"
+import * as Scene from "./utils/Scene.ts"
+import { content, options, pieces } from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const large = content(600_000)
+
+/** A server, and an upload to it that meets these faults. */
+const scene = Effect.fnUntraced(function* (
+  source: UploadSource.UploadSource,
+  faults: ReadonlyArray<Fault> = [],
+  more?: Partial<Upload.Options>
+) {
+  const { server, target } = yield* Scene.make(faults)
+  return { server, run: Upload.upload(target, source, { ...options, ...more }).pipe(Stream.runCollect) }
+})
+
+const tags = (events: ReadonlyArray<UploadEvent>) => events.map(({ _tag }) => _tag).filter((tag) => tag !== "Progress")
+
+/** The upload arrives whole in one creation, whatever it meets. */
+const arrives = Effect.fnUntraced(function* (
+  bytes: Uint8Array,
+  source: UploadSource.UploadSource,
+  faults: ReadonlyArray<Fault> = [],
+  more?: Partial<Upload.Options>
+) {
+  const { run, server } = yield* scene(source, faults, more)
+  const events = yield* run
+  assert.strictEqual(server.created.length, 1)
+  assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+  assert.strictEqual(events.at(-1)?._tag, "Completed")
+  assert.deepStrictEqual(server.faults, [], "every fault was met")
+  return { events: tags(events), log: server.log, server }
+})
+
+for (const [client, clientLayer] of [
+  ["undici", NodeHttpClient.layerUndici],
+  ["node:http", NodeHttpClient.layerNodeHttp],
+  ["fetch", NodeHttpClient.layerFetch]
+] as const) {
+  layer(clientLayer, { excludeTestServices: true })(`Upload with ${client}`, (it) => {
+    it.effect("a small source goes in one round trip", () =>
+      Effect.gen(function* () {
+        const bytes = content(1000)
+        const { events, log } = yield* arrives(bytes, UploadSource.fromBytes(bytes))
+        assert.deepStrictEqual(log, ["POST 201"])
+        assert.deepStrictEqual(events, ["Created", "Completed"])
+      })
+    )
+
+    it.effect("a large source is created, then sent in one request", () =>
+      Effect.gen(function* () {
+        const { events, log } = yield* arrives(large, UploadSource.fromBytes(large))
+        assert.deepStrictEqual(log, ["POST 201", "PATCH 204"])
+        assert.deepStrictEqual(events, ["Created", "Finishing", "Completed"])
+      })
+    )
+
+    for (const fault of [
+      { _tag: "Cut", method: "PATCH", bytes: 200_000 },
+      { _tag: "LostAnswer", method: "PATCH" },
+      { _tag: "HalfAnswer", method: "PATCH" },
+      { _tag: "Status", method: "PATCH", status: 500 },
+      { _tag: "Status", method: "PATCH", status: 502 },
+      { _tag: "Status", method: "PATCH", status: 503 },
+      { _tag: "Status", method: "PATCH", status: 409 },
+      { _tag: "Status", method: "PATCH", status: 423 },
+      { _tag: "Status", method: "PATCH", status: 429, headers: { "retry-after": "0" } },
+      { _tag: "StatusAfter", method: "PATCH", status: 500 },
+      { _tag: "WrongOffset", method: "PATCH", offset: "17" },
+      { _tag: "WrongOffset", method: "PATCH", offset: "700000" },
+      { _tag: "WrongOffset", method: "PATCH", offset: "-1" },
+      { _tag: "MissingOffset", method: "PATCH" },
+      { _tag: "SlowAnswer", method: "PATCH", millis: 300 }
+    ] satisfies ReadonlyArray<Fault>) {
+      it.effect(`heals ${JSON.stringify(fault)}`, () => arrives(large, UploadSource.fromBytes(large), [fault]))
+    }
+
+    it.effect("a server that stalls after the last byte counts as a failure that can heal", () =>
+      Effect.gen(function* () {
+        const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
+        const { events } = yield* arrives(large, UploadSource.fromBytes(large), [stall], {
+          finishTimeout: "300 millis"
+        })
+        assert.include(events, "Retrying")
+      })
+    )
+
+    it.effect("an early answer wins over the bytes still to send", () =>
+      Effect.gen(function* () {
+        const { run } = yield* scene(
+          UploadSource.make({
+            size: 1n << 40n,
+            bytes: () => Stream.forever(Stream.succeed(content(100_000)))
+          }),
+          [{ _tag: "Status", method: "PATCH", status: 413 }]
+        )
+        const error = yield* Effect.flip(run)
+        assert.strictEqual(error._tag, "TooLarge")
+      })
+    )
+  })
+}
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload", (it) => {
+  it.effect("so does one that stalls in the middle", () =>
+    Effect.gen(function* () {
+      // More than the buffers of the kernel hold.
+      const bytes = content(16 * 1024 * 1024)
+      const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
+      const { events } = yield* arrives(bytes, UploadSource.fromBlob(new Blob([bytes])), [stall])
+      assert.isBelow(events.indexOf("Retrying"), events.indexOf("Finishing"))
+    })
+  )
+
+  it.effect("a lost creation is found again by its receipt", () =>
+    Effect.gen(function* () {
+      const { log } = yield* arrives(large, UploadSource.fromBytes(large), [{ _tag: "LostAnswer", method: "POST" }])
+      assert.deepStrictEqual(log, ["POST 201", "HEAD 200", "PATCH 204"])
+    })
+  )
+
+  it.effect("a lost creation without a receipt is CreationUnknown, and never repeated", () =>
+    Effect.gen(function* () {
+      const { run, server } = yield* scene(UploadSource.fromBytes(large), [{ _tag: "LostAnswer", method: "POST" }])
+      server.receipts = false
+      assert.strictEqual((yield* Effect.flip(run))._tag, "CreationUnknown")
+      assert.strictEqual(server.created.length, 1)
+    })
+  )
+
+  it.effect("a creation that is turned away with 429 is sent again", () =>
+    arrives(large, UploadSource.fromBytes(large), [
+      { _tag: "Status", method: "POST", status: 429, headers: { "retry-after": "0" } }
+    ])
+  )
+
+  it.effect("an upload whose URL is gone is complete when its receipt says so", () =>
+    Effect.gen(function* () {
+      const { run, server } = yield* scene(UploadSource.fromBytes(large), [
+        { _tag: "LostAnswer", method: "PATCH" },
+        { _tag: "Status", method: "HEAD", status: 404 }
+      ])
+      assert.strictEqual((yield* run).at(-1)?._tag, "Completed")
+      assert.strictEqual(server.created.length, 1)
+    })
+  )
+
+  it.effect("an upload that is gone without a receipt is UploadGone", () =>
+    Effect.gen(function* () {
+      const { run, server } = yield* scene(UploadSource.fromBytes(large), [
+        { _tag: "Cut", method: "PATCH", bytes: 1000 },
+        { _tag: "Status", method: "HEAD", status: 410 }
+      ])
+      assert.strictEqual((yield* Effect.flip(run))._tag, "UploadGone")
+      assert.strictEqual(server.created.length, 1)
+    })
+  )
+
+  for (const size of [0, 1, 99, 100, 101, 199, 200, 201, 1000]) {
+    for (const last of [[], [{ _tag: "LostAnswer", method: "PATCH" }]] as ReadonlyArray<ReadonlyArray<Fault>>) {
+      const name = `${size} bytes in chunks of 100${last.length === 0 ? "" : ", an answer lost"}`
+      const bytes = content(size)
+      const patches = Math.ceil(size / 100)
+      const applicable = size > 100 ? last : []
+
+      it.effect(`${name}, replayable`, () =>
+        arrives(bytes, UploadSource.fromBytes(bytes), applicable, { chunkSize: 100 })
+      )
+      it.effect(`${name}, one-shot of known size`, () =>
+        arrives(bytes, UploadSource.fromStream(pieces(bytes, 7), { size: BigInt(size) }), applicable, {
+          chunkSize: 100
+        })
+      )
+      it.effect(`${name}, one-shot of unknown size`, () =>
+        Effect.gen(function* () {
+          const { log, server } = yield* arrives(bytes, UploadSource.fromStream(pieces(bytes, 33)), applicable, {
+            chunkSize: 100
+          })
+          assert.strictEqual(server.created[0]?.size, size > 100 ? undefined : size)
+          if (applicable.length === 0 && size > 100) {
+            assert.strictEqual(log.filter((line) => line === "PATCH 204").length, patches)
+          }
+        })
+      )
+      if (applicable.length > 0) {
+        it.effect(`${name}, the last one, one-shot of unknown size`, () =>
+          arrives(
+            bytes,
+            UploadSource.fromStream(pieces(bytes, 100)),
+            [
+              ...Array.from(
+                { length: patches - 1 },
+                () => ({ _tag: "SlowAnswer", method: "PATCH", millis: 0 }) as const
+              ),
+              ...last
+            ],
+            { chunkSize: 100 }
+          )
+        )
+      }
+    }
+  }
+})

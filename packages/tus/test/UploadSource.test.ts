@@ -1,0 +1,185 @@
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const bytes = Scene.content(300_000)
+
+const collect = (source: UploadSource.Replayable, start: number, end: number) =>
+  Effect.map(Stream.mkUint8Array(source.bytes(BigInt(start), BigInt(end))), TusServer.sha256)
+
+const file = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* fs.makeTempFileScoped()
+  yield* fs.writeFile(path, bytes)
+  return { fs, path, source: yield* UploadSource.fromPath(path) }
+})
+
+const own = (announced: number, held: number) =>
+  UploadSource.make({
+    size: BigInt(announced),
+    bytes: (offset) => Scene.pieces(Scene.content(held).subarray(Number(offset)), 4096)
+  })
+
+layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })(
+  "UploadSource",
+  (it) => {
+    it.effect("every replayable source gives the range that is asked for", () =>
+      Effect.gen(function* () {
+        const sources = {
+          bytes: UploadSource.fromBytes(bytes),
+          blob: UploadSource.fromBlob(new Blob([bytes])),
+          path: (yield* file).source,
+          own: own(bytes.length, bytes.length)
+        }
+        for (const [name, source] of Object.entries(sources)) {
+          for (const [start, end] of [
+            [0, 300_000],
+            [0, 0],
+            [0, 1],
+            [4095, 4097],
+            [65_535, 200_001],
+            [299_999, 300_000],
+            [300_000, 300_000]
+          ] as const) {
+            const expected = TusServer.sha256(bytes.subarray(start, end))
+            assert.strictEqual(yield* collect(source, start, end), expected, `${name} ${start} to ${end}`)
+          }
+        }
+      })
+    )
+
+    it.effect("the identity of a file changes with it, that of bytes with the content", () =>
+      Effect.gen(function* () {
+        const { fs, path, source } = yield* file
+        assert.strictEqual(yield* (yield* UploadSource.fromPath(path)).identity, yield* source.identity)
+        yield* fs.utimes(path, 1, 1)
+        assert.notStrictEqual(yield* (yield* UploadSource.fromPath(path)).identity, yield* source.identity)
+        assert.strictEqual(
+          yield* UploadSource.fromBytes(bytes).identity,
+          `sha256 ${createHash("sha256").update(bytes).digest("hex")}`
+        )
+      })
+    )
+
+    it.effect("by content it is the SHA-256 over the digests of pieces of 1 MiB, however it is read", () =>
+      Effect.gen(function* () {
+        const large = Scene.content(2 * 1024 * 1024 + 17)
+        const digest = (part: Uint8Array) => createHash("sha256").update(part).digest()
+        const expected = digest(
+          Buffer.concat([0, 1, 2].map((mebi) => digest(large.subarray(mebi << 20, (mebi + 1) << 20))))
+        ).toString("hex")
+        for (const size of [1000, 1 << 20, 1 << 22]) {
+          const source = UploadSource.make({
+            size: BigInt(large.length),
+            bytes: (offset) => Scene.pieces(large.subarray(Number(offset)), size)
+          })
+          const identity = yield* UploadSource.identifiedByContent(source).identity
+          assert.strictEqual(identity, `sha256/1MiB ${expected}`)
+        }
+      })
+    )
+
+    for (const [name, source, kind] of [
+      ["ends early", own(300_000, 299_999), "TooShort"],
+      ["ends late", own(300_000, 300_001), "TooLong"],
+      ["is empty", own(300_000, 0), "TooShort"],
+      ["small, ends early", own(100, 99), "TooShort"],
+      ["small, ends late", own(100, 101), "TooLong"],
+      ["one-shot, ends early", UploadSource.fromStream(Scene.pieces(bytes, 5000), { size: 300_001n }), "TooShort"],
+      ["one-shot, ends late", UploadSource.fromStream(Scene.pieces(bytes, 5000), { size: 299_999n }), "TooLong"],
+      ["one-shot, fails", UploadSource.fromStream(Stream.fail("disk"), { size: 300_000n }), "Unreadable"]
+    ] as const) {
+      it.effect(`a source that ${name} is a typed error and no network failure`, () =>
+        Effect.gen(function* () {
+          const { server, target } = yield* Scene.make()
+          const error = yield* Effect.flip(Upload.run(target, source, Scene.options))
+          assert.deepInclude(error, { _tag: "SourceFailed", kind })
+          assert.isAtMost(server.log.length, 2)
+          assert.notInclude(server.log, "HEAD 200")
+        })
+      )
+    }
+
+    for (const [name, change] of [
+      ["shrinks", (fs: FileSystem.FileSystem, path: string) => fs.truncate(path, 250_000)],
+      ["grows", (fs: FileSystem.FileSystem, path: string) => fs.writeFile(path, bytes, { flag: "a" })],
+      ["changes", (fs: FileSystem.FileSystem, path: string) => fs.utimes(path, 1, 1)],
+      ["goes", (fs: FileSystem.FileSystem, path: string) => fs.remove(path)]
+    ] as const) {
+      it.effect(`a file that ${name} before its turn, or between two requests, is noticed`, () =>
+        Effect.gen(function* () {
+          const { fs, path, source } = yield* file
+          const { target } = yield* Scene.make()
+          let changed = false
+          const error = yield* Upload.upload(target, source, { ...Scene.options, chunkSize: 100_000 }).pipe(
+            Stream.tap((event) => {
+              if (changed || event._tag !== "Progress" || event.acknowledged < 100_000n) return Effect.void
+              changed = true
+              return change(fs, path)
+            }),
+            Stream.runDrain,
+            Effect.flip
+          )
+          assert.strictEqual(error._tag, "SourceFailed")
+        })
+      )
+    }
+
+    it.effect("a file that changes while it is read never becomes a whole upload", () =>
+      Effect.gen(function* () {
+        const { fs, path } = yield* file
+        const source = yield* UploadSource.fromPath(path)
+        let first = true
+        const error = yield* source.bytes(0n, source.size).pipe(
+          Stream.rechunk(1),
+          Stream.runForEach(() => {
+            if (!first) return Effect.void
+            first = false
+            return fs.utimes(path, 1, 1)
+          }),
+          Effect.flip
+        )
+        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+      })
+    )
+
+    it.effect("a stream's own SourceFailed stays what it is", () =>
+      Effect.gen(function* () {
+        const failure = new UploadSource.SourceFailed({ kind: "Changed", problem: "x" })
+        const source = UploadSource.fromStream(Stream.fail(failure))
+        assert.strictEqual(yield* Effect.flip(Stream.runDrain(source.stream)), failure)
+      })
+    )
+
+    it.effect("a folder is no source", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* fs.makeTempDirectoryScoped()
+        assert.deepInclude(yield* Effect.flip(UploadSource.fromPath(path)), { _tag: "SourceFailed" })
+      })
+    )
+
+    it.effect("where a platform cannot stream, slices are sent", () =>
+      Effect.gen(function* () {
+        for (const source of [
+          UploadSource.fromBlob(new Blob([bytes])),
+          UploadSource.fromBytes(bytes),
+          UploadSource.fromStream(Scene.pieces(bytes, 1000))
+        ]) {
+          const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 20_000 }])
+          yield* Upload.run(target, source, { ...Scene.options, chunkSize: 50_000 })
+          assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+        }
+      }).pipe(Effect.provideService(Upload.CanStream, false), Effect.provide(NodeHttpClient.layerFetch))
+    )
+  }
+)

@@ -1,0 +1,189 @@
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { assert, describe, it } from "@effect/vitest"
+import { AssemblyId } from "@assembly-effect/schema/Assembly"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { inspect } from "node:util"
+
+const parts = {
+  tusUrl: "https://tus.example.com/resumable/files/",
+  assemblySslUrl: "https://api2.example.com/assemblies/0123456789abcdef0123456789abcdef"
+}
+const make = UploadTarget.make(parts)
+
+/** What a hostile or broken service may name as the Location of an upload. */
+const attacks: Readonly<Record<string, string>> = {
+  "another host": "https://evil.example.com/resumable/files/1",
+  "a host that starts alike": "https://tus.example.com.evil.com/resumable/files/1",
+  "a host that ends alike": "https://eviltus.example.com/resumable/files/1",
+  "another port": "https://tus.example.com:8443/resumable/files/1",
+  "another scheme": "http://tus.example.com/resumable/files/1",
+  "a scheme that is not http": "ftp://tus.example.com/resumable/files/1",
+  "a script": "javascript:alert(1)//resumable/files/1",
+  "user info": "https://user:password@tus.example.com/resumable/files/1",
+  "a host behind user info": "https://tus.example.com@evil.example.com/resumable/files/1",
+  "empty user info": "https://@tus.example.com/resumable/files/1",
+  "an encoded host": "https://t%75s.example.com/resumable/files/1",
+  "a trailing dot of the host": "https://tus.example.com./resumable/files/1",
+  "a punycode look-alike": "https://xn--ts-mnb.example.com/resumable/files/1",
+  "a look-alike in another script": "https://tuѕ.example.com/resumable/files/1",
+  "a full-width host": "https://ｔus.example.com/resumable/files/1",
+  "a host with a soft hyphen": "https://tu\u00ads.example.com/resumable/files/1",
+  "dot segments": "/resumable/files/../../secret",
+  "a dot segment at the end": "/resumable/files/1/..",
+  "a single dot segment": "/resumable/files/./1",
+  "encoded dot segments": "/resumable/files/%2e%2e/secret",
+  "half encoded dot segments": "/resumable/files/.%2e/secret",
+  "double-encoded dot segments": "/resumable/files/%252e%252e/secret",
+  "an encoded slash": "/resumable/files/1%2f..%2fsecret",
+  "an encoded backslash": "/resumable/files/1%5c..%5csecret",
+  "a backslash": "/resumable/files/1\\..\\secret",
+  "a backslash for a slash": "\\resumable\\files\\1",
+  "backslashes before a host": "https:\\\\tus.example.com/resumable/files/1",
+  "a query": "/resumable/files/1?token=1",
+  "an empty query": "/resumable/files/1?",
+  "a fragment": "/resumable/files/1#part",
+  "an empty fragment": "/resumable/files/1#",
+  "white space in front": " /resumable/files/1",
+  "white space behind": "/resumable/files/1 ",
+  "white space within": "/resumable/files/1 2",
+  "a tab that parsers drop": "/resumable/files/\t1",
+  "a line break that parsers drop": "/resumable/files/1\n",
+  "a line break in the host": "https://tus.exam\nple.com/resumable/files/1",
+  "a null character": "/resumable/files/1\u0000",
+  "a control character": "/resumable/files/\u00851",
+  "a protocol-relative URL": "//evil.example.com/resumable/files/1",
+  "a protocol-relative URL of the same host": "//tus.example.com/resumable/files/1",
+  "three slashes": "https:///tus.example.com/resumable/files/1",
+  nothing: "",
+  "the folder alone": "/resumable/files/",
+  "the folder without its slash": "/resumable/files",
+  "another path": "/assemblies/1",
+  "the path behind another": "/x/resumable/files/1",
+  "the path in other letters": "/Resumable/Files/1",
+  "a relative path": "files/1",
+  "an empty segment": "/resumable/files//1",
+  "a slash at the end": "/resumable/files/1/",
+  "a letter that is not ASCII": "/resumable/files/é",
+  "a host without a path": "https://tus.example.com"
+}
+
+describe("UploadTarget.resolve", () => {
+  for (const [name, location] of Object.entries(attacks)) {
+    it.effect(`refuses ${name}`, () =>
+      Effect.gen(function* () {
+        const result = UploadTarget.resolve(yield* make, location)
+        assert.isTrue(Result.isFailure(result), location)
+        if (Result.isFailure(result)) {
+          assert.strictEqual(result.failure._tag, "UnsafeLocation")
+          assert.notInclude(result.failure.message, "example.com")
+        }
+      })
+    )
+  }
+
+  for (const [location, expected] of [
+    ["/resumable/files/1", "https://tus.example.com/resumable/files/1"],
+    ["/resumable/files/a/b/c+d~e_f-g.h", "https://tus.example.com/resumable/files/a/b/c+d~e_f-g.h"],
+    ["https://tus.example.com/resumable/files/1", "https://tus.example.com/resumable/files/1"],
+    ["https://TUS.example.com:443/resumable/files/1", "https://TUS.example.com:443/resumable/files/1"]
+  ] as const) {
+    it.effect(`accepts ${location}`, () =>
+      Effect.gen(function* () {
+        const url = Result.getOrThrow(UploadTarget.resolve(yield* make, location))
+        assert.strictEqual<string>(Redacted.value(url), expected)
+        assert.notInclude(`${JSON.stringify({ url })}${inspect(url)}${String(url)}`, "resumable")
+      })
+    )
+  }
+
+  it.effect("knows further origins from the deployment only", () =>
+    Effect.gen(function* () {
+      const target = yield* UploadTarget.make({ ...parts, origins: ["https://tus-2.example.com"] })
+      assert.isTrue(Result.isSuccess(UploadTarget.resolve(target, "https://tus-2.example.com/resumable/files/1")))
+      assert.isTrue(Result.isFailure(UploadTarget.resolve(target, "https://tus-3.example.com/resumable/files/1")))
+    })
+  )
+
+  it.effect("resolves against tus_url on another port, whatever its path", () =>
+    Effect.gen(function* () {
+      const target = yield* UploadTarget.make({ ...parts, tusUrl: "http://127.0.0.1:8080/some/where" })
+      const url = Result.getOrThrow(UploadTarget.resolve(target, "/resumable/files/1"))
+      assert.strictEqual<string>(Redacted.value(url), "http://127.0.0.1:8080/resumable/files/1")
+    })
+  )
+})
+
+describe("UploadTarget.make", () => {
+  for (const tusUrl of [
+    "",
+    "tus.example.com",
+    "http://tus.example.com/resumable/files/",
+    "https://user@tus.example.com/",
+    "https://tus.example.com/?a=1",
+    "https://tus.example.com/#a",
+    "https://tus.example.com\\x",
+    " https://tus.example.com/"
+  ]) {
+    it.effect(`refuses the tus_url ${JSON.stringify(tusUrl)}`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(UploadTarget.make({ ...parts, tusUrl }))
+        assert.strictEqual(error._tag, "InvalidTarget")
+        assert.strictEqual(error.field, "tus_url")
+      })
+    )
+  }
+
+  it.effect("keeps assembly_ssl_url byte for byte", () =>
+    Effect.gen(function* () {
+      const assemblySslUrl = "https://API2.example.com:443/assemblies/%41b"
+      const target = yield* UploadTarget.make({ ...parts, assemblySslUrl })
+      assert.strictEqual(Redacted.value(target.assemblySslUrl), assemblySslUrl)
+    })
+  )
+
+  it.effect("is a typed error without tus_url, never another host", () =>
+    Effect.gen(function* () {
+      const assembly_id = AssemblyId.make("0".repeat(32))
+      const status = { assembly_id, assembly_ssl_url: parts.assemblySslUrl }
+      assert.deepInclude(yield* Effect.flip(UploadTarget.fromAssembly(status)), { field: "tus_url" })
+      assert.deepInclude(yield* Effect.flip(UploadTarget.fromAssembly({ assembly_id, tus_url: parts.tusUrl })), {
+        field: "assembly_ssl_url"
+      })
+    })
+  )
+})
+
+describe("UploadTarget at rest", () => {
+  it.effect("comes back through the checks", () =>
+    Effect.gen(function* () {
+      const target = yield* UploadTarget.make({ ...parts, origins: ["https://tus-2.example.com"] })
+      const stored = yield* Schema.encodeEffect(UploadTarget.AtRest)(target)
+      const read = yield* Schema.decodeEffect(UploadTarget.AtRest)(JSON.parse(JSON.stringify(stored)))
+      assert.deepStrictEqual(yield* Schema.encodeEffect(UploadTarget.AtRest)(read), stored)
+      const url = Result.getOrThrow(UploadTarget.resolve(target, "https://tus-2.example.com/resumable/files/1"))
+      const text = yield* Schema.encodeEffect(UploadTarget.urlAtRest(target))(url)
+      const again = yield* Schema.decodeEffect(UploadTarget.urlAtRest(read))(text)
+      assert.strictEqual(Redacted.value(again), Redacted.value(url))
+    })
+  )
+
+  it.effect("is refused when it was tampered with", () =>
+    Effect.gen(function* () {
+      const target = yield* make
+      const stored = yield* Schema.encodeEffect(UploadTarget.AtRest)(target)
+      const tampered = { ...stored, tusUrl: "http://evil.example.com/" }
+      assert.strictEqual((yield* Effect.flip(Schema.decodeEffect(UploadTarget.AtRest)(tampered)))._tag, "SchemaError")
+      for (const location of Object.values(attacks)) {
+        const error = yield* Effect.flip(Schema.decodeEffect(UploadTarget.urlAtRest(target))(location))
+        assert.strictEqual(error._tag, "SchemaError")
+      }
+    })
+  )
+
+  it("takes nothing for an upload URL that the checks did not make", () => {
+    assert.isFalse(UploadTarget.isUploadUrl(Redacted.make("https://tus.example.com/resumable/files/1")))
+  })
+})

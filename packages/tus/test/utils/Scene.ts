@@ -1,0 +1,40 @@
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { Fault } from "./Fault.ts"
+import * as TusServer from "./TusServer.ts"
+
+/** Bytes that differ along the way. */
+export const content = (size: number): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(size)
+  for (let index = 0; index < size; index++) bytes[index] = (index * 31 + (index >> 8)) % 251
+  return bytes
+}
+
+/** A stream of bytes in pieces. */
+export const pieces = (bytes: Uint8Array, size: number): Stream.Stream<Uint8Array> =>
+  Stream.fromIterable(
+    Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+      bytes.subarray(index * size, (index + 1) * size)
+    )
+  )
+
+/** Quick enough for tests, slow enough for a busy machine. */
+export const options = {
+  metadata: { filename: "a.bin", fieldname: "file" },
+  retryDelay: "1 millis",
+  stallTimeout: "400 millis",
+  finishTimeout: "5 seconds"
+} as const
+
+/** A server that will meet these faults, and the target of uploads to it. */
+export const make = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault> = []) {
+  const server = yield* TusServer.make
+  server.faults.push(...faults)
+  const target = yield* UploadTarget.make(server)
+  return { server, target }
+})
+
+/** The SHA-256 of what the server holds. */
+export const stored = (server: TusServer.TusServer, index = 0): Effect.Effect<string> =>
+  Effect.promise(() => server.sha256(server.created.at(index)?.id ?? ""))

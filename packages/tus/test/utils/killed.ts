@@ -1,0 +1,39 @@
+/**
+ * A process that uploads a file with a journal and says when it begins and ends; the parent kills it somewhere in
+ * between.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+const [tusUrl = "", assemblySslUrl = "", path = "", journal = "", parallel = "1"] = process.argv.slice(2)
+
+const program = Effect.gen(function* () {
+  const target = yield* UploadTarget.make({ tusUrl, assemblySslUrl })
+  const source = yield* UploadSource.fromPath(path)
+  process.send?.("begin")
+  return yield* Upload.result(
+    Upload.resumable(target, source, {
+      metadata: { filename: "a.bin", fieldname: "file" },
+      retryDelay: "5 millis",
+      chunkSize: 256 * 1024,
+      parallel: Number(parallel)
+    })
+  )
+}).pipe(
+  Effect.provide(
+    Layer.provideMerge(
+      UploadJournal.layerFileSystem(journal, { leaseDuration: "300 millis" }),
+      Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici)
+    )
+  ),
+  Effect.match({ onFailure: ({ _tag }) => _tag, onSuccess: () => "complete" })
+)
+
+process.send?.(await Effect.runPromise(program), () => process.exit(0))

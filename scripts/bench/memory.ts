@@ -1,0 +1,79 @@
+/**
+ * One work in a process of its own, whose memory nothing else has touched. It reports the peak of its resident memory,
+ * and what it was before, in MiB.
+ */
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { readdirSync } from "node:fs"
+import * as Uploads from "./uploads.ts"
+
+const [work = "", origin = "", path = "", ...numbers] = process.argv.slice(2)
+const [first = 0, second = 0] = numbers.map(Number)
+
+const rss = () => process.memoryUsage().rss / Uploads.mebi
+const warm = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uploads.mebi)))
+
+/** Open files and sockets of this process. */
+const handles = () => readdirSync("/proc/self/fd").length
+
+const works: Readonly<
+  Record<string, Effect.Effect<Readonly<Record<string, number>>, unknown, Layer.Success<typeof Uploads.undici>>>
+> = {
+  file: Effect.as(Uploads.ours(origin, path), {}),
+  stream: Effect.as(
+    Uploads.oursOf(
+      origin,
+      UploadSource.fromStream(
+        Stream.unfold(0, (at) =>
+          Effect.sync(() => (at >= first ? undefined : ([new Uint8Array(256 * 1024), at + 256 * 1024] as const)))
+        )
+      ),
+      { chunkSize: 8 * Uploads.mebi }
+    ),
+    {}
+  ),
+  many: Effect.as(
+    Effect.forEach(Array.from({ length: work === "many" ? first : 0 }), () => Uploads.ours(origin, path), {
+      concurrency: "unbounded",
+      discard: true
+    }),
+    {}
+  ),
+  sequence: Effect.gen(function* () {
+    const open = handles()
+    const at: Array<number> = []
+    for (let index = 0; index < first; index++) {
+      yield* Uploads.ours(origin, path)
+      if (index >= second && index % 250 === 0) {
+        globalThis.gc?.()
+        at.push(rss())
+      }
+    }
+    const half = at.length >> 1
+    const mean = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0) / values.length
+    const slope = ((mean(at.slice(half)) - mean(at.slice(0, half))) / (half * 250)) * 1000
+    return { slope, left: Math.max(0, handles() - open - 1) }
+  })
+}
+
+const client = process.env["BENCH_CLIENT"] === "fetch" ? NodeHttpClient.layerFetch : NodeHttpClient.layerUndici
+
+const program = Effect.gen(function* () {
+  yield* warm
+  globalThis.gc?.()
+  const idle = rss()
+  let peak = idle
+  const timer = setInterval(() => {
+    peak = Math.max(peak, rss())
+  }, 20)
+  const more = yield* works[work] ?? Effect.die(new Error(`no such work: ${work}`))
+  clearInterval(timer)
+  peak = Math.max(peak, rss())
+  return { idle, peak, ...more }
+}).pipe(Effect.provide(Layer.merge(client, NodeFileSystem.layer)))
+
+process.send?.(await Effect.runPromise(program), () => process.exit(0))

@@ -1,0 +1,27 @@
+import * as Effect from "effect/Effect"
+import { fork } from "node:child_process"
+import * as Harness from "./harness.ts"
+
+/** What a process says of its memory, in MiB; see `memory.ts`. */
+export interface Memory {
+  readonly idle: number
+  readonly peak: number
+  readonly slope?: number
+  readonly left?: number
+}
+
+/** Runs a work of `memory.ts` in a process of its own. */
+export const memory = (
+  work: string,
+  args: ReadonlyArray<string | number>,
+  env: Readonly<Record<string, string>> = {}
+): Effect.Effect<Memory, Harness.BenchError> =>
+  Effect.callback((resume) => {
+    const child = fork(new URL("memory.ts", import.meta.url), [work, ...args.map(String)], {
+      execArgv: ["--expose-gc"],
+      env: { ...process.env, ...env }
+    })
+    child.once("message", (message) => resume(Effect.succeed(message as Memory)))
+    child.once("exit", (code) => resume(Effect.fail(new Harness.BenchError(`${work} ended with ${code}`))))
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })

@@ -1,0 +1,32 @@
+import * as Effect from "effect/Effect"
+import * as Harness from "../harness.ts"
+import { memory } from "../remember.ts"
+import * as Uploads from "../uploads.ts"
+
+const rounds = 3
+
+export const row: Harness.Row = {
+  id: "M1",
+  work: "peak memory for 16 GiB against 1 GiB",
+  run: Effect.gen(function* () {
+    const origin = yield* Uploads.sink()
+    const small = yield* Uploads.file(1024 * Uploads.mebi)
+    const large = yield* Uploads.file(16 * 1024 * Uploads.mebi)
+    const samples = yield* Harness.alternate(
+      {
+        large: Effect.map(memory("file", [origin, large]), ({ peak }) => peak),
+        small: Effect.map(memory("file", [origin, small]), ({ peak }) => peak)
+      },
+      { rounds, warmups: 0 }
+    )
+    return [
+      Harness.ratio({
+        peer: "a file of 1 GiB",
+        target: Harness.atMost(1.1),
+        unit: "MiB",
+        ours: samples.large,
+        theirs: samples.small
+      })
+    ]
+  })
+}

@@ -1,0 +1,117 @@
+/** What the rows of uploads share: our side, tus-js-client, and raw node:http. */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { createReadStream } from "node:fs"
+import { mkdtemp, open, rm } from "node:fs/promises"
+import { request } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as TusClient from "tus-js-client"
+import * as Harness from "./harness.ts"
+
+export const mebi = 1024 * 1024
+
+const metadata = { filename: "a.bin", fieldname: "file" }
+
+export const sink = (env: Readonly<Record<string, string>> = {}) =>
+  Effect.suspend(() => {
+    // The harness forks with the environment of this process.
+    Object.assign(process.env, env)
+    return Harness.child(new URL("sink.ts", import.meta.url))
+  }).pipe(
+    Effect.map(({ port }) => `http://127.0.0.1:${port}`),
+    Effect.ensuring(
+      Effect.sync(() => {
+        for (const key of Object.keys(env)) delete process.env[key]
+      })
+    )
+  )
+
+/** A file of so many bytes, sparse, which ends with the scope. */
+export const file = (bytes: number) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const folder = await mkdtemp(join(tmpdir(), "bench-"))
+      const path = join(folder, "file")
+      const handle = await open(path, "w")
+      await handle.truncate(bytes)
+      await handle.close()
+      return { folder, path }
+    }),
+    ({ folder }) => Effect.promise(() => rm(folder, { recursive: true }))
+  ).pipe(Effect.map(({ path }) => path))
+
+const toBenchError = (error: { readonly message: string }) => new Harness.BenchError(error.message)
+
+const target = (origin: string) =>
+  UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: `${origin}/assemblies/1` })
+
+/** Our upload of a file. */
+export const ours = (origin: string, path: string, options?: Partial<Upload.Options>) =>
+  Effect.gen(function* () {
+    const source = yield* UploadSource.fromPath(path)
+    return yield* Upload.run(yield* target(origin), source, { metadata, ...options })
+  }).pipe(Effect.mapError(toBenchError))
+
+/** Our upload of any source. */
+export const oursOf = (origin: string, source: UploadSource.UploadSource, options?: Partial<Upload.Options>) =>
+  Effect.flatMap(target(origin), (to) => Upload.run(to, source, { metadata, ...options })).pipe(
+    Effect.mapError(toBenchError)
+  )
+
+export const undici = Layer.merge(NodeHttpClient.layerUndici, NodeFileSystem.layer)
+
+export const withUndici = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, undici)
+
+/** The upload of a file with tus-js-client, as its documentation shows it. */
+export const theirs = (
+  origin: string,
+  path: string,
+  size: number,
+  options?: { readonly chunkSize?: number; readonly parallelUploads?: number }
+): Effect.Effect<void, Harness.BenchError> =>
+  Harness.attempt(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const upload = new TusClient.Upload(createReadStream(path), {
+          endpoint: `${origin}/resumable/files`,
+          metadata: { ...metadata, assembly_url: `${origin}/assemblies/1` },
+          uploadSize: size,
+          chunkSize: options?.chunkSize ?? Infinity,
+          ...(options?.parallelUploads === undefined ? {} : { parallelUploads: options.parallelUploads }),
+          onSuccess: () => resolve(),
+          onError: reject
+        })
+        upload.start()
+      })
+  )
+
+/** The least that moves a file through node:http. */
+export const raw = (origin: string, path: string, size: number, highWaterMark: number) =>
+  Harness.attempt(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const to = request(
+          `${origin}/resumable/files/raw`,
+          { method: "PATCH", headers: { "content-length": size, "upload-offset": 0 } },
+          (response) => response.resume().on("end", resolve)
+        )
+        to.on("error", reject)
+        createReadStream(path, { highWaterMark }).pipe(to)
+      })
+  )
+
+/** Seconds of processor time, all threads of this process. */
+export const cpuSeconds = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const start = process.cpuUsage()
+    return Effect.map(effect, () => {
+      const { system, user } = process.cpuUsage(start)
+      return (system + user) / 1e6
+    })
+  })
