@@ -1,5 +1,6 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Tokens from "@assembly-effect/auth/Tokens"
+import * as Auth from "@assembly-effect/schema/Auth"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as Config from "effect/Config"
 import * as Console from "effect/Console"
@@ -21,6 +22,7 @@ export const token = Command.make(
   "token",
   {
     scopes: Flag.String("scope").pipe(
+      Flag.withSchema(Auth.Scope),
       Flag.withDescription(
         "What the token may do, such as assemblies:read; may be repeated. By default what the key may"
       ),
