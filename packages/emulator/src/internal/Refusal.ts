@@ -21,7 +21,7 @@ export const toResponse = ({ code, message, status }: Refusal): HttpServerRespon
 export const notFound = new Refusal({ code: "SERVER_404", status: 404, message: "There is no such operation." })
 
 /** A defect of the emulator. Its cause is logged, not told. */
-export const defect = new Refusal({ code: "SERVER_500", status: 500, message: "The emulator failed; see its log." })
+const defect = new Refusal({ code: "SERVER_500", status: 500, message: "The emulator failed; see its log." })
 
 /** Answers a refusal as what it is, and a defect, which is logged, with status 500. */
 export const answered =
