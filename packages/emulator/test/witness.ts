@@ -12,10 +12,9 @@ import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as TestConsole from "effect/testing/TestConsole"
 import * as Tracer from "effect/Tracer"
-import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { ServerResponse } from "node:http"
 import { inspect } from "node:util"
+import * as Loopback from "../../auth/test/utils/Loopback.ts"
 
 const stringify = (value: unknown): string => {
   try {
@@ -120,10 +119,8 @@ export const watched = (witness: Witness) =>
   )
 
 /** A server that repeats all that it was sent, in every field of its answer. */
-export const echo = Effect.fnUntraced(function* (
-  answer: (sent: string, response: ServerResponse, url: string) => void
-) {
-  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+export const echo = (answer: (sent: string, response: ServerResponse, url: string) => void) =>
+  Loopback.serve(async (request, response) => {
     let body = ""
     for await (const chunk of request) body += String(chunk)
     answer(
@@ -131,18 +128,4 @@ export const echo = Effect.fnUntraced(function* (
       response,
       request.url ?? ""
     )
-  }
-  const server = createServer((request, response) => {
-    respond(request, response).catch(() => response.destroy())
   })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.promise(() => {
-        const closed = new Promise((resolve) => server.close(resolve))
-        server.closeAllConnections()
-        return closed
-      })
-  )
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})

@@ -5,8 +5,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import * as Loopback from "../../../auth/test/utils/Loopback.ts"
 
 /** A request as it arrived. */
 interface Received {
@@ -95,38 +94,23 @@ export const make: Effect.Effect<ScriptedServer, never, Scope.Scope> = Effect.ge
   const received: Array<Received> = []
   let answers: ReadonlyArray<Answer> = [text(500, "no script")]
 
-  const server = createServer((request, response) => {
-    response.on("error", () => undefined)
-    const answerIt = async () => {
-      const body = await readBody(request)
-      const url = new URL(request.url ?? "/", "http://scripted.test")
-      const arrived: Received = {
-        method: request.method ?? "",
-        path: url.pathname,
-        query: url.searchParams,
-        headers: request.headers,
-        body
-      }
-      received.push(arrived)
-      const [answer, ...rest] = answers
-      if (rest.length > 0) answers = rest
-      answer?.(arrived, response)
+  const baseUrl = yield* Loopback.serve(async (request, response) => {
+    const body = await readBody(request)
+    const url = new URL(request.url ?? "/", "http://scripted.test")
+    const arrived: Received = {
+      method: request.method ?? "",
+      path: url.pathname,
+      query: url.searchParams,
+      headers: request.headers,
+      body
     }
-    answerIt().catch(() => response.destroy())
+    received.push(arrived)
+    const [answer, ...rest] = answers
+    if (rest.length > 0) answers = rest
+    answer?.(arrived, response)
   })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.promise(
-        () =>
-          new Promise<void>((resolve) => {
-            server.close(() => resolve())
-            server.closeAllConnections()
-          })
-      )
-  )
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    baseUrl,
     received,
     script: (...next) => {
       answers = next

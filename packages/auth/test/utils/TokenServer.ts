@@ -11,8 +11,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import * as Loopback from "./Loopback.ts"
 
 export interface Received {
   readonly method: string
@@ -66,28 +65,12 @@ const read = async (request: IncomingMessage): Promise<Received> => {
 /** A server that ends, with its connections, at the end of the scope. The last line of the script is repeated. */
 export const make = Effect.fnUntraced(function* (...script: ReadonlyArray<Answer>) {
   const received: Array<Received> = []
-  const server = createServer((request, response) => {
-    response.on("error", () => undefined)
-    const respond = async () => {
-      const arrived = await read(request)
-      received.push(arrived)
-      script[Math.min(received.length, script.length) - 1]?.(arrived, response, received.length)
-    }
-    respond().catch(() => response.destroy())
+  const baseUrl = yield* Loopback.serve(async (request, response) => {
+    const arrived = await read(request)
+    received.push(arrived)
+    script[Math.min(received.length, script.length) - 1]?.(arrived, response, received.length)
   })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.promise(() => {
-        const closed = new Promise((resolve) => server.close(resolve))
-        server.closeAllConnections()
-        return closed
-      })
-  )
-  return {
-    received,
-    baseUrl: SecureUrl.make(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  }
+  return { received, baseUrl: SecureUrl.make(baseUrl) }
 })
 
 const credentials = Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") })
