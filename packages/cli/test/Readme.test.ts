@@ -36,6 +36,23 @@ layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: 
     })
   )
 
+  it.effect("links, as every page of docs, to files that are there", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const pages = (yield* fs.readDirectory(`${root}docs`)).filter((name) => name.endsWith(".md"))
+      const missing = yield* Effect.forEach(["README.md", ...pages.map((name) => `docs/${name}`)], (page) =>
+        Effect.gen(function* () {
+          const text = yield* fs.readFileString(root + page)
+          const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link]) => link ?? "")
+          return yield* Effect.filter(links, (link) =>
+            Effect.map(fs.exists(fileURLToPath(new URL(link, `file://${root}${page}`))), (exists) => !exists)
+          )
+        })
+      )
+      expect(missing.flat()).toEqual([])
+    })
+  )
+
   it.effect("shows a program that uploads", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
