@@ -105,6 +105,31 @@ layer(layerEmulator(), { excludeTestServices: true })("Authentication", (it) => 
     })
   )
 
+  it.effect("takes a referer that auth.referer matches, and a request without one", () =>
+    Effect.gen(function* () {
+      const auth = { referer: "^https://example\\.com/" }
+      const status = (headers: Readonly<Record<string, string>>) =>
+        Effect.flatMap(signed(auth), (fields) => Effect.map(list(fields, headers), (answer) => answer.status))
+      assert.strictEqual(yield* status({}), 200)
+      assert.strictEqual(yield* status({ referer: "https://example.com/page" }), 200)
+      refused(yield* list(yield* signed(auth), { referer: "https://example.org/" }), "REFERER_MISMATCH")
+      refused(yield* list(yield* signed({ referer: "(" }), { referer: "https://example.com/" }), "REFERER_MISMATCH")
+    })
+  )
+
+  it.effect.each([1.5, {}, null])("refuses the nonce %j", (nonce) =>
+    Effect.gen(function* () {
+      refused(yield* list(yield* signed({ nonce })), "ASSEMBLY_LIST_ERROR")
+      const { credentials } = yield* Emulator.Emulator
+      const params = JSON.stringify({
+        auth: { key: credentials.key, expires: future },
+        nonce,
+        fromdate: `2026-01-01 00:00:${10 + calls++}`
+      })
+      refused(yield* list({ params, signature: hmac(params, credentials.secret) }), "ASSEMBLY_LIST_ERROR")
+    })
+  )
+
   it.effect("refuses an Auth Key that is not there", () =>
     Effect.gen(function* () {
       refused(yield* list(yield* signed({ key: "nobody" })), "GET_ACCOUNT_UNKNOWN_AUTH_KEY")

@@ -23,6 +23,7 @@ export interface Claim {
   readonly params: Schema.JsonObject
   readonly signature: string | undefined
   readonly authorization: string | undefined
+  readonly referer: string | undefined
   readonly scope: string | undefined
 }
 
@@ -68,6 +69,16 @@ const checkExpires = Effect.fnUntraced(function* (text: string) {
   }
   return expires.value
 })
+
+const decodeReferer = Schema.decodeUnknownOption(Auth.AuthParams.fields.referer)
+
+/** `auth.referer` is matched against the HTTP referer; a request without one passes (spec.md, "Retrieve list"). */
+const checkReferer = ({ params: { auth }, referer }: Claim) => {
+  if (referer === undefined || !Predicate.hasProperty(auth, "referer")) return Effect.void
+  return Option.exists(decodeReferer(auth.referer), (pattern) => new RegExp(pattern).test(referer))
+    ? Effect.void
+    : refuse("REFERER_MISMATCH", "The referer does not match auth.referer.")
+}
 
 const utf8 = new TextEncoder()
 
@@ -138,6 +149,7 @@ const make = Effect.gen(function* () {
       const { authKey, scopes } = yield* authorization === undefined
         ? authenticateSigned(claim)
         : authenticateBearer(claim, authorization)
+      yield* checkReferer(claim)
       // A token grants no more than its Auth Key still does.
       return scope === undefined || (grants(scopes, scope) && grants(authKey.scopes, scope))
         ? authKey

@@ -1,10 +1,12 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Operation from "@assembly-effect/api/Operation"
+import * as Auth from "@assembly-effect/schema/Auth"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Authentication from "./Authentication.ts"
@@ -43,6 +45,17 @@ const parseParams = (fields: Form.Fields): Option.Option<Schema.JsonObject> =>
 
 /** The params of the operation itself. A nonce sits in `auth` or beside it; both are accepted everywhere. */
 const withoutAuth = ({ auth: _auth, nonce: _nonce, ...params }: Schema.JsonObject): Schema.JsonObject => params
+
+const isNonce = Schema.is(Auth.Nonce)
+
+/** A nonce, wherever it sits, is text or an integer (spec.md, "Endpoints"). */
+const checkNonce = Effect.fnUntraced(function* (
+  { auth, ...params }: Schema.JsonObject,
+  invalid: Options<Operation.Any, never>["invalid"]
+) {
+  const wrong = [params, auth].some((seat) => Predicate.hasProperty(seat, "nonce") && !isNonce(seat.nonce))
+  if (wrong) return yield* invalid([{ path: ["nonce"], message: "Expected a text or an integer" }])
+})
 
 const splitFields = (all: Form.Fields, aliases: Readonly<Record<string, string>>): Form.Fields =>
   Object.fromEntries(
@@ -100,8 +113,11 @@ const reader = (operation: Operation.Any, options: Options<Operation.Any, never>
             params: params.value,
             signature: all["signature"],
             authorization: request.headers["authorization"],
+            referer: request.headers["referer"],
             scope: operation.scope
           })
+
+    yield* checkNonce(params.value, invalid)
 
     const texts = splitFields(all, aliases)
     const fields = yield* decodeFields(texts)
