@@ -42,6 +42,6 @@ export const quick = <F extends Fields>(struct: Schema.Struct<F>) => {
   return Schema.declareConstructor<Row>()(
     [],
     () => (input, _ast, options) => (isExact(input) ? Effect.succeed(input) : parse(input, options)),
-    { toCodec: link, toCodecArbitrary: link, toEquivalence: () => Schema.toEquivalence(struct) }
+    { toCodec: link, toCodecArbitrary: link }
   )
 }
