@@ -1,8 +1,10 @@
 /**
  * The list of Assemblies (spec.md, "Retrieve list of Assemblies").
  */
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { shortcut } from "./internal/quick.ts"
 import { renamed } from "./internal/struct.ts"
 import { NonNegativeInt, ListDate } from "./Scalar.ts"
 
@@ -49,26 +51,52 @@ export type Query = typeof Query.Type
  */
 export const defaults = { page: 1, pageSize: 50, type: "all", keywords: [] } as const satisfies Partial<Query>
 
+const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
+const Amount = Schema.optionalKey(Schema.NullOr(Schema.Finite))
+
+const named = {
+  id: Schema.String,
+  created: Schema.String,
+  ok: Text,
+  error: Text,
+  files: Text,
+  region: Text,
+  template_id: Text,
+  bytes_received: Amount,
+  bytes_usage: Amount,
+  execution_duration: Amount
+}
+
 /**
  * One Assembly of the list. Beyond the specification, which does not show it: `id` and `created` are always there,
  * everything else may be missing, null or more.
  */
-export const Entry = Schema.StructWithRest(
-  Schema.Struct({
-    id: Schema.String,
-    created: Schema.String,
-    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    files: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    region: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    template_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    bytes_received: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-    bytes_usage: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
-    execution_duration: Schema.optionalKey(Schema.NullOr(Schema.Finite))
-  }),
-  [Schema.Record(Schema.String, Schema.Json)]
-)
+export const Entry = Schema.StructWithRest(Schema.Struct(named), [Schema.Record(Schema.String, Schema.Json)])
 export type Entry = typeof Entry.Type
+
+const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(named))
+const isJson = Schema.is(Schema.Json)
+
+/** Whether a value is exactly right for its field, or for the rest where it has none. An unknown sort of field is not. */
+const fits = (field: Schema.Top | undefined, value: unknown): boolean => {
+  switch (field) {
+    case Schema.String:
+      return typeof value === "string"
+    case Text:
+      return value === null || typeof value === "string"
+    case Amount:
+      return value === null || Number.isFinite(value)
+    default:
+      return field === undefined && (value === null || typeof value === "string" || isJson(value))
+  }
+}
+
+const isExactEntry = (input: unknown): boolean =>
+  Predicate.isObject(input) &&
+  Object.getPrototypeOf(input) === Object.prototype &&
+  Object.hasOwn(input, "id") &&
+  Object.hasOwn(input, "created") &&
+  Object.keys(input).every((key) => fits(fields.get(key), input[key]))
 
 /**
  * One page of the list. `count` is the number of Assemblies on all pages, where the service tells it.
@@ -76,7 +104,7 @@ export type Entry = typeof Entry.Type
  * Beyond the specification.
  */
 export const Page = Schema.Struct({
-  items: Schema.Array(Entry),
+  items: Schema.Array(shortcut(Entry, isExactEntry)),
   count: Schema.optionalKey(NonNegativeInt)
 })
 export type Page = typeof Page.Type

@@ -2,8 +2,9 @@
  * The errors of the service as they come (spec.md, "Errors"). Their Effect errors are in `@assembly-effect/api`.
  */
 import * as Schema from "effect/Schema"
-import * as SchemaGetter from "effect/SchemaGetter"
 import { NonEmptyString } from "./Scalar.ts"
+
+export { TusErrorBody, TusErrorText } from "./internal/tusError.ts"
 
 const HttpCode = Schema.Union([
   Schema.Finite,
@@ -127,40 +128,3 @@ export const rateLimitCodes: ReadonlySet<string> = new Set([
   "RATE_LIMIT_REACHED",
   "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED"
 ])
-
-const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
-
-/**
- * The text of a tus error: the line form `ERR_CODE: message`, or the raw text of a hook, which need not be JSON.
- *
- * Clause: spec.md, "Errors".
- */
-export const TusErrorText = Schema.TaggedUnion({
-  Line: {
-    code: Schema.String.check(Schema.isPattern(/^ERR_[A-Z0-9_]+$/u, { expected: "ERR_ and a code in upper case" })),
-    message: Schema.String
-  },
-  Hook: {
-    text: Schema.String.check(
-      Schema.makeFilter((text) => !line.test(text), { expected: "a text not in the line form" })
-    )
-  }
-})
-export type TusErrorText = typeof TusErrorText.Type
-
-/**
- * The body of a tus error response, read as either of its two forms; every text is one of them (spec.md, "Errors").
- *
- * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
- */
-export const TusErrorBody = Schema.String.pipe(
-  Schema.decodeTo(TusErrorText, {
-    decode: SchemaGetter.transform((text): TusErrorText => {
-      const [, code, message] = line.exec(text) ?? []
-      return code === undefined || message === undefined ? { _tag: "Hook", text } : { _tag: "Line", code, message }
-    }),
-    encode: SchemaGetter.transform((error) =>
-      error._tag === "Line" ? `${error.code}: ${error.message}\n` : error.text
-    )
-  })
-)

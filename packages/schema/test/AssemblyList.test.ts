@@ -1,6 +1,8 @@
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { accepted, onDecode, onEncode } from "./support.ts"
 
@@ -78,5 +80,52 @@ describe("Listing", () => {
 
   it("refuses what is neither", () => {
     assert.deepStrictEqual(accepted(AssemblyList.Listing, [null, "a", {}, { items: {} }, [{ id: "a" }]]), [])
+  })
+
+  it("takes an entry exactly when the schema of an entry does, and as the same value", () => {
+    const base = { id: "a", created: "b" }
+    const of = (key: string, ...values: ReadonlyArray<unknown>) => values.map((value) => ({ ...base, [key]: value }))
+    const cycle: Record<string, unknown> = { ...base }
+    cycle["self"] = cycle
+    const strange = [1, 1.5, NaN, Infinity, -Infinity, "", "x", true, null, undefined, 1n, [], [undefined], {}]
+    const candidates: ReadonlyArray<unknown> = [
+      ...Object.keys(AssemblyList.Entry.schema.fields).flatMap((key) => of(key, ...strange)),
+      ...of("other", ...strange, { deep: [NaN] }, { deep: [1, { x: null }] }, new Date(0), new Map(), () => 1),
+      { id: "a" },
+      { created: "b" },
+      Object.create(base),
+      Object.assign(Object.create(null), base),
+      Object.assign(new (class Row {})(), base),
+      JSON.parse('{"id":"a","created":"b","__proto__":{"x":1}}'),
+      [],
+      "a",
+      null,
+      cycle
+    ]
+    const expected = Schema.decodeUnknownOption(AssemblyList.Entry)
+    const actual = Schema.decodeUnknownOption(AssemblyList.Listing)
+    for (const candidate of candidates) {
+      const items = Option.map(actual({ items: [candidate] }), (page) => page.items[0])
+      assert.deepStrictEqual(items, expected(candidate))
+    }
+  })
+
+  it.effect.prop("reads generated entries as the schema of an entry does", [AssemblyList.Entry], ([entry]) =>
+    Effect.gen(function* () {
+      const page = yield* Schema.decodeUnknownEffect(AssemblyList.Listing)({ items: [entry] })
+      assert.deepStrictEqual(page.items, [yield* Schema.decodeUnknownEffect(AssemblyList.Entry)(entry)])
+    })
+  )
+
+  it("names the place of what is wrong in an entry", () => {
+    assert.deepStrictEqual(
+      onDecode(AssemblyList.Page, {
+        items: [
+          { id: "a", created: "b" },
+          { id: 1, ok: 2 }
+        ]
+      }),
+      ["items.1.id: Expected string", "items.1.created: Missing key", "items.1.ok: Expected string | null"]
+    )
   })
 })

@@ -1,0 +1,20 @@
+/**
+ * Sizes that a JavaScript number holds exactly, apart from the numbers, which nearly every bundle needs.
+ */
+import * as Schema from "effect/Schema"
+
+const isSafeFrom = (minimum: number) =>
+  Schema.isBetween(
+    { minimum, maximum: Number.MAX_SAFE_INTEGER },
+    { expected: `an integer of ${minimum} to 9007199254740991` }
+  )
+
+/**
+ * A size in bytes, 0 to 2^53 - 1 (spec.md, "asset object").
+ */
+export const ByteSize = Schema.Int.check(isSafeFrom(0))
+
+/**
+ * A width or height in pixels, 1 to 2^53 - 1 (spec.md, "asset object").
+ */
+export const PixelSize = Schema.Int.check(isSafeFrom(1))

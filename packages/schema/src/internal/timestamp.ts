@@ -1,0 +1,86 @@
+/**
+ * Moments in ISO 8601, apart from the numbers, which nearly every bundle needs.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+
+/**
+ * A moment as the service wrote it, with the instant that it names.
+ *
+ * The text is kept because it may hold more digits of a second than an instant does; encoding gives it back unchanged.
+ */
+export interface Timestamp {
+  readonly text: string
+  readonly instant: DateTime.Utc
+}
+
+const day = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])"
+/** Every day that each year has: a generator of days needs no calendar with it. */
+const commonDay =
+  "\\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+const time = "(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d+)?)?"
+
+const isDateTimeText = (zone: string, expected: string) =>
+  Schema.isPattern(new RegExp(`^${day}T${time}${zone}$`, "u"), {
+    expected,
+    arbitraryConstraint: { patterns: [{ source: `^${commonDay}T${time}${zone}$`, flags: "" }] }
+  }).abort()
+
+/** JavaScript reads 30 February as 2 March; the day that comes out tells. */
+const isCalendarDay = (text: string): boolean =>
+  Option.exists(DateTime.make(`${text.slice(0, 10)}T00:00:00.000Z`), (instant) =>
+    DateTime.formatIso(instant).startsWith(text.slice(0, 10))
+  )
+
+const isRealDay = Schema.makeFilter<string>(isCalendarDay, { expected: "a day of the calendar" })
+
+/** The instant of a text in the form of a timestamp, unless its day is not in the calendar. */
+const parseTimestamp = (text: string): Option.Option<Timestamp> =>
+  isCalendarDay(text) ? Option.map(DateTime.make(text), (instant) => ({ text, instant })) : Option.none()
+
+/**
+ * An ISO 8601 date-time with `Z` or an offset, as it is sent in `auth.expires`.
+ *
+ * Clause: spec.md, "Authentication".
+ *
+ * @example `2026-01-01T10:00:00.000Z`, `2026-01-01T10:00:00+02:00`
+ */
+export const IsoDateTime = Schema.String.check(
+  isDateTimeText("(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)", "an ISO 8601 date-time with Z or an offset"),
+  isRealDay
+)
+
+const TimestampText = Schema.String.check(isDateTimeText("Z", "an ISO 8601 date-time ending in Z"), isRealDay)
+
+const isTimestamp = (u: unknown): u is Timestamp =>
+  typeof u === "object" &&
+  u !== null &&
+  "text" in u &&
+  "instant" in u &&
+  typeof u.text === "string" &&
+  DateTime.isDateTime(u.instant) &&
+  Option.exists(parseTimestamp(u.text), ({ instant }) => DateTime.Equivalence(instant, u.instant as DateTime.Utc))
+
+const timestampFromText = {
+  decode: SchemaGetter.transform((text: string) => Option.getOrThrow(parseTimestamp(text))),
+  encode: SchemaGetter.transform((timestamp: Timestamp) => timestamp.text)
+}
+
+/**
+ * A UTC ISO 8601 date-time ending in `Z`, seconds and fraction optional (spec.md, "Move/rename response body").
+ *
+ * @example `2026-01-01T10:00Z`, `2026-01-01T10:00:00.123Z`
+ */
+export const Timestamp = TimestampText.pipe(
+  Schema.decodeTo(
+    Schema.declare<Timestamp>(isTimestamp, {
+      identifier: "Timestamp",
+      expected: "a moment with its text",
+      toCodecArbitrary: () => Schema.link<Timestamp>()(TimestampText, timestampFromText),
+      toCodecJson: () => Schema.link<Timestamp>()(TimestampText, timestampFromText)
+    }),
+    timestampFromText
+  )
+)

@@ -1,0 +1,42 @@
+/**
+ * The errors of tus, apart from those of operations, whose bundle leaves them out.
+ */
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+
+const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
+
+/**
+ * The text of a tus error: the line form `ERR_CODE: message`, or the raw text of a hook, which need not be JSON.
+ *
+ * Clause: spec.md, "Errors".
+ */
+export const TusErrorText = Schema.TaggedUnion({
+  Line: {
+    code: Schema.String.check(Schema.isPattern(/^ERR_[A-Z0-9_]+$/u, { expected: "ERR_ and a code in upper case" })),
+    message: Schema.String
+  },
+  Hook: {
+    text: Schema.String.check(
+      Schema.makeFilter((text) => !line.test(text), { expected: "a text not in the line form" })
+    )
+  }
+})
+export type TusErrorText = typeof TusErrorText.Type
+
+/**
+ * The body of a tus error response, read as either of its two forms; every text is one of them (spec.md, "Errors").
+ *
+ * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
+ */
+export const TusErrorBody = Schema.String.pipe(
+  Schema.decodeTo(TusErrorText, {
+    decode: SchemaGetter.transform((text): TusErrorText => {
+      const [, code, message] = line.exec(text) ?? []
+      return code === undefined || message === undefined ? { _tag: "Hook", text } : { _tag: "Line", code, message }
+    }),
+    encode: SchemaGetter.transform((error) =>
+      error._tag === "Line" ? `${error.code}: ${error.message}\n` : error.text
+    )
+  })
+)
