@@ -11,10 +11,9 @@ import * as FileSystem from "effect/FileSystem"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import type * as Faults from "./Faults.ts"
 import * as Assemblies from "./internal/Assemblies.ts"
 import * as AssemblyListing from "./internal/AssemblyListing.ts"
@@ -34,7 +33,6 @@ import * as Execution from "./internal/Execution.ts"
 import * as FaultQueue from "./internal/FaultQueue.ts"
 import * as FileStore from "./internal/FileStore.ts"
 import * as FormFiles from "./internal/FormFiles.ts"
-import * as Ids from "./internal/Ids.ts"
 import * as LiveUpdates from "./internal/LiveUpdates.ts"
 import * as Middleware from "./internal/Middleware.ts"
 import * as NotificationRoutes from "./internal/NotificationRoutes.ts"
@@ -53,9 +51,10 @@ import * as UploadStore from "./internal/UploadStore.ts"
 import * as Updates from "./internal/Updates.ts"
 import * as UploadedFiles from "./internal/UploadedFiles.ts"
 import * as UsedSignatures from "./internal/UsedSignatures.ts"
+import * as Workspaces from "./internal/Workspaces.ts"
 
 /**
- * A running emulator: where it is, and an Auth Key of its Workspace.
+ * A running emulator: where it is, its first Workspace and the first Auth Key of that.
  */
 export class Emulator extends Context.Service<
   Emulator,
@@ -63,15 +62,34 @@ export class Emulator extends Context.Service<
     /** Without a slash at its end, e.g. `http://127.0.0.1:43210`. */
     readonly baseUrl: string
     readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
-    /** The slug of the Workspace. */
+    /** The slug of the first Workspace. */
     readonly workspace: string
   }
 >()("@assembly-effect/emulator/Emulator") {}
 
 /**
+ * An Auth Key as an emulator is given it. `scopes` are all by default.
+ */
+export interface AuthKey {
+  readonly key: string
+  readonly secret: Redacted.Redacted
+  readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
+}
+
+/**
+ * A Workspace by its slug, and the Auth Keys that act for it. A key belongs to one Workspace.
+ */
+export interface Workspace {
+  readonly slug: string
+  readonly keys: ReadonlyArray<AuthKey>
+}
+
+/**
  * - `port`: 0, the default, takes a free one.
  * - `data`: the folder that keeps everything; by default nothing outlives the scope.
- * - `credentials`: the Auth Key; by default a random one, or the one that `data` holds. `scopes` are all by default.
+ * - `credentials`: the first Auth Key; by default that of the first of `workspaces`, else the one that `data` holds, else
+ *   a random one.
+ * - `workspaces`: what they hold is apart from each other; by default one, `emulator`. Those that `data` holds stay.
  * - `seed`: ids and keys are the same with every run, in the order in which they are asked for, and no secret.
  * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
  *   default. It doubles with every further one; there are 8.
@@ -80,43 +98,20 @@ export class Emulator extends Context.Service<
 export interface Options {
   readonly port?: number | undefined
   readonly data?: string | undefined
-  readonly credentials?:
-    | {
-        readonly key: string
-        readonly secret: Redacted.Redacted
-        readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
-      }
-    | undefined
+  readonly credentials?: AuthKey | undefined
+  readonly workspaces?: ReadonlyArray<Workspace> | undefined
   readonly seed?: string | undefined
   readonly notificationPause?: Duration.Input | undefined
   readonly tokenLifetime?: Duration.Input | undefined
 }
-
-const workspace = "emulator"
-
-/** Every scope: those without a resource grant the ones with it, and these have no such form. */
-const allScopes = ["read", "write", "smart_cdn:sign"]
-
-const randomCredentials = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) })
-
-/** The Auth Key that was asked for, else the one that is there, else a new one. */
-const ensureAuthKey = Effect.fnUntraced(function* (credentials: Options["credentials"]) {
-  const authKeys = yield* AuthKeys.AuthKeys
-  const existing = credentials === undefined ? yield* authKeys.firstOf(workspace) : Option.none()
-  if (Option.isSome(existing)) return existing.value
-  const { scopes = allScopes, ...given } = credentials ?? { ...(yield* randomCredentials), scopes: allScopes }
-  const authKey = { ...given, workspace, scopes }
-  yield* authKeys.put(authKey)
-  return authKey
-})
 
 const emulator = (options: Options) =>
   Layer.effect(
     Emulator,
     Effect.gen(function* () {
       const { baseUrl } = yield* Origin.Origin
-      const { key, secret } = yield* ensureAuthKey(options.credentials)
-      return { baseUrl, credentials: { key, secret }, workspace }
+      const { key, secret, slug } = yield* Workspaces.ensure(options)
+      return { baseUrl, credentials: { key, secret }, workspace: slug }
     })
   )
 

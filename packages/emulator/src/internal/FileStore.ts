@@ -9,6 +9,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
+import * as BlobWriter from "./BlobWriter.ts"
 
 /** What was computed from stored bytes. `size` is bytes. */
 export interface Digest {
@@ -17,8 +18,14 @@ export interface Digest {
   readonly sha256: string
 }
 
-/** More bytes came than there is room for. The chunk that was too long was not stored. */
-export class NoRoom extends Data.TaggedError("NoRoom") {}
+/** What a client computed from bytes that it sends, by an algorithm that Node knows. */
+export interface Checksum {
+  readonly algorithm: string
+  readonly digest: Buffer
+}
+
+/** The bytes have another checksum. */
+export class Mismatch extends Data.TaggedError("Mismatch") {}
 
 /**
  * The bytes of uploads and assets, each blob a file that only grows. Its length is the one truth about how much is
@@ -38,7 +45,14 @@ export class FileStore extends Context.Service<
       id: string,
       bytes: Stream.Stream<Uint8Array, E>,
       room: bigint | undefined
-    ) => Effect.Effect<void, E | NoRoom>
+    ) => Effect.Effect<void, E | BlobWriter.NoRoom>
+    /** Stores bytes that have this checksum, and nothing of any others, nor of some that do not all arrive. */
+    readonly appendVerified: <E>(
+      id: string,
+      bytes: Stream.Stream<Uint8Array, E>,
+      room: bigint | undefined,
+      checksum: Checksum
+    ) => Effect.Effect<void, E | BlobWriter.NoRoom | Mismatch>
     readonly digest: (id: string) => Effect.Effect<Digest>
     /** The hash of a blob in hexadecimal digits, by an algorithm that Node knows. */
     readonly hash: (id: string, algorithm: string) => Effect.Effect<string>
@@ -54,6 +68,9 @@ export class FileStore extends Context.Service<
 const readChunk = 1024 * 1024
 
 const maxReaders = 2
+
+/** At the end of the name of a file that is no blob yet. */
+const unfinished = ".part"
 
 /** A digest on its way. */
 class Hashing {
@@ -72,16 +89,6 @@ class Hashing {
   }
 }
 
-/** Writes chunks to an open file and refuses the one that would take more than `room`. */
-const writer = (file: FileSystem.File, room: bigint | undefined, hashing: Hashing | undefined) => {
-  let left = room
-  return (chunk: Uint8Array): Effect.Effect<void, NoRoom> => {
-    if (left !== undefined && BigInt(chunk.length) > left) return Effect.fail(new NoRoom())
-    if (left !== undefined) left -= BigInt(chunk.length)
-    return Effect.map(Effect.orDie(file.writeAll(chunk)), () => hashing?.update(chunk))
-  }
-}
-
 const make = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -93,11 +100,17 @@ const make = Effect.fnUntraced(function* (folder: string) {
       Effect.orDie
     )
   const hashings = new Map<string, Hashing>()
+  const write = yield* BlobWriter.make
   const readers = yield* Semaphore.make(maxReaders)
   /** Reads a blob to its end. Many at once would only hold memory: what reads them uses one core. */
   const readAll = (id: string, use: (chunk: Uint8Array) => Effect.Effect<void>) =>
     readers.withPermit(Stream.runForEach(read(id), use))
-  const read = (id: string) => Stream.orDie(fs.stream(fileOf(id), { chunkSize: readChunk }))
+  const readFile = (file: string) => Stream.orDie(fs.stream(file, { chunkSize: readChunk }))
+  const read = (id: string) => readFile(fileOf(id))
+  const append = <E>(id: string, bytes: Stream.Stream<Uint8Array, E>, room: bigint | undefined) => {
+    const hashing = hashings.get(id)
+    return write(fileOf(id), bytes, { room, onChunk: (chunk) => hashing?.update(chunk) })
+  }
 
   return FileStore.of({
     create: (id, { isHashed }) =>
@@ -109,18 +122,16 @@ const make = Effect.fnUntraced(function* (folder: string) {
         })
       ),
     size: sizeOf,
-    append: (id, bytes, room) =>
-      fs.open(fileOf(id), { flag: "a" }).pipe(
-        Effect.orDie,
-        Effect.flatMap((file) => {
-          const write = writer(file, room, hashings.get(id))
-          // What was read from the connection is written even if the connection breaks meanwhile.
-          return Stream.runForEachArray(bytes, (chunks) =>
-            Effect.uninterruptible(Effect.forEach(chunks, write, { discard: true }))
-          )
-        }),
-        Effect.scoped
-      ),
+    append,
+    appendVerified: (id, bytes, room, { algorithm, digest }) => {
+      const unverified = `${fileOf(id)}${unfinished}`
+      const hash = createHash(algorithm)
+      return write(unverified, bytes, { room, onChunk: (chunk) => hash.update(chunk) }).pipe(
+        Effect.flatMap(() => (digest.equals(hash.digest()) ? Effect.void : Effect.fail(new Mismatch()))),
+        Effect.andThen(Effect.uninterruptible(append(id, readFile(unverified), undefined))),
+        Effect.ensuring(Effect.orDie(fs.remove(unverified, { force: true })))
+      )
+    },
     digest: Effect.fnUntraced(function* (id) {
       const hashed = hashings.get(id)
       hashings.delete(id)
@@ -140,10 +151,10 @@ const make = Effect.fnUntraced(function* (folder: string) {
     read,
     concatenate: (id, parts) =>
       Effect.gen(function* () {
-        const unfinished = `${fileOf(id)}.part`
-        const file = yield* fs.open(unfinished, { flag: "w" })
+        const made = `${fileOf(id)}${unfinished}`
+        const file = yield* fs.open(made, { flag: "w" })
         for (const part of parts) yield* Stream.runForEach(read(part), (chunk) => file.writeAll(chunk))
-        yield* fs.rename(unfinished, fileOf(id))
+        yield* fs.rename(made, fileOf(id))
       }).pipe(Effect.scoped, Effect.orDie),
     remove: (id) => {
       hashings.delete(id)

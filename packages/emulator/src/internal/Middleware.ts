@@ -4,6 +4,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Types from "effect/Types"
+import * as Cors from "./tus/Cors.ts"
 import * as FaultyAnswer from "./FaultyAnswer.ts"
 import * as Refusal from "./Refusal.ts"
 
@@ -19,5 +20,5 @@ const date = HttpRouter.middleware(
 
 const notFound = HttpRouter.add("*", "/*", Refusal.toResponse(Refusal.notFound))
 
-/** What holds for every request. */
-export const layer = Layer.mergeAll(FaultyAnswer.layer, date, notFound)
+/** What holds for every request. The first one is the outermost: a page can read an injected fault as well. */
+export const layer = Layer.mergeAll(Cors.layer, FaultyAnswer.layer, date, notFound)

@@ -13,6 +13,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import * as Origin from "../Origin.ts"
 import type * as UploadStore from "../UploadStore.ts"
+import * as Checksum from "./Checksum.ts"
 import * as TusRefusal from "./TusRefusal.ts"
 import * as Uploads from "./Uploads.ts"
 
@@ -89,6 +90,7 @@ const handlers = Effect.gen(function* () {
     yield* checkVersion(headers)
     const creation = yield* readCreation(headers)
     if ("parts" in creation) return created(yield* uploads.concatenate(creation))
+    const checksum = yield* Checksum.read(headers)
     const size = bodySize(headers)
     if (creation.length !== undefined && size !== undefined && size > creation.length) {
       return yield* TusRefusal.sizeExceeded
@@ -96,7 +98,10 @@ const handlers = Effect.gen(function* () {
     const upload = yield* uploads.create(creation)
     if (headers["content-type"] !== TusUpload.offsetOctetStream) return created(upload)
     const { id } = upload.row
-    const offset = yield* uploads.append({ id, offset: 0n, length: undefined, size, bytes: body(request) })
+    const offset = yield* uploads
+      .append({ id, offset: 0n, length: undefined, size, checksum, bytes: body(request) })
+      // Nobody knows the URL of a creation that was refused.
+      .pipe(Effect.tapError((error) => (error === TusRefusal.checksumMismatch ? uploads.terminate(id) : Effect.void)))
     return created({ ...upload, offset })
   })
 
@@ -132,7 +137,9 @@ const handlers = Effect.gen(function* () {
     yield* checkVersion(headers)
     const id = yield* uploadId
     const { "upload-length": length, "upload-offset": offset } = yield* decodeAppend(headers)
-    const reached = yield* uploads.append({ id, offset, length, size: bodySize(headers), bytes: body(request) })
+    const checksum = yield* Checksum.read(headers)
+    const size = bodySize(headers)
+    const reached = yield* uploads.append({ id, offset, length, size, checksum, bytes: body(request) })
     return empty(204, { "upload-offset": String(reached) })
   })
 
@@ -148,7 +155,8 @@ const handlers = Effect.gen(function* () {
 /** What the server can do; asked without a version. */
 const discover = empty(204, {
   "tus-version": TusUpload.tusVersion,
-  "tus-extension": "creation,creation-defer-length,creation-with-upload,concatenation,expiration,termination",
+  "tus-extension": "creation,creation-defer-length,creation-with-upload,checksum,concatenation,expiration,termination",
+  "tus-checksum-algorithm": Checksum.algorithms,
   "tus-max-size": "9223372036854775807"
 })
 

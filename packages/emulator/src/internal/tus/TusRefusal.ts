@@ -61,6 +61,17 @@ export const unknownPart = refusal("ERR_UPLOAD_NOT_FOUND", 404, "a part is no pa
 export const partNotFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "a part has not all of its bytes")
 export const notFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "the upload has not all of its bytes")
 export const maxSizeExceeded = hook("ERR_MAX_SIZE_EXCEEDED", 413, "the upload is larger than auth.max_size")
+export const unknownChecksum = refusal(
+  "ERR_UNSUPPORTED_CHECKSUM_ALGORITHM",
+  400,
+  "upload-checksum has no algorithm of tus-checksum-algorithm"
+)
+export const invalidChecksum = refusal(
+  "ERR_INVALID_CHECKSUM",
+  400,
+  "upload-checksum is no digest of its algorithm in base64"
+)
+export const checksumMismatch = refusal("ERR_CHECKSUM_MISMATCH", 460, "the bytes have another checksum")
 export const defect = refusal("ERR_INTERNAL_SERVER_ERROR", 500, "the emulator failed; see its log")
 
 const codes: Readonly<Record<string, readonly [code: TusRefusal["code"], status: number]>> = {

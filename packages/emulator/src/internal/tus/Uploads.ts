@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import * as AssemblyStore from "../AssemblyStore.ts"
+import type * as BlobWriter from "../BlobWriter.ts"
 import * as Execution from "../Execution.ts"
 import * as FileStore from "../FileStore.ts"
 import * as Ids from "../Ids.ts"
@@ -48,6 +49,7 @@ export interface Append<E> {
   readonly offset: bigint
   readonly length: bigint | undefined
   readonly size: bigint | undefined
+  readonly checksum: FileStore.Checksum | undefined
   readonly bytes: Stream.Stream<Uint8Array, E>
 }
 
@@ -204,6 +206,12 @@ const make = Effect.gen(function* () {
   const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
     room === undefined && max_size !== null ? BigInt(max_size) - offset : room
 
+  const store = <E>(
+    { bytes, checksum, id }: Append<E>,
+    room: bigint | undefined
+  ): Effect.Effect<void, E | BlobWriter.NoRoom | FileStore.Mismatch> =>
+    checksum === undefined ? files.append(id, bytes, room) : files.appendVerified(id, bytes, room, checksum)
+
   const appendAlone = Effect.fnUntraced(function* <E>(append: Append<E>, asked: Effect.Effect<void>) {
     const upload = yield* load(append.id)
     const room = yield* checkAppend(upload, append)
@@ -213,8 +221,9 @@ const make = Effect.gen(function* () {
     yield* ifWaiting(assembly)
     yield* checkSize(assembly, append.length)
     if (append.length !== undefined) yield* uploads.setLength(append.id, append.length)
-    yield* files.append(append.id, append.bytes, roomIn(assembly, upload.offset, room)).pipe(
+    yield* store(append, roomIn(assembly, upload.offset, room)).pipe(
       Effect.raceFirst(Effect.andThen(asked, Effect.fail(TusRefusal.locked))),
+      Effect.catchTag("Mismatch", () => Effect.fail(TusRefusal.checksumMismatch)),
       Effect.catchTag("NoRoom", () =>
         Effect.andThen(
           room === undefined ? checkSize(assembly, BigInt(assembly.max_size ?? 0) + 1n) : Effect.void,

@@ -1,0 +1,171 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { createHash } from "node:crypto"
+import { createUpload, creationHeaders, head, layer as layerEmulator, patch, send } from "./support.ts"
+
+const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
+const sha256 = createHash("sha256").update(bytes).digest("hex")
+const half = bytes.length / 2
+
+const checksum = (content: Uint8Array, algorithm = "sha1") => ({
+  "upload-checksum": `${algorithm} ${createHash(algorithm).update(content).digest("base64")}`
+})
+
+const waiting = Assemblies.create({ numExpectedUploadFiles: 1 })
+const statusOf = ({ assembly_id }: Assembly.Status) => Assemblies.get(Assembly.AssemblyId.make(assembly_id))
+
+const begin = Effect.gen(function* () {
+  const assembly = yield* waiting
+  const created = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
+  return { assembly, url: created.headers["location"] ?? "" }
+})
+
+const offsetOf = (url: string) => Effect.map(head(url), ({ headers }) => headers["upload-offset"])
+
+/** A creation that brings bytes. */
+const createWith = (assembly: Assembly.Status, content: Uint8Array, headers: Readonly<Record<string, string>>) =>
+  send(
+    HttpClientRequest.post(assembly.tus_url ?? "", {
+      headers: creationHeaders(assembly, { "upload-length": String(bytes.length), ...headers })
+    }).pipe(HttpClientRequest.bodyUint8Array(content, "application/offset+octet-stream"))
+  )
+
+layer(layerEmulator(), { excludeTestServices: true })("A checksum", (it) => {
+  it.effect("is offered", () =>
+    Effect.gen(function* () {
+      const { headers } = yield* send(HttpClientRequest.options("/resumable/files/"))
+      assert.include(headers["tus-extension"]?.split(",") ?? [], "checksum")
+      assert.strictEqual(headers["tus-checksum-algorithm"], "sha1,sha256,md5")
+    })
+  )
+
+  it.effect("lets the right bytes through, by every algorithm and without one", () =>
+    Effect.gen(function* () {
+      const { assembly, url } = yield* begin
+      const pieces = [undefined, "sha1", "sha256", "md5"].map((algorithm, index) => {
+        const piece = bytes.subarray(index * 75_000, (index + 1) * 75_000)
+        return { piece, headers: algorithm === undefined ? {} : checksum(piece, algorithm), offset: index * 75_000 }
+      })
+      for (const { headers, offset, piece } of pieces) {
+        const answer = yield* patch(url, offset, piece, headers)
+        assert.deepInclude(answer, { status: 204 })
+        assert.strictEqual(answer.headers["upload-offset"], String(offset + piece.length))
+      }
+      assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], { size: bytes.length, sha256 })
+    })
+  )
+
+  it.effect("keeps nothing of other bytes, and the upload goes on", () =>
+    Effect.gen(function* () {
+      const { assembly, url } = yield* begin
+      yield* patch(url, 0, bytes.subarray(0, half), checksum(bytes.subarray(0, half)))
+      const changed = bytes.slice(half)
+      changed[changed.length - 1]! ^= 1
+      for (const algorithm of ["sha1", "sha256", "md5"]) {
+        const answer = yield* patch(url, half, changed, checksum(bytes.subarray(half), algorithm))
+        assert.strictEqual(answer.status, 460)
+        assert.match(answer.text, /^ERR_CHECKSUM_MISMATCH: .+\n$/)
+        assert.strictEqual(yield* offsetOf(url), String(half))
+        assert.deepInclude(yield* statusOf(assembly), { ok: "ASSEMBLY_UPLOADING", bytes_received: half })
+      }
+      yield* patch(url, half, bytes.subarray(half), checksum(bytes.subarray(half)))
+      assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], { size: bytes.length, sha256 })
+    })
+  )
+
+  it.effect("keeps nothing of a body that broke off", () =>
+    Effect.gen(function* () {
+      const faults = yield* Faults.Faults
+      const { url } = yield* begin
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 200_000 }))
+      assert.strictEqual((yield* Effect.exit(patch(url, 0, bytes, checksum(bytes))))._tag, "Failure")
+      assert.strictEqual(yield* offsetOf(url), "0")
+      assert.strictEqual((yield* patch(url, 0, bytes, checksum(bytes))).status, 204)
+    })
+  )
+
+  it.effect("that nobody can compute is refused, and nothing is read", () =>
+    Effect.gen(function* () {
+      const { url } = yield* begin
+      const right = createHash("sha1").update(bytes).digest("base64")
+      const refused: ReadonlyArray<readonly [header: string, code: string]> = [
+        [`crc32 ${right}`, "ERR_UNSUPPORTED_CHECKSUM_ALGORITHM"],
+        [`SHA1 ${right}`, "ERR_UNSUPPORTED_CHECKSUM_ALGORITHM"],
+        ["", "ERR_UNSUPPORTED_CHECKSUM_ALGORITHM"],
+        ["sha1", "ERR_INVALID_CHECKSUM"],
+        ["sha1 ?", "ERR_INVALID_CHECKSUM"],
+        [`sha256 ${right}`, "ERR_INVALID_CHECKSUM"],
+        [`sha1 ${right} x`, "ERR_INVALID_CHECKSUM"]
+      ]
+      for (const [header, code] of refused) {
+        const answer = yield* patch(url, 0, bytes, { "upload-checksum": header })
+        assert.strictEqual(answer.status, 400, header)
+        assert.include(answer.text, code)
+      }
+      assert.strictEqual(yield* offsetOf(url), "0")
+    })
+  )
+
+  it.effect("holds for the bytes of a creation, which is undone with them", () =>
+    Effect.gen(function* () {
+      const assembly = yield* waiting
+      const other = yield* createWith(assembly, bytes.subarray(1), checksum(bytes))
+      assert.strictEqual(other.status, 460)
+      assert.isEmpty((yield* statusOf(assembly)).tus_uploads)
+      const unknown = yield* createWith(assembly, bytes, { "upload-checksum": "crc32 AA==" })
+      assert.strictEqual(unknown.status, 400)
+      assert.isEmpty((yield* statusOf(assembly)).tus_uploads)
+      assert.strictEqual((yield* createWith(assembly, bytes, checksum(bytes))).status, 201)
+      assert.deepInclude((yield* statusOf(assembly)).uploads?.[0], { size: bytes.length, sha256 })
+    })
+  )
+})
+
+const origin = { origin: "https://app.example" }
+
+layer(layerEmulator(), { excludeTestServices: true })("A page of another origin", (it) => {
+  it.effect("asks first, and may do all that tus knows", () =>
+    Effect.gen(function* () {
+      const asked = { "access-control-request-method": "PATCH", "access-control-request-headers": "upload-offset" }
+      for (const path of ["/resumable/files/", "/resumable/files/some"]) {
+        const { headers, status } = yield* send(HttpClientRequest.options(path, { headers: { ...origin, ...asked } }))
+        assert.strictEqual(status, 204)
+        assert.strictEqual(headers["access-control-allow-origin"], origin.origin)
+        const methods = headers["access-control-allow-methods"]?.split(", ")
+        assert.includeMembers(methods ?? [], ["POST", "HEAD", "PATCH", "DELETE", "GET"])
+        const allowed = headers["access-control-allow-headers"]?.split(", ")
+        const needed = ["tus-resumable", "upload-length", "upload-metadata", "upload-offset", "upload-checksum"]
+        assert.includeMembers(allowed ?? [], [...needed, "upload-defer-length", "upload-concat", "content-type"])
+      }
+    })
+  )
+
+  it.effect("reads every answer, also one that refuses", () =>
+    Effect.gen(function* () {
+      const faults = yield* Faults.Faults
+      const created = yield* createUpload(yield* waiting, { "upload-length": "1", ...origin })
+      const gone = yield* send(HttpClientRequest.head("/resumable/files/none", { headers: origin }))
+      yield* faults.inject(Faults.Fault.Refuse({ method: "HEAD", status: 503 }))
+      const injected = yield* send(HttpClientRequest.head(created.headers["location"] ?? "", { headers: origin }))
+      assert.deepStrictEqual([created.status, gone.status, injected.status], [201, 412, 503])
+      for (const { headers } of [created, gone, injected]) {
+        assert.strictEqual(headers["access-control-allow-origin"], origin.origin)
+        assert.strictEqual(headers["vary"], "Origin")
+        const exposed = headers["access-control-expose-headers"]?.split(", ")
+        assert.includeMembers(exposed ?? [], ["location", "upload-offset", "upload-length", "tus-resumable"])
+      }
+    })
+  )
+
+  it.effect("gets nothing that it did not ask for, nor from another route", () =>
+    Effect.gen(function* () {
+      const same = yield* send(HttpClientRequest.options("/resumable/files/"))
+      const elsewhere = yield* send(HttpClientRequest.get("/assemblies/none", { headers: origin }))
+      for (const { headers } of [same, elsewhere]) assert.notProperty(headers, "access-control-allow-origin")
+    })
+  )
+})

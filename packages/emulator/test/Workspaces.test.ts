@@ -1,0 +1,146 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Dam from "@assembly-effect/api/Dam"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as Auth from "@assembly-effect/schema/Auth"
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as Identifier from "@assembly-effect/schema/Identifier"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, it, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { layer as layerEmulator, storeAt, uploadOne } from "./support.ts"
+
+const authKey = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Emulator.AuthKey => ({
+  key,
+  secret: Redacted.make(`secret of ${key}`),
+  scopes
+})
+
+const north = authKey("north")
+const reader = authKey("north-reader", ["assemblies:read"])
+const south = authKey("south")
+
+const workspaces: ReadonlyArray<Emulator.Workspace> = [
+  { slug: "north", keys: [north, reader] },
+  { slug: "south", keys: [south] }
+]
+
+/** Asks with an Auth Key. */
+const as =
+  ({ key, secret }: Emulator.AuthKey) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
+      Effect.provide(
+        effect,
+        AssemblyClient.layer({ baseUrl }).pipe(
+          Layer.provide(Authenticator.layerSigned()),
+          Layer.provide(Credentials.layer({ key, secret }))
+        )
+      )
+    )
+
+/** A file in a folder of the Workspace of the client. */
+const store = Effect.fnUntraced(function* (path: string) {
+  const status = yield* uploadOne({ steps: storeAt(path) }, new TextEncoder().encode(path))
+  const file = status.results?.["stored"]?.[0]
+  return { workspace: file?.workspace, assetId: Schema.decodeUnknownSync(Identifier.AssetId)(file?.asset_id) }
+})
+
+const filename = Schema.decodeSync(DamAsset.Filename)
+
+const listed = Effect.gen(function* () {
+  const now = yield* DateTime.now
+  const fromDate = DateTime.subtract(DateTime.startOf(now, "second"), { hours: 1 })
+  const { items } = yield* Assemblies.list({ fromDate })
+  return items.map(({ id }) => id)
+})
+
+const counted = Effect.gen(function* () {
+  const since = DateTime.subtract(yield* DateTime.now, { hours: 1 })
+  return yield* Assemblies.statistics({ region: "all", since })
+})
+
+layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces", (it) => {
+  it.effect("the first one, and its first Auth Key, are those of the emulator", () =>
+    Effect.gen(function* () {
+      const { credentials, workspace } = yield* Emulator.Emulator
+      assert.strictEqual(workspace, "north")
+      assert.strictEqual(credentials.key, north.key)
+      assert.strictEqual((yield* store("first.txt")).workspace, "north")
+    })
+  )
+
+  it.effect("an asset and a folder of another one are not there", () =>
+    Effect.gen(function* () {
+      const own = yield* as(north)(store("reports/own.txt"))
+      const foreign = yield* as(south)(store("reports/foreign.txt"))
+      assert.deepStrictEqual([own.workspace, foreign.workspace], ["north", "south"])
+      const { folder_id } = yield* as(south)(Dam.move(foreign.assetId, { filename: filename("moved.txt") }))
+      assert.isNotNull(folder_id)
+
+      const asset = yield* Effect.flip(as(north)(Dam.move(foreign.assetId, { filename: filename("taken.txt") })))
+      const folder = yield* Effect.flip(as(north)(Dam.move(own.assetId, { destinationFolderId: folder_id })))
+      for (const refused of [asset, folder]) {
+        assert.deepInclude(refused, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND", status: 404 })
+      }
+      // Nothing moved, and equal paths of two Workspaces do not meet.
+      const kept = yield* as(north)(Dam.move(own.assetId, { filename: filename("moved.txt") }))
+      assert.strictEqual(kept.path, "reports/moved.txt")
+    })
+  )
+
+  it.effect("list and statistics know their own Assemblies only", () =>
+    Effect.gen(function* () {
+      const ofNorth = yield* as(north)(Assemblies.create({}))
+      const ofSouth = yield* as(south)(Assemblies.create({}))
+      const seen = {
+        north: yield* as(north)(listed),
+        reader: yield* as(reader)(listed),
+        south: yield* as(south)(listed)
+      }
+      assert.deepStrictEqual(seen.reader, seen.north)
+      assert.include(seen.north, ofNorth.assembly_id)
+      assert.include(seen.south, ofSouth.assembly_id)
+      assert.isEmpty(seen.north.filter((id) => seen.south.includes(id)))
+      // So that the numbers differ.
+      yield* as(south)(Assemblies.create({}))
+      for (const workspace of [north, south]) {
+        const { totalAssemblies } = yield* as(workspace)(counted)
+        assert.strictEqual(totalAssemblies, (yield* as(workspace)(listed)).length)
+      }
+    })
+  )
+
+  it.effect("a key may do what its own scopes say", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(as(reader)(Assemblies.create({})))
+      assert.deepInclude(refused, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
+      yield* as(reader)(listed)
+      yield* as(north)(Assemblies.create({}))
+    })
+  )
+})
+
+it.live("a folder of data keeps them, and credentials come first", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const named = (options: Emulator.Options) =>
+      Effect.provide(
+        Effect.map(Emulator.Emulator, ({ credentials, workspace }) => [workspace, credentials.key]),
+        layerEmulator({ data, ...options })
+      )
+    assert.deepStrictEqual(yield* named({ workspaces, credentials: authKey("other") }), ["north", "other"])
+    assert.deepStrictEqual(yield* named({ workspaces }), ["north", "north"])
+    assert.deepStrictEqual(yield* named({ workspaces: [{ slug: "south", keys: [] }] }), ["south", "south"])
+    // A key that nobody asks for any more is still there.
+    yield* as(north)(listed).pipe(Effect.provide(layerEmulator({ data })))
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
