@@ -152,7 +152,7 @@ export const run = <E>(
   options: { readonly concurrency: number; readonly keep: boolean; readonly reopened?: boolean | undefined }
 ): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
-    const { chunkSize, emit, policy, recorder, streams, target } = session
+    const { chunkSize, emit, policy, recorder, seal, streams, target } = session
     const { concurrency, keep, reopened = false } = options
     let parts: ReadonlyArray<Part> = planned
     // One write at a time, each of what is known then: a late one must not undo a newer one.
@@ -162,7 +162,7 @@ export const run = <E>(
 
     const send = (part: KnownPart, index: number) => {
       const outgoing = Outgoing.replayable(source, { start: part.start, end: part.end, chunkSize, streams })
-      const job: Run.Job = { target, url: part.url, outgoing, policy, emit: emitOf(index), verify: part.verify }
+      const job: Run.Job = { target, url: part.url, outgoing, seal, policy, emit: emitOf(index), verify: part.verify }
       return Effect.tap(Run.toEnd(job, part.begun), () =>
         Effect.sync(() => emit(UploadEvent.PartCompleted({ part: index, start: part.start, end: part.end })))
       )
