@@ -113,16 +113,6 @@ for (const [name, servers] of Object.entries(Servers.layers)) {
       })
     )
 
-    it.effect("gives the bytes of a finished upload back", () =>
-      Effect.gen(function* () {
-        const bytes = Scene.content(300_000)
-        const { target } = yield* place
-        const { url } = yield* Upload.run(target, UploadSource.fromBytes(bytes), Scene.options)
-        const downloaded = yield* Stream.mkUint8Array(Tus.download(url))
-        assert.strictEqual(TusServer.sha256(downloaded), TusServer.sha256(bytes))
-      })
-    )
-
     it.effect("knows nothing of an upload that was terminated", () =>
       Effect.gen(function* () {
         const { target } = yield* place
@@ -131,7 +121,6 @@ for (const [name, servers] of Object.entries(Servers.layers)) {
         const requests = {
           offset: Tus.offset(url),
           append: Tus.append(url, { offset: 5n, body: new Uint8Array(5) }),
-          download: Stream.runDrain(Tus.download(url)),
           terminate: Tus.terminate(url)
         }
         for (const [request, run] of Object.entries(requests)) {
@@ -154,16 +143,29 @@ for (const [name, servers] of Object.entries(Servers.layers)) {
   })
 }
 
-// The independent server knows no concatenation, and gives what it has of an upload that is not finished.
+// The independent server knows no concatenation, gives what it has of an upload that is not finished, and its process
+// dies now and then of a download: it closes the stream of its answer twice.
 layer(Layer.merge(Servers.layers["the emulator"], NodeHttpClient.layerUndici), { excludeTestServices: true })(
   "with the emulator alone",
   (it) => {
-    it.effect("an upload that is not finished cannot be downloaded", () =>
+    it.effect("gives the bytes of a finished upload back", () =>
+      Effect.gen(function* () {
+        const bytes = Scene.content(300_000)
+        const { target } = yield* place
+        const { url } = yield* Upload.run(target, UploadSource.fromBytes(bytes), Scene.options)
+        const downloaded = yield* Stream.mkUint8Array(Tus.download(url))
+        assert.strictEqual(TusServer.sha256(downloaded), TusServer.sha256(bytes))
+      })
+    )
+
+    it.effect("an upload that is not finished, or gone, cannot be downloaded", () =>
       Effect.gen(function* () {
         const { target } = yield* place
         const { url } = yield* begin(target, 10, new Uint8Array(5))
-        const error = yield* Effect.flip(Stream.runDrain(Tus.download(url)))
-        assert.deepInclude(error, { _tag: "UploadRefused", request: "download", status: 400 })
+        const download = Effect.flip(Stream.runDrain(Tus.download(url)))
+        assert.deepInclude(yield* download, { _tag: "UploadRefused", request: "download", status: 400 })
+        yield* Tus.terminate(url)
+        assert.deepInclude(yield* download, { _tag: "UploadGone", request: "download", status: 404 })
       })
     )
 

@@ -54,10 +54,17 @@ const client = ({ baseUrl, key, secret }: Ready) =>
 
 const bytes = Scene.content(6 * 1024 * 1024 + 7)
 
+type Moment = readonly [UploadEvent["_tag"], UploadSource.UploadSource, Partial<Upload.Options>]
+
 /** The second of these events: something is stored then, and something is missing. */
-const moments: ReadonlyArray<readonly [UploadEvent["_tag"], UploadSource.UploadSource, Partial<Upload.Options>]> = [
+const furtherMoments: ReadonlyArray<Moment> = [
   ["Progress", UploadSource.fromBytes(bytes), {}],
-  ["Progress", UploadSource.fromStream(Scene.pieces(bytes, 50_000)), { chunkSize: 1_000_000 }],
+  ["Progress", UploadSource.fromStream(Scene.pieces(bytes, 50_000)), { chunkSize: 1_000_000 }]
+]
+
+const moments: ReadonlyArray<Moment> = [
+  // A process takes a second or two to start: one of the three is enough for every day.
+  ...(process.env["RELIABILITY_KILLS"] === undefined ? [] : furtherMoments),
   ["PartCompleted", UploadSource.fromBytes(bytes), { parallel: 4 }]
 ]
 
