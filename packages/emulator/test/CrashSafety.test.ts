@@ -102,6 +102,31 @@ const bytes = Uint8Array.from({ length: size }, (_, index) => (index * 31) % 251
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
 it.live(
+  "the last bytes count, also those that a killed process had only written",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* fs.makeTempDirectoryScoped()
+      const first = yield* start({ data })
+      const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(Effect.provide(client(first.ready)))
+      const url = yield* create(created, 10)
+      yield* patch(url, 0, bytes.slice(0, 4))
+      yield* first.kill
+      const id = url.slice(url.lastIndexOf("/") + 1)
+      yield* fs.writeFile(`${data}/files/${id}`, bytes.slice(4, 10), { flag: "a" })
+
+      const second = yield* start({ data, port: Number(new URL(first.ready.baseUrl).port) })
+      assert.strictEqual(yield* offsetOf(url), 10)
+      const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id)).pipe(
+        Effect.provide(client(second.ready))
+      )
+      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", finished_tus_uploads: 1 })
+      assert.strictEqual(status.uploads?.[0]?.size, 10)
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
+  { timeout: 30_000 }
+)
+
+it.live(
   "a SIGKILL loses no acknowledged byte and no acknowledged Assembly",
   () =>
     Effect.gen(function* () {

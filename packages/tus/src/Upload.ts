@@ -34,6 +34,10 @@ export type JournaledError = Journaled.JournaledError
  * - `finishTimeout`: the same after the last byte, when the server stores the upload; 10 minutes by default.
  * - `chunkSize`: the most that one request sends, in bytes. By default a source that can be read again goes in one
  *   request, and a one-shot stream keeps a window of 8 MiB.
+ * - `checksum`: each body is sent with its checksum where the server offers this algorithm, which is asked first; bytes
+ *   that changed on the way (460) are sent again. A body is in memory for it, so that `chunkSize` is 8 MiB by default,
+ *   and small sources do not come with the creation. Where the server does not offer it, nothing is checked:
+ *   `Tus.discover` tells. None by default.
  * - `parallel`: in how many parts side by side, of 1 MiB at least, that the server puts together at the end. The
  *   source must be one that can be read again. 1 by default.
  */

@@ -63,6 +63,47 @@ for (const [name, client] of Object.entries(clients)) {
   })
 }
 
+/** What keeps this process alive, by kind. */
+const handles = (kind: string) => process.getActiveResourcesInfo().filter((name) => name === kind).length
+
+// The agent of Node's own fetch belongs to the process and keeps idle connections for a while.
+for (const [name, client] of Object.entries({ undici: clients.undici, "node:http": clients["node:http"] })) {
+  describe(`what is left of an upload with ${name}`, () => {
+    // Resumed comes after a pause, which here is long enough to be seen.
+    for (const [tag, faults, parallel] of events.filter(([event]) => event !== "Resumed")) {
+      it.live(`at ${tag}${parallel === 1 ? "" : ` of ${parallel} parts`}: no socket and no timer`, () =>
+        Effect.gen(function* () {
+          const { server, target } = yield* Scene.make(faults)
+          const before = { sockets: handles("TCPSocketWrap"), timers: handles("Timeout") }
+          const atTheEnd = { sockets: 0, timers: 0 }
+          const upload = Upload.resumable(target, source, { ...Scene.options, parallel, retryDelay: "20 seconds" })
+          yield* upload.pipe(
+            Stream.takeUntil((event) => {
+              if (event._tag !== tag) return false
+              atTheEnd.sockets = server.connections()
+              atTheEnd.timers = handles("Timeout")
+              return true
+            }),
+            Stream.runDrain,
+            // The client's own connections end with the client.
+            Effect.provide(Layer.merge(client, UploadJournal.layerMemory()))
+          )
+          // So that what is gone below was there: the request that finishes, and the pause.
+          if (tag === "Finishing" && parallel === 1) assert.isAbove(atTheEnd.sockets, 0)
+          if (tag === "Retrying") assert.isAbove(atTheEnd.timers, before.timers)
+          yield* Effect.suspend(() =>
+            server.connections() === 0 &&
+            handles("TCPSocketWrap") <= before.sockets &&
+            handles("Timeout") <= before.timers
+              ? Effect.void
+              : Effect.fail(`${server.connections()} connections, ${process.getActiveResourcesInfo().join()}`)
+          ).pipe(Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 400 }))
+        }).pipe(Effect.scoped)
+      )
+    }
+  })
+}
+
 describe("a slow consumer", () => {
   it.live("does not slow the upload, and what it missed of the progress is left out", () =>
     Effect.gen(function* () {

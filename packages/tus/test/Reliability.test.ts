@@ -152,11 +152,14 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("R2", (it) => {
         const path = join(folder, "file")
         yield* Effect.promise(() => writeFile(path, bytes))
         const ends: Array<string> = []
+        // About as long as an upload takes that nobody kills, in milliseconds.
+        const longest = 300
         for (let kill = 0; kill < kills; kill++) {
           const parallel = kill % 3 === 2 ? 3 : 1
           const { server } = yield* Scene.make()
           const args = [server.tusUrl, server.assemblySslUrl, path, join(folder, `journal-${kill}`), String(parallel)]
-          const first = yield* Effect.promise(() => runChild(args, kill * 6))
+          const moment = yield* Random.nextIntBetween(0, longest)
+          const first = yield* Effect.promise(() => runChild(args, moment))
           const second = first === "complete" ? first : yield* Effect.promise(() => runChild(args, undefined))
           ends.push(`${first}, ${second}`)
           assert.include(["complete", "CreationUnknown"], second)
@@ -169,7 +172,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("R2", (it) => {
             .map(([end, list]) => `${end}: ${list?.length}`)
             .join("; ")}`
         )
-      }),
+      }).pipe(Random.withSeed("kills")),
     { timeout: 600_000 }
   )
 })

@@ -8,10 +8,12 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import type { Fault } from "./utils/Fault.ts"
@@ -214,6 +216,26 @@ for (const [name, provided] of Object.entries(layers)) {
           assert.strictEqual(server.partials(), 3)
           assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
           assert.deepStrictEqual(yield* journal.list, [])
+        })
+      )
+    )
+
+    it.live("a part whose creation was not answered is looked for before it is made again", () =>
+      run(
+        Effect.gen(function* () {
+          const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+          const { server, target } = yield* Scene.make(
+            Array.from({ length: 3 }, () => ({ _tag: "SlowAnswer", method: "POST", millis: 1000 }))
+          )
+          const events = Upload.resumable(target, parts, { ...Scene.options, stallTimeout: "20 seconds", parallel: 3 })
+          const left = yield* Effect.forkChild(Upload.result(events))
+          yield* Effect.suspend(() => (server.created.length === 3 ? Effect.void : Effect.fail("not yet"))).pipe(
+            Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
+          )
+          yield* Fiber.interrupt(left)
+          yield* Upload.result(events)
+          assert.strictEqual(server.partials(), 3)
+          assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
         })
       )
     )

@@ -95,11 +95,12 @@ export const append = (options: {
   readonly url: UploadUrl
   readonly body: Body
   readonly declare: bigint | undefined
+  readonly checksum?: string | undefined
   readonly policy: Policy
   readonly onSent: (count: bigint, all: boolean) => void
 }): Effect.Effect<bigint, RequestError, HttpClient.HttpClient> =>
   Clock.clockWith((clock) => {
-    const { body, declare, onSent, policy, url } = options
+    const { body, checksum, declare, onSent, policy, url } = options
     const { bytes } = body
     const meter: Meter = {
       count: 0n,
@@ -108,7 +109,7 @@ export const append = (options: {
       failure: undefined
     }
     const request = (sent: Tus.Body<SourceFailed>) =>
-      Tus.append(url, { offset: body.start, body: sent, length: declare })
+      Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
     if (bytes instanceof Uint8Array || !("length" in bytes)) onSent(body.end - body.start, true)
 
     return Effect.raceFirst(

@@ -120,7 +120,7 @@ const proceed = (
           session,
           source,
           yield* Effect.forEach(earlier.parts, (part) => reopenPart(session.target, part)),
-          { concurrency: Math.max(1, parallel), keep: true }
+          { concurrency: Math.max(1, parallel), keep: true, reopened: true }
         )
       case "Concatenating":
         return yield* Parallel.recoverFinal(session, earlier.marker, source.size)

@@ -16,6 +16,7 @@ import type { UploadUrl } from "../UploadTarget.ts"
 import * as Creation from "./Creation.ts"
 import type { Emit } from "./Events.ts"
 import * as Outgoing from "./Outgoing.ts"
+import * as Receipts from "./Receipts.ts"
 import type { Part } from "./Recorder.ts"
 import * as Run from "./Run.ts"
 import * as Session from "./Session.ts"
@@ -73,25 +74,32 @@ const createPart = <E>(session: Session.Session<E>, part: Part) =>
     emit: session.emit
   })
 
+/** Where a part of an earlier time is. The process may have ended before the answer came that told it. */
+const findPart = <E>(
+  { target }: Session.Session<E>,
+  { marker, url }: Part
+): Effect.Effect<UploadUrl | undefined, never, HttpClient.HttpClient> =>
+  url === undefined
+    ? Effect.map(Receipts.byMarker(target, marker), (found) => Option.getOrUndefined(found)?.url)
+    : Effect.succeed(url)
+
 const known = <E>(
   session: Session.Session<E>,
-  part: Part
-): Effect.Effect<KnownPart, Creation.CreationError, HttpClient.HttpClient> => {
-  const length = part.end - part.start
-  if (part.url !== undefined) {
-    const verify = Session.verifyMetadata(session.metadata, part.marker)
-    return Effect.succeed({ ...part, url: part.url, begun: Transfer.reopened(length), verify })
-  }
-  return createPart(session, part).pipe(
-    Effect.catchTag("CreationUnknown", () => createPart(session, part)),
-    Effect.map(({ offset, url }) => ({
-      ...part,
-      url,
-      begun: Transfer.created({ offset, length }),
-      verify: Session.trusted
-    }))
-  )
-}
+  part: Part,
+  isReopened: boolean
+): Effect.Effect<KnownPart, Creation.CreationError, HttpClient.HttpClient> =>
+  Effect.gen(function* () {
+    const length = part.end - part.start
+    const earlier = isReopened ? yield* findPart(session, part) : undefined
+    if (earlier !== undefined) {
+      const verify = Session.verifyMetadata(session.metadata, part.marker)
+      return { ...part, url: earlier, begun: Transfer.reopened(length), verify }
+    }
+    const { offset, url } = yield* Effect.catchTag(createPart(session, part), "CreationUnknown", () =>
+      createPart(session, part)
+    )
+    return { ...part, url, begun: Transfer.created({ offset, length }), verify: Session.trusted }
+  })
 
 /** Frees what the server stored of parts that nobody will put together; where it cannot, they expire. */
 const abandon = <E>(session: Session.Session<E>, parts: ReadonlyArray<Part>) =>
@@ -135,17 +143,17 @@ export const plan = (source: Replayable, count: number): Effect.Effect<ReadonlyA
 
 /**
  * Sends the parts, those that were begun earlier from where they are, and puts them together. `keep` leaves the parts
- * of a failed upload on the server, for a later resume.
+ * of a failed upload on the server, for a later resume; `reopened` ones are of such an earlier upload.
  */
 export const run = <E>(
   session: Session.Session<E>,
   source: Replayable,
   planned: ReadonlyArray<Part>,
-  options: { readonly concurrency: number; readonly keep: boolean }
+  options: { readonly concurrency: number; readonly keep: boolean; readonly reopened?: boolean | undefined }
 ): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
-    const { chunkSize, emit, policy, recorder, streams, target } = session
-    const { concurrency, keep } = options
+    const { chunkSize, emit, policy, recorder, seal, streams, target } = session
+    const { concurrency, keep, reopened = false } = options
     let parts: ReadonlyArray<Part> = planned
     // One write at a time, each of what is known then: a late one must not undo a newer one.
     const recording = Semaphore.makeUnsafe(1)
@@ -154,7 +162,7 @@ export const run = <E>(
 
     const send = (part: KnownPart, index: number) => {
       const outgoing = Outgoing.replayable(source, { start: part.start, end: part.end, chunkSize, streams })
-      const job: Run.Job = { target, url: part.url, outgoing, policy, emit: emitOf(index), verify: part.verify }
+      const job: Run.Job = { target, url: part.url, outgoing, seal, policy, emit: emitOf(index), verify: part.verify }
       return Effect.tap(Run.toEnd(job, part.begun), () =>
         Effect.sync(() => emit(UploadEvent.PartCompleted({ part: index, start: part.start, end: part.end })))
       )
@@ -165,7 +173,7 @@ export const run = <E>(
       const begun = yield* Effect.forEach(
         planned,
         (part, index) =>
-          Effect.tap(known(session, part), ({ url }) => {
+          Effect.tap(known(session, part, reopened), ({ url }) => {
             parts = parts.map((other, at) => (at === index ? { ...other, url } : other))
             return record
           }),

@@ -9,6 +9,7 @@ import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as Append from "./Append.ts"
+import type { Seal } from "./Checksum.ts"
 import type { Emit } from "./Events.ts"
 import type { Body, Outgoing } from "./Outgoing.ts"
 import * as Policy from "./Policy.ts"
@@ -20,6 +21,7 @@ export interface Job {
   readonly target: UploadTarget
   readonly url: UploadUrl
   readonly outgoing: Outgoing
+  readonly seal: Seal
   readonly policy: Policy.Policy
   readonly emit: Emit
   /** Compares what the server tells of the upload with what was begun, before bytes are appended to it. */
@@ -58,7 +60,7 @@ type Step<State> = (
 /** Sends the next body. */
 const send: Step<Transfer.Sending> = (job, state) =>
   Effect.gen(function* () {
-    const body = yield* job.outgoing.from(state.acknowledged)
+    const { body, checksum } = yield* Effect.flatMap(job.outgoing.from(state.acknowledged), job.seal)
     const declare = declaration(state, body)
     const last = body.total === body.end
     let finishing = false
@@ -66,6 +68,7 @@ const send: Step<Transfer.Sending> = (job, state) =>
       url: job.url,
       body,
       declare,
+      checksum,
       policy: job.policy,
       onSent: (count, all) => {
         job.emit(

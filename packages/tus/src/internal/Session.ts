@@ -6,17 +6,20 @@ import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as TusError from "../TusError.ts"
 import { UploadMismatch } from "../TusError.ts"
 import type { SourceFailed } from "../UploadSource.ts"
 import type { UnsafeLocation, UploadTarget } from "../UploadTarget.ts"
+import * as Checksum from "./Checksum.ts"
 import type { Emit } from "./Events.ts"
 import type { AnswerError } from "./exchange.ts"
-import type { Policy } from "./Policy.ts"
+import type { Policy, RequestError } from "./Policy.ts"
 import type { Recorder } from "./Recorder.ts"
 import * as Receipts from "./Receipts.ts"
 import type { Job } from "./Run.ts"
+import * as Window from "./Window.ts"
 
 /**
  * - `metadata`: `filename` and `fieldname`, and whatever else the Assembly's Steps want to know.
@@ -26,6 +29,10 @@ import type { Job } from "./Run.ts"
  * - `finishTimeout`: the same after the last byte, when the server stores the upload; 10 minutes by default.
  * - `chunkSize`: the most that one request sends, in bytes. By default a source that can be read again goes in one
  *   request, and a one-shot stream keeps a window of 8 MiB.
+ * - `checksum`: each body is sent with its checksum where the server offers this algorithm, which is asked first; bytes
+ *   that changed on the way (460) are sent again. A body is in memory for it, so that `chunkSize` is 8 MiB by default,
+ *   and small sources do not come with the creation. Where the server does not offer it, nothing is checked:
+ *   `Tus.discover` tells. None by default.
  */
 export interface Options {
   readonly metadata: { readonly filename: string; readonly fieldname: string } & Readonly<Record<string, string | null>>
@@ -34,6 +41,7 @@ export interface Options {
   readonly stallTimeout?: Duration.Input | undefined
   readonly finishTimeout?: Duration.Input | undefined
   readonly chunkSize?: number | undefined
+  readonly checksum?: Checksum.Algorithm | undefined
 }
 
 /** What an upload can fail with. */
@@ -54,6 +62,9 @@ export interface Session<E> {
   readonly metadata: Options["metadata"]
   readonly chunkSize: number | undefined
   readonly streams: boolean
+  readonly seal: Checksum.Seal
+  /** Whether bytes may come with the creation, which has no checksum. */
+  readonly sendsAlong: boolean
   readonly policy: Policy
   readonly emit: Emit
   readonly recorder: Recorder<E>
@@ -96,16 +107,21 @@ export const make = <E>(
   options: Options,
   emit: Emit,
   recorder: Recorder<E>
-): Effect.Effect<Session<E>> =>
-  Effect.map(CanStream, (streams) => ({
-    target,
-    metadata: options.metadata,
-    chunkSize: options.chunkSize,
-    streams,
-    policy: toPolicy(options),
-    emit,
-    recorder
-  }))
+): Effect.Effect<Session<E>, RequestError, HttpClient.HttpClient> =>
+  Effect.gen(function* () {
+    const streams = yield* CanStream
+    const policy = toPolicy(options)
+    const { checksum, chunkSize, metadata } = options
+    const common = { target, metadata, streams, policy, emit, recorder }
+    return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
+      ? {
+          ...common,
+          chunkSize: chunkSize ?? Window.defaultSize,
+          seal: Checksum.sealed(checksum, streams),
+          sendsAlong: false
+        }
+      : { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
+  })
 
 /** An upload that was begun just now is the one that was begun. */
 export const trusted: Job["verify"] = () => Effect.void

@@ -43,8 +43,8 @@ const complete = <E>(
   verify: Run.Job["verify"]
 ) =>
   Effect.gen(function* () {
-    const { emit, policy, target } = session
-    const length = yield* Run.toEnd({ target, url, outgoing, policy, emit, verify }, begun)
+    const { emit, policy, seal, target } = session
+    const length = yield* Run.toEnd({ target, url, outgoing, seal, policy, emit, verify }, begun)
     emit(UploadEvent.Completed({ url, length }))
   })
 
@@ -61,7 +61,7 @@ export const start = <E>(
   Effect.gen(function* () {
     const { emit, metadata, policy, recorder, target } = session
     const outgoing = yield* toOutgoing(source, session)
-    const body = yield* smallBody(outgoing)
+    const body = session.sendsAlong ? yield* smallBody(outgoing) : undefined
     const marker = yield* Creation.newMarker
     yield* recorder.creating(marker)
     const created = yield* Creation.create({

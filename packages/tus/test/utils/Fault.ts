@@ -9,8 +9,9 @@ import type { OutgoingHttpHeaders } from "node:http"
  * - `LostAnswer`, `HalfAnswer`, `SlowAnswer`: it is done; the answer is lost, breaks off, comes late.
  * - `WrongOffset`, `MissingOffset`: it is done; the answer tells another offset, or none.
  * - `NoAnswer`: it is neither read nor answered.
+ * - `Corrupt`: a bit of its body changes on the way. Only a request with a checksum meets it.
  */
-export type Fault = { readonly method: "POST" | "PATCH" | "HEAD" | "DELETE" | "FINAL" | "*" } & (
+export type Fault = { readonly method: "POST" | "PATCH" | "HEAD" | "DELETE" | "OPTIONS" | "FINAL" | "*" } & (
   | { readonly _tag: "Cut"; readonly bytes: number }
   | { readonly _tag: "Stall"; readonly bytes: number }
   | { readonly _tag: "Status"; readonly status: number; readonly headers?: OutgoingHttpHeaders }
@@ -18,6 +19,7 @@ export type Fault = { readonly method: "POST" | "PATCH" | "HEAD" | "DELETE" | "F
   | { readonly _tag: "LostAnswer" }
   | { readonly _tag: "HalfAnswer" }
   | { readonly _tag: "NoAnswer" }
+  | { readonly _tag: "Corrupt" }
   | { readonly _tag: "SlowAnswer"; readonly millis: number }
   | { readonly _tag: "WrongOffset"; readonly offset: string }
   | { readonly _tag: "MissingOffset" }

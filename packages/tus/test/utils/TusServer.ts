@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import * as Http from "node:http"
-import type { AddressInfo } from "node:net"
+import type { AddressInfo, Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Fault } from "./Fault.ts"
@@ -30,6 +30,14 @@ export interface TusServer {
   readonly created: Array<Uploaded>
   /** Whether receipts are told. */
   receipts: boolean
+  /** The checksum algorithms that are offered; none by default, the tus server knows no checksums. */
+  checksums: ReadonlyArray<string>
+  /** The largest body of one request, as a proxy in front of a server may limit it. */
+  maxBody: number
+  /** The sizes of the bodies whose checksum was right. */
+  readonly verified: Array<number>
+  /** The connections that are open. */
+  readonly connections: () => number
   readonly sha256: (id: string) => Promise<string>
   readonly forget: (id: string) => void
   /** Requests that are neither answered nor left. */
@@ -57,6 +65,20 @@ const answer = (response: Http.ServerResponse, status: number, headers: Http.Out
   response.end(body)
 }
 
+/** The largest upload that the server takes, in bytes. */
+export const maxSize = 1024 ** 3
+
+const toBuffer = async (request: Http.IncomingMessage): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+const isWhole = (checksum: string, body: Buffer): boolean => {
+  const [algorithm = "", digest = ""] = checksum.split(" ")
+  return createHash(algorithm).update(body).digest("base64") === digest
+}
+
 export const make = Effect.acquireRelease(
   Effect.promise(async () => {
     const directory = await mkdtemp(join(tmpdir(), "tus-"))
@@ -67,6 +89,7 @@ export const make = Effect.acquireRelease(
     let partials = 0
     const tus = new Server({
       path: "/resumable/files",
+      maxSize,
       datastore: new FileStore({ directory }),
       onUploadCreate: async (_, upload) => {
         created.push({ id: upload.id, size: upload.size, metadata: upload.metadata ?? {} })
@@ -82,7 +105,13 @@ export const make = Effect.acquireRelease(
     const log: Array<string> = []
     const faults: Array<Fault> = []
     let busy = 0
-    const state = { receipts: true }
+    const state: Pick<TusServer, "receipts" | "checksums" | "maxBody"> = {
+      receipts: true,
+      checksums: [],
+      maxBody: Infinity
+    }
+    const verified: Array<number> = []
+    const connections = new Set<Socket>()
 
     const status = () => ({
       ok: "ASSEMBLY_UPLOADING",
@@ -99,7 +128,12 @@ export const make = Effect.acquireRelease(
     })
 
     /** Hands a request on to the tus server, and the answer back as the fault wants it. */
-    const forward = (request: Http.IncomingMessage, response: Http.ServerResponse, fault: Fault | undefined) => {
+    const forward = (
+      request: Http.IncomingMessage,
+      response: Http.ServerResponse,
+      fault: Fault | undefined,
+      checked?: Buffer
+    ) => {
       const upstream = Http.request({
         port: innerPort,
         host: "127.0.0.1",
@@ -115,10 +149,15 @@ export const make = Effect.acquireRelease(
         if (!request.complete) upstream.destroy()
       })
       upstream.on("response", (inbound) => {
-        inbound.resume()
         log.push(`${request.method} ${inbound.statusCode}`)
         const headers = { ...inbound.headers }
+        const body: Array<Buffer> = []
+        inbound.on("data", (chunk: Buffer) => body.push(chunk))
         delete headers["transfer-encoding"]
+        if (request.method === "OPTIONS" && state.checksums.length > 0) {
+          headers["tus-extension"] = `${String(headers["tus-extension"])},checksum`
+          headers["tus-checksum-algorithm"] = state.checksums.join(",")
+        }
         inbound.on("end", () => {
           switch (fault?._tag) {
             case "LostAnswer":
@@ -137,12 +176,12 @@ export const make = Effect.acquireRelease(
             case "SlowAnswer":
               return void setTimeout(() => {
                 response.writeHead(inbound.statusCode ?? 500, headers)
-                response.end()
+                response.end(Buffer.concat(body))
               }, fault.millis)
             default:
           }
           response.writeHead(inbound.statusCode ?? 500, headers)
-          response.end()
+          response.end(Buffer.concat(body))
         })
       })
       if (fault?._tag === "Cut") {
@@ -172,7 +211,25 @@ export const make = Effect.acquireRelease(
         })
         return
       }
-      request.pipe(upstream)
+      if (checked === undefined) request.pipe(upstream)
+      else upstream.end(checked)
+    }
+
+    /** What the checksum extension of tus 1.0.0 asks of a server. */
+    const verify = async (
+      request: Http.IncomingMessage,
+      response: Http.ServerResponse,
+      fault: Fault | undefined,
+      checksum: string
+    ) => {
+      const body = await toBuffer(request)
+      if (fault?._tag === "Corrupt") body[0] = (body[0] ?? 0) ^ 1
+      if (isWhole(checksum, body)) {
+        verified.push(body.length)
+        return forward(request, response, fault, body)
+      }
+      log.push(`${request.method} 460`)
+      answer(response, 460, {}, "ERR_CHECKSUM_MISMATCH: these are other bytes\n")
     }
 
     /** The final creation, which the tus server does not know: the parts in the order of their URLs. */
@@ -225,33 +282,40 @@ export const make = Effect.acquireRelease(
         log.push(`${method} 404`)
         return answer(response, 404, {}, "ERR_UPLOAD_NOT_FOUND: gone\n")
       }
+      if (Number(request.headers["content-length"] ?? 0) > state.maxBody) {
+        request.resume()
+        log.push(`${method} 413`)
+        return answer(response, 413, { connection: "close" }, "too large\n")
+      }
+      const checksum = request.headers["upload-checksum"]
+      if (typeof checksum === "string") return void verify(request, response, fault, checksum)
       forward(request, response, fault)
     })
     front.on("request", (_, response: Http.ServerResponse) => {
       busy++
       response.on("close", () => busy--)
     })
-    front.on("connection", (socket) => socket.on("error", () => undefined))
+    front.on("connection", (socket) => {
+      connections.add(socket)
+      socket.on("error", () => undefined)
+      socket.on("close", () => connections.delete(socket))
+    })
     const port = await listen(front)
     const origin = `http://127.0.0.1:${port}`
-    const server: TusServer = {
+    const server: TusServer = Object.assign(state, {
       origin,
       tusUrl: `${origin}/resumable/files`,
       assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`,
       log,
       faults,
       created,
-      get receipts() {
-        return state.receipts
-      },
-      set receipts(told) {
-        state.receipts = told
-      },
-      sha256: async (id) => sha256(finals.get(id) ?? (await readFile(join(directory, id)))),
+      verified,
+      connections: () => connections.size,
+      sha256: async (id: string) => sha256(finals.get(id) ?? (await readFile(join(directory, id)))),
       partials: () => partials,
-      forget: (id) => gone.add(id),
+      forget: (id: string) => void gone.add(id),
       busy: () => busy
-    }
+    })
     return {
       server,
       end: () => Promise.all([close(front), close(inner)]).then(() => rm(directory, { recursive: true }))

@@ -245,7 +245,8 @@ const make = Effect.gen(function* () {
     concatenate,
     expiresAt,
     download: downloadable,
-    get: (id) => locks.hold(id, () => load(id)),
+    // A former process may have been killed between the last bytes and what follows from them.
+    get: (id) => locks.hold(id, () => Effect.andThen(settle(id), load(id))),
     append: (append) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
     terminate: (id) =>
       locks.hold(

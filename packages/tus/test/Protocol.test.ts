@@ -1,0 +1,216 @@
+/**
+ * The same protocol against two servers. Every upload is checked by the SHA-256 of what the server holds.
+ */
+import * as Tus from "@assembly-effect/tus/Tus"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Scene from "./utils/Scene.ts"
+import * as Servers from "./utils/Servers.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const chunkSize = 100
+const sizes = [0, ...[1, 2, 3].flatMap((chunks) => [-1, 0, 1].map((more) => chunks * chunkSize + more))]
+
+const sources: Readonly<Record<string, (bytes: Uint8Array) => UploadSource.UploadSource>> = {
+  "read again": UploadSource.fromBytes,
+  "that come once, of known length": (bytes) =>
+    UploadSource.fromStream(Scene.pieces(bytes, 7), { size: BigInt(bytes.length) }),
+  "that come once, of deferred length": (bytes) => UploadSource.fromStream(Scene.pieces(bytes, 33)),
+  "that come once in whole chunks, of deferred length": (bytes) =>
+    UploadSource.fromStream(Scene.pieces(bytes, chunkSize))
+}
+
+const place = Effect.flatMap(Servers.Servers, (servers) => servers.place)
+
+const arrives = Effect.fnUntraced(function* (
+  { created, sha256, target }: Servers.Place,
+  bytes: Uint8Array,
+  source: UploadSource.UploadSource,
+  options?: Partial<Upload.Options>
+) {
+  const { length } = yield* Upload.run(target, source, { ...Scene.options, ...options })
+  assert.strictEqual(length, BigInt(bytes.length))
+  assert.strictEqual(yield* sha256, TusServer.sha256(bytes))
+  assert.strictEqual(yield* created, 1)
+})
+
+const metadata = { filename: "a.bin", fieldname: "file" }
+
+/** An upload that the protocol alone has begun. */
+const begin = (target: UploadTarget, size: number, body?: Uint8Array) =>
+  Tus.create(target, { _tag: "Fixed", length: BigInt(size), metadata, body })
+
+for (const [name, servers] of Object.entries(Servers.layers)) {
+  layer(Layer.merge(servers, NodeHttpClient.layerUndici), { excludeTestServices: true })(`with ${name}`, (it) => {
+    for (const size of sizes) {
+      const bytes = Scene.content(size)
+      for (const [kind, make] of Object.entries(sources)) {
+        it.effect(`${size} bytes ${kind}`, () =>
+          Effect.gen(function* () {
+            yield* arrives(yield* place, bytes, make(bytes), { chunkSize })
+          })
+        )
+        it.effect(`${size} bytes ${kind}, the last answer lost`, () =>
+          Effect.gen(function* () {
+            const here = yield* place
+            // What fits into one chunk comes with the creation.
+            if (size <= chunkSize) yield* here.loseAnswer("POST", 0)
+            else yield* here.loseAnswer("PATCH", Math.ceil(size / chunkSize) - 1)
+            yield* arrives(here, bytes, make(bytes), { chunkSize })
+          })
+        )
+      }
+    }
+
+    it.effect("a creation brings the first bytes along", () =>
+      Effect.gen(function* () {
+        const bytes = Scene.content(1000)
+        const { sha256, target } = yield* place
+        const { offset, url } = yield* begin(target, 1000, bytes.subarray(0, 400))
+        assert.strictEqual(offset, 400n)
+        assert.deepInclude(yield* Tus.offset(url), { offset: 400n, length: 1000n })
+        assert.strictEqual(yield* Tus.append(url, { offset: 400n, body: bytes.subarray(400) }), 1000n)
+        assert.strictEqual(yield* sha256, TusServer.sha256(bytes))
+      })
+    )
+
+    it.effect("a deferred length is told by a later append", () =>
+      Effect.gen(function* () {
+        const { target } = yield* place
+        const { url } = yield* Tus.create(target, { _tag: "Deferred", metadata })
+        yield* Tus.append(url, { offset: 0n, body: new Uint8Array(3) })
+        assert.isUndefined((yield* Tus.offset(url)).length)
+        yield* Tus.append(url, { offset: 3n, body: new Uint8Array(2), length: 5n })
+        assert.deepInclude(yield* Tus.offset(url), { offset: 5n, length: 5n })
+      })
+    )
+
+    it.effect("bytes at another offset are a conflict", () =>
+      Effect.gen(function* () {
+        const { target } = yield* place
+        const { url } = yield* begin(target, 10)
+        const error = yield* Effect.flip(Tus.append(url, { offset: 4n, body: new Uint8Array(1) }))
+        assert.deepInclude(error, { _tag: "OffsetConflict", request: "append", status: 409 })
+      })
+    )
+
+    it.effect("tells what it can do", () =>
+      Effect.gen(function* () {
+        const { maxSize, target } = yield* place
+        const found = yield* Tus.discover(target)
+        assert.deepStrictEqual(found.versions, ["1.0.0"])
+        for (const extension of ["creation", "creation-with-upload", "creation-defer-length", "termination"]) {
+          assert.include(found.extensions, extension)
+        }
+        assert.strictEqual(found.maxSize, maxSize)
+        assert.deepStrictEqual(found.checksumAlgorithms, [])
+      })
+    )
+
+    it.effect("knows nothing of an upload that was terminated", () =>
+      Effect.gen(function* () {
+        const { target } = yield* place
+        const { url } = yield* begin(target, 10, new Uint8Array(5))
+        yield* Tus.terminate(url)
+        const requests = {
+          offset: Tus.offset(url),
+          append: Tus.append(url, { offset: 5n, body: new Uint8Array(5) }),
+          terminate: Tus.terminate(url)
+        }
+        for (const [request, run] of Object.entries(requests)) {
+          const error = yield* Effect.flip(run)
+          assert.strictEqual(error._tag === "UploadGone" ? error.request : error._tag, request)
+        }
+      })
+    )
+
+    it.effect("a 413 below its largest upload advises chunkSize, and at once", () =>
+      Effect.gen(function* () {
+        const { maxSize, refuse, target } = yield* place
+        yield* refuse("PATCH", 413)
+        const error = yield* Effect.flip(
+          Upload.run(target, UploadSource.fromBytes(Scene.content(600_000)), Scene.options)
+        )
+        assert.deepInclude(error, { _tag: "TooLarge", status: 413, maxSize, advice: "set chunkSize" })
+      })
+    )
+  })
+}
+
+// The independent server knows no concatenation, gives what it has of an upload that is not finished, and its process
+// dies now and then of a download: it closes the stream of its answer twice.
+layer(Layer.merge(Servers.layers["the emulator"], NodeHttpClient.layerUndici), { excludeTestServices: true })(
+  "with the emulator alone",
+  (it) => {
+    it.effect("gives the bytes of a finished upload back", () =>
+      Effect.gen(function* () {
+        const bytes = Scene.content(300_000)
+        const { target } = yield* place
+        const { url } = yield* Upload.run(target, UploadSource.fromBytes(bytes), Scene.options)
+        const downloaded = yield* Stream.mkUint8Array(Tus.download(url))
+        assert.strictEqual(TusServer.sha256(downloaded), TusServer.sha256(bytes))
+      })
+    )
+
+    it.effect("an upload that is not finished, or gone, cannot be downloaded", () =>
+      Effect.gen(function* () {
+        const { target } = yield* place
+        const { url } = yield* begin(target, 10, new Uint8Array(5))
+        const download = Effect.flip(Stream.runDrain(Tus.download(url)))
+        assert.deepInclude(yield* download, { _tag: "UploadRefused", request: "download", status: 400 })
+        yield* Tus.terminate(url)
+        assert.deepInclude(yield* download, { _tag: "UploadGone", request: "download", status: 404 })
+      })
+    )
+
+    const bytes = Scene.content(4 * 1024 * 1024 + 5)
+
+    it.effect("a concatenation puts parts together into one file", () =>
+      Effect.gen(function* () {
+        yield* arrives(yield* place, bytes, UploadSource.fromBytes(bytes), { parallel: 4 })
+      })
+    )
+
+    it.effect("a concatenation heals each part", () =>
+      Effect.gen(function* () {
+        const here = yield* place
+        yield* here.loseAnswer("PATCH", 1)
+        yield* here.refuse("PATCH", 503)
+        yield* arrives(here, bytes, UploadSource.fromBytes(bytes), { parallel: 4, chunkSize: 300_000 })
+      })
+    )
+
+    it.effect("a concatenation is found again by its receipt when its answer was lost", () =>
+      Effect.gen(function* () {
+        const here = yield* place
+        yield* here.loseAnswer("POST", 4)
+        yield* arrives(here, bytes, UploadSource.fromBytes(bytes), { parallel: 4 })
+      })
+    )
+
+    it.effect("a concatenation may be of empty parts, and of one", () =>
+      Effect.gen(function* () {
+        for (const contents of [[""], ["", "ab", ""], ["b", "a"]]) {
+          const { sha256, target } = yield* place
+          const parts = yield* Effect.forEach(contents, (text) =>
+            Tus.create(target, {
+              _tag: "Fixed",
+              length: BigInt(text.length),
+              metadata,
+              partial: true,
+              body: text === "" ? undefined : new TextEncoder().encode(text)
+            })
+          )
+          yield* Tus.create(target, { _tag: "Final", parts: parts.map(({ url }) => url), metadata })
+          assert.strictEqual(yield* sha256, TusServer.sha256(new TextEncoder().encode(contents.join(""))))
+        }
+      })
+    )
+  }
+)

@@ -1,0 +1,110 @@
+/**
+ * R3 of the targets: the server is killed in the middle of an upload and comes back with what it had.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Upload from "@assembly-effect/tus/Upload"
+import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { fork } from "node:child_process"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const program = new URL("../../emulator/test/fixtures/emulator.ts", import.meta.url)
+
+interface Ready {
+  readonly baseUrl: string
+  readonly key: string
+  readonly secret: string
+}
+
+/** An emulator in a process of its own. `kill` is SIGKILL. */
+const start = (options: { readonly data: string; readonly port?: number }) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly ready: Ready; readonly kill: Effect.Effect<void> }>((resume) => {
+      const child = fork(program, [JSON.stringify(options)], { execArgv: [] })
+      const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+      const kill = Effect.promise(() => {
+        child.kill("SIGKILL")
+        return gone
+      })
+      child.once("message", (ready: Ready) => resume(Effect.succeed({ ready, kill })))
+      child.once("exit", (code) => resume(Effect.die(new Error(`the emulator ended with ${code}`))))
+    }),
+    ({ kill }) => kill
+  )
+
+const client = ({ baseUrl, key, secret }: Ready) =>
+  AssemblyClient.layer({ baseUrl }).pipe(
+    Layer.provide(Authenticator.layerSigned()),
+    Layer.provide(Credentials.layer({ key, secret: Redacted.make(secret) }))
+  )
+
+const bytes = Scene.content(6 * 1024 * 1024 + 7)
+
+type Moment = readonly [UploadEvent["_tag"], UploadSource.UploadSource, Partial<Upload.Options>]
+
+/** The second of these events: something is stored then, and something is missing. */
+const furtherMoments: ReadonlyArray<Moment> = [
+  ["Progress", UploadSource.fromBytes(bytes), {}],
+  ["Progress", UploadSource.fromStream(Scene.pieces(bytes, 50_000)), { chunkSize: 1_000_000 }]
+]
+
+const moments: ReadonlyArray<Moment> = [
+  // A process takes a second or two to start: one of the three is enough for every day.
+  ...(process.env["RELIABILITY_KILLS"] === undefined ? [] : furtherMoments),
+  ["PartCompleted", UploadSource.fromBytes(bytes), { parallel: 4 }]
+]
+
+layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTestServices: true })("R3", (it) => {
+  for (const [tag, source, options] of moments) {
+    const kind = options.parallel === undefined ? (source._tag === "OneShot" ? "stream" : "source") : "source in parts"
+    it.effect(
+      `a server that is killed at ${tag} and restarted gets the rest of a ${kind}, and no second upload`,
+      () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const data = yield* fs.makeTempDirectoryScoped({ prefix: "restart-" })
+          const first = yield* start({ data })
+          const port = Number(new URL(first.ready.baseUrl).port)
+          const api = yield* Layer.build(client(first.ready))
+          const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), api)
+          const target = yield* UploadTarget.fromAssembly(created)
+
+          let seen = 0
+          const tags: Array<string> = []
+          const upload = Upload.upload(target, source, {
+            ...Scene.options,
+            ...options,
+            // A process takes a while to start, on a busy machine more so.
+            retryDelay: "50 millis",
+            maxRetries: 40
+          })
+          yield* Stream.runForEach(upload, (event) => {
+            tags.push(event._tag)
+            return event._tag === tag && ++seen === 2 ? Effect.andThen(first.kill, start({ data, port })) : Effect.void
+          })
+          assert.isAtLeast(seen, 2)
+          assert.include(tags, "Retrying")
+          assert.include(tags, "Resumed")
+          const id = Assembly.AssemblyId.make(created.assembly_id)
+          const status = yield* Effect.provideContext(Assemblies.get(id), api)
+          assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })
+          assert.deepInclude(status.uploads?.[0], { size: bytes.length, sha256: TusServer.sha256(bytes) })
+        }),
+      { timeout: 60_000 }
+    )
+  }
+})

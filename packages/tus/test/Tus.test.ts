@@ -1,0 +1,257 @@
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Tus from "@assembly-effect/tus/Tus"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as Http from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Fault } from "./utils/Fault.ts"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const { metadata } = Scene.options
+
+const secret = "s3cr3t-of-the-api"
+
+/** A program that may also call the API, whose host is another one. */
+const api = AssemblyClient.layer({ baseUrl: "https://api.example.com" }).pipe(
+  Layer.provide(Authenticator.layerSigned()),
+  Layer.provide(Credentials.layer({ key: "key-of-the-api", secret: Redacted.make(secret) }))
+)
+
+/** The requests that an effect sends. */
+const recorded = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const requests: Array<HttpClientRequest.HttpClientRequest> = []
+    const client = HttpClient.tapRequest(yield* HttpClient.HttpClient, (request) =>
+      Effect.sync(() => void requests.push(request))
+    )
+    yield* Effect.provideService(effect, HttpClient.HttpClient, client)
+    return requests
+  })
+
+/** A server whose downloads never end. */
+const endless = Effect.acquireRelease(
+  Effect.promise(
+    () =>
+      new Promise<Http.Server>((resolve) => {
+        const server = Http.createServer((_, response) => {
+          const more = () => {
+            while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+          }
+          response.on("drain", more)
+          more()
+        })
+        server.listen(0, "127.0.0.1", () => resolve(server))
+      })
+  ),
+  (server) =>
+    Effect.promise(
+      () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve())
+          server.closeAllConnections()
+        })
+    )
+)
+
+const fixed = { _tag: "Fixed", length: 3n, metadata } as const
+
+layer(Layer.provideMerge(api, NodeHttpClient.layerUndici), { excludeTestServices: true })("Tus.create", (it) => {
+  it.effect("posts to tus_url, never to the API host, and carries no credentials", () =>
+    Effect.gen(function* () {
+      yield* AssemblyClient.AssemblyClient
+      const { server, target } = yield* Scene.make()
+      for (const creation of [fixed, { ...fixed, partial: true }, { _tag: "Deferred", metadata }] as const) {
+        const requests = yield* recorded(Tus.create(target, creation))
+        assert.deepStrictEqual(
+          requests.map(({ method, url }) => `${method} ${url}`),
+          [`POST ${server.tusUrl}`]
+        )
+        const told = JSON.stringify(requests[0]?.headers)
+        assert.notMatch(told, /authorization|cookie|signature|key-of-the-api|s3cr3t/i)
+      }
+    })
+  )
+
+  it.effect("is authorised by the assembly_url in its metadata alone", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make()
+      const [request] = yield* recorded(Tus.create(target, fixed))
+      assert.deepStrictEqual(Object.keys(request?.headers ?? {}).sort(), [
+        "tus-resumable",
+        "upload-length",
+        "upload-metadata"
+      ])
+      assert.deepStrictEqual(server.created[0]?.metadata, { ...metadata, assembly_url: server.assemblySslUrl })
+      assert.isFalse(request?.url.includes(server.assemblySslUrl))
+    })
+  )
+
+  for (const location of [
+    "http://127.0.0.1:1/resumable/files/abc",
+    "https://key:word@upload.example.com/resumable/files/abc",
+    "/resumable/files/../../assemblies",
+    "/resumable/files/%2e%2e/abc",
+    "//elsewhere.example/resumable/files/abc",
+    "/resumable/files/abc?to=elsewhere"
+  ]) {
+    it.effect(`sends nothing to the Location ${location}`, () =>
+      Effect.gen(function* () {
+        const hostile: Fault = { _tag: "StatusAfter", method: "POST", status: 201, headers: { location } }
+        const { server, target } = yield* Scene.make([hostile])
+        const requests = yield* recorded(
+          Effect.map(
+            Effect.flip(Upload.run(target, UploadSource.fromBytes(Scene.content(600_000)), Scene.options)),
+            ({ _tag }) => assert.strictEqual(_tag, "UnsafeLocation")
+          )
+        )
+        assert.deepStrictEqual(
+          requests.map(({ method, url }) => `${method} ${url}`),
+          [`POST ${server.tusUrl}`]
+        )
+      })
+    )
+  }
+
+  it.effect("a URL that passes the checks is the only one that bytes go to", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make()
+      const requests = yield* recorded(
+        Upload.run(target, UploadSource.fromBytes(Scene.content(600_000)), Scene.options)
+      )
+      assert.deepStrictEqual(
+        requests.map(({ method, url }) => `${method} ${url}`),
+        [`POST ${server.tusUrl}`, `PATCH ${server.tusUrl}/${server.created[0]?.id}`]
+      )
+    })
+  )
+})
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Tus", (it) => {
+  it.effect("discover reads lists with and without spaces, and takes what is not told for nothing", () =>
+    Effect.gen(function* () {
+      const headers = {
+        "tus-version": "1.0.0, 0.2.2",
+        "tus-extension": "creation,checksum , termination",
+        "tus-max-size": "9223372036854775807",
+        "tus-checksum-algorithm": "md5, sha1"
+      }
+      const { target } = yield* Scene.make([
+        { _tag: "Status", method: "OPTIONS", status: 200, headers },
+        { _tag: "Status", method: "OPTIONS", status: 200 },
+        { _tag: "Status", method: "OPTIONS", status: 200, headers: { "tus-max-size": "many" } },
+        { _tag: "Status", method: "OPTIONS", status: 404 }
+      ])
+      assert.deepStrictEqual(yield* Tus.discover(target), {
+        versions: ["1.0.0", "0.2.2"],
+        extensions: ["creation", "checksum", "termination"],
+        maxSize: 2n ** 63n - 1n,
+        checksumAlgorithms: ["md5", "sha1"]
+      })
+      assert.deepStrictEqual(yield* Tus.discover(target), {
+        versions: [],
+        extensions: [],
+        maxSize: undefined,
+        checksumAlgorithms: []
+      })
+      assert.strictEqual((yield* Effect.flip(Tus.discover(target)))._tag, "ProtocolViolation")
+      assert.strictEqual((yield* Effect.flip(Tus.discover(target)))._tag, "UploadGone")
+    })
+  )
+
+  it.effect("download frees its connection when it is left in the middle", () =>
+    Effect.gen(function* () {
+      const server = yield* endless
+      const { port } = server.address() as AddressInfo
+      const origin = `http://127.0.0.1:${port}`
+      const target = yield* UploadTarget.make({ tusUrl: origin, assemblySslUrl: origin })
+      const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/endless"))
+      const first = yield* Tus.download(url).pipe(Stream.take(1), Stream.mkUint8Array)
+      assert.isAbove(first.length, 0)
+      const open = Effect.promise(() => new Promise((resolve) => server.getConnections((_, count) => resolve(count))))
+      yield* Effect.flatMap(open, (count) => (count === 0 ? Effect.void : Effect.fail(count))).pipe(
+        Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 400 })
+      )
+    })
+  )
+
+  it.effect("terminate tells what the server refuses", () =>
+    Effect.gen(function* () {
+      const statuses = [403, 404, 410, 423, 500] as const
+      const { target } = yield* Scene.make(
+        statuses.map((status): Fault => ({ _tag: "Status", method: "DELETE", status }))
+      )
+      const { url } = yield* Tus.create(target, fixed)
+      const tags = yield* Effect.forEach(statuses, () =>
+        Effect.map(Effect.flip(Tus.terminate(url)), ({ _tag }) => _tag)
+      )
+      assert.deepStrictEqual(tags, ["UploadRefused", "UploadGone", "UploadGone", "UploadLocked", "ServerFailure"])
+      yield* Tus.terminate(url)
+      assert.strictEqual((yield* Effect.flip(Tus.offset(url)))._tag, "UploadGone")
+    })
+  )
+})
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A 413", (it) => {
+  const bytes = Scene.content(600_000)
+  const tooLarge: Fault = { _tag: "Status", method: "PATCH", status: 413 }
+  const failure = (faults: ReadonlyArray<Fault>, source: UploadSource.UploadSource) =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make(faults)
+      return yield* Effect.flip(Upload.run(target, source, { ...Scene.options, chunkSize: 100_000 }))
+    })
+  const told = (size: string): Fault => ({
+    _tag: "Status",
+    method: "OPTIONS",
+    status: 200,
+    headers: { "tus-max-size": size }
+  })
+
+  it.effect("of a proxy advises chunkSize, and with it the upload arrives", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make()
+      server.maxBody = 200_000
+      const upload = (options: Partial<Upload.Options>) =>
+        Upload.run(target, UploadSource.fromBytes(bytes), { ...Scene.options, ...options })
+      assert.deepInclude(yield* Effect.flip(upload({})), { _tag: "TooLarge", advice: "set chunkSize" })
+      yield* upload({ chunkSize: 200_000 })
+      assert.strictEqual(yield* Scene.stored(server, 1), TusServer.sha256(bytes))
+    })
+  )
+
+  it.effect("of an upload above the largest one has no advice, but says how large that is", () =>
+    Effect.gen(function* () {
+      const error = yield* failure([tooLarge, told("599999")], UploadSource.fromBytes(bytes))
+      assert.deepInclude(error, { _tag: "TooLarge", request: "append", maxSize: 599_999n })
+      assert.notProperty(error, "advice")
+      const exact = yield* failure([tooLarge, told("600000")], UploadSource.fromBytes(bytes))
+      assert.deepInclude(exact, { maxSize: 600_000n, advice: "set chunkSize" })
+    })
+  )
+
+  it.effect("has none either where the server, or the source, does not tell", () =>
+    Effect.gen(function* () {
+      const silent = yield* failure(
+        [tooLarge, { _tag: "Status", method: "OPTIONS", status: 500 }],
+        UploadSource.fromBytes(bytes)
+      )
+      assert.notProperty(silent, "maxSize")
+      assert.notProperty(silent, "advice")
+      const endless = yield* failure([tooLarge], UploadSource.fromStream(Scene.pieces(bytes, 10_000)))
+      assert.deepInclude(endless, { _tag: "TooLarge", maxSize: BigInt(TusServer.maxSize) })
+      assert.notProperty(endless, "advice")
+    })
+  )
+})
