@@ -44,6 +44,7 @@ import * as Server from "./internal/Server.ts"
 import * as Statistics from "./internal/Statistics.ts"
 import * as StatisticsStore from "./internal/StatisticsStore.ts"
 import * as TokenRoute from "./internal/TokenRoute.ts"
+import * as Expiry from "./internal/tus/Expiry.ts"
 import * as Tus from "./internal/tus/Tus.ts"
 import * as UploadLocks from "./internal/tus/UploadLocks.ts"
 import * as Uploads from "./internal/tus/Uploads.ts"
@@ -93,6 +94,7 @@ export interface Workspace {
  * - `seed`: ids and keys are the same with every run, in the order in which they are asked for, and no secret.
  * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
  *   default. It doubles with every further one; there are 8.
+ * - `uploadLifetime`: of uploads that are not finished, and of parts, 24 hours by default. Then they are gone (410).
  * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
  */
 export interface Options {
@@ -102,6 +104,7 @@ export interface Options {
   readonly workspaces?: ReadonlyArray<Workspace> | undefined
   readonly seed?: string | undefined
   readonly notificationPause?: Duration.Input | undefined
+  readonly uploadLifetime?: Duration.Input | undefined
   readonly tokenLifetime?: Duration.Input | undefined
 }
 
@@ -153,8 +156,9 @@ const stores = Layer.mergeAll(
 )
 
 /** What the routes work with, from the top down. */
-const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour" }: Options) =>
+const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour", uploadLifetime = "24 hours" }: Options) =>
   Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
+    Layer.provideMerge(Expiry.layer(Duration.fromInputUnsafe(uploadLifetime))),
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
     Layer.provideMerge(Endings.layer),

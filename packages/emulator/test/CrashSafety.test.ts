@@ -15,6 +15,7 @@ import * as Redacted from "effect/Redacted"
 import { fork } from "node:child_process"
 import { createHash } from "node:crypto"
 import { request } from "node:http"
+import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 
 const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
@@ -172,6 +173,55 @@ it.live(
       )
       assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
       assert.deepInclude(status.uploads?.[0], { size, sha256 })
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
+  30_000
+)
+
+it.live(
+  "what was stored before a crash is not stored again when its Assembly is executed again",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* fs.makeTempDirectoryScoped()
+      const content = bytes.slice(0, 1000)
+      const steps = {
+        hashed: { use: ":original", robot: "/file/hash" },
+        stored: { use: "hashed", robot: "/transloadit/store", path: "folder/stored.txt" },
+        waiting: { use: "stored", robot: "/emulator/wait", seconds: 600 }
+      }
+      /** The asset that the Step made, as soon as it is there. */
+      const storedBy = (id: Assembly.AssemblyId) =>
+        Effect.repeat(Assemblies.get(id), { until: ({ results }) => results?.["stored"] !== undefined }).pipe(
+          Effect.map(({ ok, results }) => {
+            const file = results?.["stored"]?.[0]
+            return { ok, asset: file?.asset_id, version: file?.version_id, path: file?.path }
+          })
+        )
+
+      const first = yield* start({ data })
+      const { before, id } = yield* Effect.gen(function* () {
+        const status = yield* Assemblies.create({
+          numExpectedUploadFiles: 1,
+          steps: { ":original": { robot: "/upload/handle" }, ...steps }
+        })
+        yield* patch(yield* create(status, content.length), 0, content)
+        const id = Assembly.AssemblyId.make(status.assembly_id)
+        return { id, before: yield* storedBy(id) }
+      }).pipe(Effect.provide(client(first.ready)))
+      assert.strictEqual(before.ok, "ASSEMBLY_EXECUTING")
+      assert.isString(before.version)
+      yield* first.kill
+
+      const again = yield* start({ data })
+      assert.deepStrictEqual(yield* storedBy(id).pipe(Effect.provide(client(again.ready))), before)
+      yield* again.kill
+      const database = new DatabaseSync(`${data}/emulator.sqlite`)
+      const rows = database.prepare("SELECT id FROM versions").all()
+      database.close()
+      assert.deepStrictEqual(
+        rows.map(({ id }) => id),
+        [before.version]
+      )
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
   30_000
 )

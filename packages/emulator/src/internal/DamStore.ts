@@ -17,6 +17,8 @@ export interface New {
   readonly folders: ReadonlyArray<string>
   readonly filename: string
   readonly blob: string
+  /** Names the work that stores it. Work that is done again stores nothing more. */
+  readonly madeBy: string
   readonly mime: string | null
   readonly digest: FileStore.Digest
 }
@@ -93,8 +95,13 @@ const statements = (database: Database.Database["Service"]) => ({
      VALUES (:id, :workspace, :folderId, :name, :versionId, :now)`
   ),
   insertVersion: database.command(
-    `INSERT INTO versions (id, asset_id, blob, mime, size, md5hash, sha256, created_at)
-     VALUES (:id, :assetId, :blob, :mime, :size, :md5hash, :sha256, :now)`
+    `INSERT INTO versions (id, asset_id, blob, made_by, mime, size, md5hash, sha256, created_at)
+     VALUES (:id, :assetId, :blob, :madeBy, :mime, :size, :md5hash, :sha256, :now)`
+  ),
+  madeBy: database.query(
+    AssetRow,
+    `SELECT assets.*, versions.id AS version_id, versions.mime, versions.size, versions.md5hash, versions.sha256
+     FROM versions JOIN assets ON assets.id = versions.asset_id WHERE versions.made_by = :madeBy`
   ),
   setVersion: database.command("UPDATE assets SET version_id = :versionId, updated_at = :now WHERE id = :id"),
   place: database.command("UPDATE assets SET folder_id = :folderId, filename = :name, updated_at = :now WHERE id = :id")
@@ -155,6 +162,8 @@ const storeNow = (
   fresh: { readonly assetId: string; readonly versionId: string; readonly folderIds: ReadonlyArray<string> },
   now: number
 ): DamAsset.Asset | Problem => {
+  const made = sql.madeBy.first({ madeBy: file.madeBy })
+  if (Option.isSome(made)) return toAsset(sql, made.value)
   if (isPathTooLong([...file.folders, file.filename].join("/"))) return "PathTooLong"
   const folderId = ensureFolder(sql, file, fresh.folderIds)
   const place = { workspace: file.workspace, folderId: folderId ?? null, name: file.filename }
@@ -167,7 +176,15 @@ const storeNow = (
   })
   if (Option.isSome(existing)) sql.setVersion({ id: assetId, versionId, now })
   else sql.insertAsset({ ...place, id: assetId, versionId, now })
-  sql.insertVersion({ id: versionId, assetId, blob: file.blob, mime: file.mime, ...file.digest, now })
+  sql.insertVersion({
+    id: versionId,
+    assetId,
+    blob: file.blob,
+    madeBy: file.madeBy,
+    mime: file.mime,
+    ...file.digest,
+    now
+  })
   return toAsset(sql, Option.getOrThrow(sql.asset.first({ workspace: file.workspace, id: assetId })))
 }
 

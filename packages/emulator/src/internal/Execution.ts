@@ -55,7 +55,7 @@ const make = Effect.gen(function* () {
     const plan = yield* Steps.plan(assembly.steps, robots)
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
       const input = uses.length === 0 ? uploaded : uses.flatMap((used) => results.get(used) ?? [])
-      const made = yield* robot.run({ assembly, step, files: input })
+      const made = yield* robot.run({ assembly, name, step, files: input })
       results.set(name, made)
       yield* assemblies.progress(id, { uploads: toFiles(uploaded), results: toResults(results) })
       for (const file of toFiles(made)) yield* updates.publish(Updates.resultFinished(id, name, file))

@@ -60,6 +60,8 @@ export class FileStore extends Context.Service<
     readonly read: (id: string) => Stream.Stream<Uint8Array>
     /** Makes a blob of others, one after the other. Whoever sees it sees all of it. */
     readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void>
+    /** The names of all files, of blobs that are not whole as well. */
+    readonly names: Effect.Effect<ReadonlyArray<string>>
     readonly remove: (id: string) => Effect.Effect<void>
   }
 >()("@assembly-effect/emulator/FileStore") {}
@@ -97,6 +99,8 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const sizeOf = (id: string) =>
     fs.stat(fileOf(id)).pipe(
       Effect.map(({ size }) => ByteSize.toBigInt(size)),
+      // Its bytes were given up.
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0n)),
       Effect.orDie
     )
   const hashings = new Map<string, Hashing>()
@@ -156,6 +160,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
         for (const part of parts) yield* Stream.runForEach(read(part), (chunk) => file.writeAll(chunk))
         yield* fs.rename(made, fileOf(id))
       }).pipe(Effect.scoped, Effect.orDie),
+    names: Effect.orDie(fs.readDirectory(folder)),
     remove: (id) => {
       hashings.delete(id)
       return Effect.orDie(fs.remove(fileOf(id), { force: true }))

@@ -59,6 +59,10 @@ export class UploadStore extends Context.Service<
     readonly setLength: (id: string, length: bigint) => Effect.Effect<void>
     /** All bytes are there. Whether it was this call that finished it. */
     readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean>
+    /** The ids of those whose bytes are still of use, where what began before this time is over. */
+    readonly kept: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>>
+    /** The ids of those that were not finished in time, and of parts. */
+    readonly expired: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>>
     /** Ends the URL of an upload. A finished one stays as the receipt that the file arrived. */
     readonly terminate: (id: string) => Effect.Effect<void>
   }
@@ -72,6 +76,13 @@ const ofAssemblySql = `
 SELECT * FROM uploads
 WHERE assembly_id = :assemblyId AND kind <> 'partial' AND (terminated_at IS NULL OR finished_at IS NOT NULL) ORDER BY rowid`
 
+const Id = Schema.Struct({ id: Schema.String })
+
+const isExpired = "(finished_at IS NULL OR kind = 'partial') AND created_at < :createdBefore"
+
+/** A form is never continued, and what was terminated is only kept where it is finished. */
+const isOfUse = `NOT (${isExpired}) AND (finished_at IS NOT NULL OR (terminated_at IS NULL AND kind <> 'form'))`
+
 const make = Effect.gen(function* () {
   const database = yield* Database.Database
   const insert = database.command(insertSql)
@@ -82,6 +93,8 @@ const make = Effect.gen(function* () {
     `UPDATE uploads SET finished_at = :now, md5hash = :md5hash, sha256 = :sha256
      WHERE id = :id AND finished_at IS NULL`
   )
+  const kept = database.query(Id, `SELECT id FROM uploads WHERE ${isOfUse}`)
+  const expired = database.query(Id, `SELECT id FROM uploads WHERE ${isExpired}`)
   const terminate = database.command("UPDATE uploads SET terminated_at = :now WHERE id = :id")
 
   return UploadStore.of({
@@ -96,6 +109,8 @@ const make = Effect.gen(function* () {
       const now = (yield* DateTime.now).epochMilliseconds
       return finish({ id, now, md5hash: digest?.md5hash ?? null, sha256: digest?.sha256 ?? null }) === 1
     }),
+    kept: (createdBefore) => Effect.sync(() => kept.all({ createdBefore }).map(({ id }) => id)),
+    expired: (createdBefore) => Effect.sync(() => expired.all({ createdBefore }).map(({ id }) => id)),
     terminate: Effect.fnUntraced(function* (id) {
       const now = (yield* DateTime.now).epochMilliseconds
       terminate({ id, now })

@@ -111,5 +111,11 @@ CREATE TABLE notifications (
 CREATE INDEX notifications_by_assembly ON notifications (assembly_id)
 `
 
+const third = `
+-- Which work of which Assembly made it, so that work that is done again after a crash makes it once.
+ALTER TABLE versions ADD COLUMN made_by TEXT;
+CREATE UNIQUE INDEX versions_by_maker ON versions (made_by)
+`
+
 /** Each script brings the database one version further; one that has run somewhere is never changed again. */
-export const migrations: ReadonlyArray<string> = [first, second]
+export const migrations: ReadonlyArray<string> = [first, second, third]

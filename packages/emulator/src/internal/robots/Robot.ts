@@ -14,6 +14,8 @@ export interface StepFile {
 /** What a robot works on. */
 export interface Work {
   readonly assembly: AssemblyStore.Row
+  /** The name of the Step. */
+  readonly name: string
   readonly step: Assembly.Step
   readonly files: ReadonlyArray<StepFile>
 }

@@ -52,13 +52,15 @@ export const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
 
   const store = Effect.fnUntraced(
-    function* (work: Work, source: StepFile) {
+    function* (work: Work, source: StepFile, index: number) {
       const place = yield* placeOf(work, source)
       const asset = yield* dam
         .store({
           ...place,
           workspace: work.assembly.workspace,
           blob: source.blob,
+          // Steps and files have the same order each time.
+          madeBy: `${work.assembly.id}/${work.name}/${index}`,
           mime: source.file.mime ?? null,
           digest: source.digest
         })
@@ -83,7 +85,7 @@ export const make = Effect.gen(function* () {
 
   const robot: Robot = {
     isSlow: false,
-    run: (work) => Effect.forEach(work.files, (source) => store(work, source))
+    run: (work) => Effect.forEach(work.files, (source, index) => store(work, source, index))
   }
   return robot
 })

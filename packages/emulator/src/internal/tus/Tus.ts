@@ -12,8 +12,8 @@ import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import * as Origin from "../Origin.ts"
-import type * as UploadStore from "../UploadStore.ts"
 import * as Checksum from "./Checksum.ts"
+import * as Expiry from "./Expiry.ts"
 import * as TusRefusal from "./TusRefusal.ts"
 import * as Uploads from "./Uploads.ts"
 
@@ -67,13 +67,14 @@ const bodySize = (headers: Headers.Headers): bigint | undefined => {
   return length === undefined ? undefined : BigInt(length)
 }
 
-/** When an upload that is not finished is given up (tus 1.0.0, "Expiration"). */
-const expiry = ({ finished_at }: UploadStore.Row, at: DateTime.Utc): Readonly<Record<string, string>> =>
-  finished_at === null ? { "upload-expires": DateTime.toDateUtc(at).toUTCString() } : {}
+/** When an upload is given up (tus 1.0.0, "Expiration"). */
+const expiryHeader = (at: DateTime.Utc | undefined): Readonly<Record<string, string>> =>
+  at === undefined ? {} : { "upload-expires": DateTime.toDateUtc(at).toUTCString() }
 
 const body = (request: Request) => Stream.mapError(request.stream, () => TusRefusal.brokenBody)
 
 const handlers = Effect.gen(function* () {
+  const expiry = yield* Expiry.Expiry
   const origin = yield* Origin.Origin
   const uploads = yield* Uploads.Uploads
   const uploadId = Effect.map(HttpRouter.params, ({ uploadId: id = "" }) => id)
@@ -82,7 +83,7 @@ const handlers = Effect.gen(function* () {
     empty(201, {
       location: origin.uploadUrl(row.id),
       "upload-offset": String(offset),
-      ...expiry(row, uploads.expiresAt(row))
+      ...expiryHeader(expiry.of(row))
     })
 
   const create = Effect.fnUntraced(function* (request: Request) {
@@ -114,7 +115,7 @@ const handlers = Effect.gen(function* () {
       "upload-metadata": row.metadata,
       ...(row.concat === null ? {} : { "upload-concat": row.concat }),
       ...(row.length === null ? { "upload-defer-length": "1" } : { "upload-length": String(row.length) }),
-      ...expiry(row, uploads.expiresAt(row))
+      ...expiryHeader(expiry.of(row))
     })
   })
 

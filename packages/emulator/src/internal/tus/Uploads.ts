@@ -1,7 +1,6 @@
 import type * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -16,6 +15,7 @@ import { maxSizeExceeded } from "../robots/Robot.ts"
 import * as Updates from "../Updates.ts"
 import * as UploadedFiles from "../UploadedFiles.ts"
 import * as UploadStore from "../UploadStore.ts"
+import * as Expiry from "./Expiry.ts"
 import * as TusRefusal from "./TusRefusal.ts"
 import * as UploadLocks from "./UploadLocks.ts"
 
@@ -60,8 +60,6 @@ export class Uploads extends Context.Service<
     readonly create: (creation: Creation) => Effect.Effect<Upload, TusRefusal.TusRefusal>
     /** Puts finished parts together (tus 1.0.0, "Concatenation"). The parts stay. */
     readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal>
-    /** When an upload that is not finished by then is gone. */
-    readonly expiresAt: (upload: UploadStore.Row) => DateTime.Utc
     readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal>
     /** Appends bytes as they come and tells the new offset. What was stored before a failure stays and counts. */
     readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal>
@@ -90,15 +88,10 @@ const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append
   return append.size !== undefined && append.size > room ? yield* TusRefusal.sizeExceeded : room
 })
 
-/** How long an upload may take that is not finished. */
-const lifetime = { hours: 24 }
-
-const expiresAt = ({ created_at }: UploadStore.Row): DateTime.Utc =>
-  DateTime.add(DateTime.makeUnsafe(created_at), lifetime)
-
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const execution = yield* Execution.Execution
+  const expiry = yield* Expiry.Expiry
   const files = yield* FileStore.FileStore
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
@@ -111,7 +104,8 @@ const make = Effect.gen(function* () {
   const load = Effect.fnUntraced(function* (id: string) {
     const row = yield* uploads.find(id)
     if (Option.isNone(row)) return yield* TusRefusal.uploadNotFound
-    if (row.value.finished_at === null && DateTime.isLessThan(expiresAt(row.value), yield* DateTime.now)) {
+    if (yield* expiry.isOver(row.value)) {
+      yield* files.remove(id)
       return yield* TusRefusal.uploadExpired
     }
     return { row: row.value, offset: yield* files.size(id) }
@@ -170,6 +164,7 @@ const make = Effect.gen(function* () {
   const create = Effect.fnUntraced(function* (creation: Creation) {
     const assembly = yield* assemblyAt(creation.metadata.assembly_url)
     yield* checkSize(assembly, creation.length)
+    yield* expiry.sweep
     const id = yield* newId
     const kind = creation.concat === undefined ? "ordinary" : "partial"
     yield* files.create(id, { isHashed: kind === "ordinary" })
@@ -243,7 +238,6 @@ const make = Effect.gen(function* () {
   return Uploads.of({
     create,
     concatenate,
-    expiresAt,
     download: downloadable,
     // A former process may have been killed between the last bytes and what follows from them.
     get: (id) => locks.hold(id, () => Effect.andThen(settle(id), load(id))),
@@ -266,6 +260,7 @@ export const layer: Layer.Layer<
   never,
   | AssemblyStore.AssemblyStore
   | Execution.Execution
+  | Expiry.Expiry
   | FileStore.FileStore
   | Origin.Origin
   | SecureRandom.SecureRandom

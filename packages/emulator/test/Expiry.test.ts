@@ -1,0 +1,98 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as TestClock from "effect/testing/TestClock"
+import { createUpload, head, layer, patch, storeAt, uploadOne } from "./support.ts"
+
+const bytes = new Uint8Array(10)
+
+const filesOf = Effect.fnUntraced(function* (data: string) {
+  const fs = yield* FileSystem.FileSystem
+  return (yield* fs.readDirectory(`${data}/files`)).toSorted()
+})
+
+const idOf = (url: string): string => url.slice(url.lastIndexOf("/") + 1)
+
+/** An upload that has 4 of its 10 bytes, one that has them all, and a part that has them all. */
+const begin = Effect.gen(function* () {
+  const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 2 })
+  const create = Effect.fnUntraced(function* (headers: Readonly<Record<string, string>>, content: Uint8Array) {
+    const created = yield* createUpload(assembly, { "upload-length": "10", ...headers })
+    const url = created.headers["location"] ?? ""
+    yield* patch(url, 0, content)
+    return url
+  })
+  return {
+    assembly,
+    begun: yield* create({}, bytes.subarray(0, 4)),
+    finished: yield* create({}, bytes),
+    part: yield* create({ "upload-concat": "partial" }, bytes)
+  }
+})
+
+const checkGone = Effect.fnUntraced(function* ({ assembly, begun, finished, part }: Effect.Success<typeof begin>) {
+  for (const url of [begun, part]) {
+    assert.strictEqual((yield* head(url)).status, 410)
+    const answer = yield* patch(url, 4, bytes.subarray(4))
+    assert.strictEqual(answer.status, 410)
+    assert.match(answer.text, /^ERR_UPLOAD_EXPIRED: .+\n$/)
+  }
+  assert.strictEqual((yield* head(finished)).headers["upload-offset"], "10")
+  const status = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+  assert.deepInclude(status, { ok: "ASSEMBLY_UPLOADING", bytes_received: 10 })
+})
+
+// The test clock is the one of the client and of the emulator.
+it.effect("what is not finished in time, and a part, is gone and its bytes with it", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    yield* Effect.gen(function* () {
+      const uploads = yield* begin
+      yield* TestClock.adjust("24 hours")
+      assert.strictEqual((yield* head(uploads.begun)).status, 200)
+      assert.lengthOf(yield* filesOf(data), 3)
+      yield* TestClock.adjust("1 second")
+      const next = yield* createUpload(yield* Assemblies.create({ numExpectedUploadFiles: 1 }), {
+        "upload-length": "1"
+      })
+      const kept = [uploads.finished, next.headers["location"] ?? ""]
+      assert.deepStrictEqual(yield* filesOf(data), kept.map(idOf).toSorted())
+      yield* checkGone(uploads)
+    }).pipe(Effect.provide(layer({ data })))
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.live("what nobody can use any more is removed when the emulator starts", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const first = yield* Effect.gen(function* () {
+      return { uploads: yield* begin, baseUrl: (yield* Emulator.Emulator).baseUrl }
+    }).pipe(Effect.provide(layer({ data })))
+    const { begun, finished, part } = first.uploads
+
+    // What a crash leaves: a blob before its upload is known, one that was being put together or proven.
+    for (const name of ["0".repeat(32), `${"1".repeat(32)}.part`, `${idOf(begun)}.part`]) {
+      yield* fs.writeFile(`${data}/files/${name}`, bytes)
+    }
+    const port = Number(new URL(first.baseUrl).port)
+    yield* Effect.gen(function* () {
+      assert.deepStrictEqual(yield* filesOf(data), [begun, finished, part].map(idOf).toSorted())
+      assert.strictEqual((yield* head(begun)).headers["upload-offset"], "4")
+      const stored = yield* uploadOne({ steps: storeAt("kept.txt") }, bytes)
+      assert.strictEqual(stored.ok, "ASSEMBLY_COMPLETED")
+    }).pipe(Effect.provide(layer({ data, port })))
+
+    yield* Effect.gen(function* () {
+      const left = yield* filesOf(data)
+      assert.lengthOf(left, 2)
+      assert.include(left, idOf(finished))
+      yield* checkGone(first.uploads)
+    }).pipe(Effect.provide(layer({ data, port, uploadLifetime: 0 })))
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
