@@ -219,25 +219,28 @@ it.live(
       const rows = database.prepare("SELECT id FROM versions").all()
       database.close()
       assert.deepStrictEqual(
-        rows.map(({ id }) => id),
+        rows.map((row) => row["id"]),
         [before.version]
       )
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
   30_000
 )
 
-it.live("a data folder belongs to one emulator at a time", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const other = yield* start({ data })
-    const refused = yield* Effect.flip(Layer.build(Emulator.layer({ data })))
-    assert.strictEqual(refused._tag, "DataInUse")
-    // However it ends.
-    yield* other.kill
-    yield* Layer.build(Emulator.layer({ data }))
-    assert.strictEqual((yield* Effect.flip(Layer.build(Emulator.layer({ data }))))._tag, "DataInUse")
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+it.live(
+  "a data folder belongs to one emulator at a time",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* fs.makeTempDirectoryScoped()
+      const other = yield* start({ data })
+      const refused = yield* Effect.flip(Layer.build(Emulator.layer({ data })))
+      assert.strictEqual(refused._tag, "DataInUse")
+      // However it ends.
+      yield* other.kill
+      yield* Layer.build(Emulator.layer({ data }))
+      assert.strictEqual((yield* Effect.flip(Layer.build(Emulator.layer({ data }))))._tag, "DataInUse")
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
+  30_000
 )
 
 it.live(

@@ -8,7 +8,7 @@ import type * as Auth from "@assembly-effect/schema/Auth"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, it, layer } from "@effect/vitest"
+import { assert, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -128,7 +128,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
   )
 })
 
-it.live("a folder of data keeps them, and credentials come first", () =>
+live("a folder of data keeps them, and credentials come first", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
