@@ -205,8 +205,8 @@ it.live(
           steps: { ":original": { robot: "/upload/handle" }, ...steps }
         })
         yield* patch(yield* create(status, content.length), 0, content)
-        const id = Assembly.AssemblyId.make(status.assembly_id)
-        return { id, before: yield* storedBy(id) }
+        const created = Assembly.AssemblyId.make(status.assembly_id)
+        return { id: created, before: yield* storedBy(created) }
       }).pipe(Effect.provide(client(first.ready)))
       assert.strictEqual(before.ok, "ASSEMBLY_EXECUTING")
       assert.isString(before.version)
