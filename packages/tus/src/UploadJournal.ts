@@ -5,7 +5,6 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -15,10 +14,11 @@ import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Files from "./internal/journalFiles.ts"
+import * as Stores from "./internal/journalStores.ts"
+import * as Lease from "./internal/Lease.ts"
 import * as UploadTarget from "./UploadTarget.ts"
 
 /** The journal could not be read or written: no space, no permission, no store. Nothing is sent without it. */
@@ -146,16 +146,9 @@ export interface Options {
   readonly leaseDuration?: Duration.Input | undefined
 }
 
-const Lease = Schema.fromJsonString(Schema.Struct({ owner: Schema.String, until: Schema.Finite }))
-const decodeLease = Schema.decodeOption(Lease)
-const encodeLease = Schema.encodeSync(Lease)
-
-const leaseKey = (key: string) => `lease-${key}`
-
 /** A journal over a store. */
 export const make = (store: Store, options: Options = {}): UploadJournal["Service"] => {
   const expiry = Duration.toMillis(options.expiry ?? "24 hours")
-  const leaseMillis = Duration.toMillis(options.leaseDuration ?? "10 seconds")
 
   const read = (key: string) =>
     Effect.flatMap(store.get(key), (text) =>
@@ -166,30 +159,6 @@ export const make = (store: Store, options: Options = {}): UploadJournal["Servic
             // The issue would tell the text, which holds capabilities.
             Effect.mapError(() => new JournalTorn({ key, problem: `${text.length} characters that are no entry` }))
           )
-    )
-
-  const claim = (key: string, owner: string) =>
-    Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      return yield* store.claim(leaseKey(key), encodeLease({ owner, until: now + leaseMillis }), (existing) =>
-        Option.match(decodeLease(existing), {
-          // A torn lease protects nobody.
-          onNone: () => true,
-          onSome: (lease) => lease.owner === owner || lease.until <= now
-        })
-      )
-    })
-
-  const readLease = (key: string) =>
-    Effect.map(store.get(leaseKey(key)), (text) => Option.flatMap(Option.fromUndefinedOr(text), decodeLease))
-
-  const leasedUntil = (key: string) =>
-    Effect.map(readLease(key), Option.match({ onNone: () => 0, onSome: ({ until }) => until }))
-
-  /** Only one's own: a lease that ran out may be another's by now. */
-  const release = (key: string, owner: string) =>
-    Effect.flatMap(readLease(key), (lease) =>
-      Option.exists(lease, (held) => held.owner === owner) ? store.remove(leaseKey(key)) : Effect.void
     )
 
   return {
@@ -207,26 +176,16 @@ export const make = (store: Store, options: Options = {}): UploadJournal["Servic
     list: Effect.gen(function* () {
       const found: Array<{ readonly key: string; readonly entry: Entry }> = []
       for (const key of yield* store.keys) {
-        if (key.startsWith("lease-")) continue
+        if (Lease.isKey(key)) continue
         const entry = yield* Effect.catchTag(read(key), "JournalTorn", () => Effect.succeed(Option.none<Entry>()))
         if (Option.isSome(entry)) found.push({ key, entry: entry.value })
       }
       return found
     }),
-    lease: (key) =>
-      Effect.gen(function* () {
-        const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
-          Effect.provide(SecureRandom.layerWebCrypto)
-        )
-        if (!(yield* claim(key, owner))) return yield* new UploadLeased({ key, until: yield* leasedUntil(key) })
-        yield* Effect.addFinalizer(() => Effect.ignore(release(key, owner)))
-        yield* claim(key, owner).pipe(
-          Effect.ignore,
-          Effect.repeat(Schedule.spaced(Duration.millis(leaseMillis / 3))),
-          Effect.delay(Duration.millis(leaseMillis / 3)),
-          Effect.forkScoped
-        )
-      })
+    lease: Lease.make(store, {
+      millis: Duration.toMillis(options.leaseDuration ?? "10 seconds"),
+      leased: (key, until) => new UploadLeased({ key, until })
+    })
   }
 }
 
@@ -257,26 +216,11 @@ export const keyOf = (
     )
   ).pipe(Effect.map(Hex.encode), Effect.provide(Digest.layerWebCrypto))
 
-const memory = (): Store => {
-  const texts = new Map<string, string>()
-  return {
-    get: (key) => Effect.sync(() => texts.get(key)),
-    set: (key, text) => Effect.sync(() => void texts.set(key, text)),
-    remove: (key) => Effect.sync(() => void texts.delete(key)),
-    keys: Effect.sync(() => [...texts.keys()]),
-    claim: (key, text, mayReplace) =>
-      Effect.sync(() => {
-        const existing = texts.get(key)
-        if (existing !== undefined && !mayReplace(existing)) return false
-        texts.set(key, text)
-        return true
-      })
-  }
-}
+const failed = (action: JournalFailed["action"], problem: string) => new JournalFailed({ action, problem })
 
 /** A journal in memory: it survives a failed upload, not the process. */
 export const layerMemory = (options?: Options): Layer.Layer<UploadJournal> =>
-  Layer.sync(UploadJournal, () => make(memory(), options))
+  Layer.sync(UploadJournal, () => make(Stores.memory(), options))
 
 /**
  * A journal in a folder, one file an entry, readable by its owner only. Files are replaced as a whole: a crash leaves
@@ -290,34 +234,8 @@ export const layerFileSystem = (
 ): Layer.Layer<UploadJournal, JournalFailed, FileSystem.FileSystem | Path.Path> =>
   Layer.effect(
     UploadJournal,
-    Effect.map(
-      Files.make(folder, (action, problem) => new JournalFailed({ action, problem })),
-      (store) => make(store, options)
-    )
+    Effect.map(Files.make(folder, failed), (store) => make(store, options))
   )
-
-const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => {
-  const failed =
-    (action: JournalFailed["action"]) =>
-    (error: KeyValueStore.KeyValueStoreError): JournalFailed =>
-      new JournalFailed({ action, problem: error.message })
-  const get = (key: string) => Effect.mapError(store.get(key), failed("read"))
-  const set = (key: string, text: string) => Effect.mapError(store.set(key, text), failed("write"))
-  return {
-    get,
-    set,
-    remove: (key) => Effect.mapError(store.remove(key), failed("remove")),
-    keys: Effect.mapError(store.keys, failed("list")),
-    // A KeyValueStore has no compare-and-set: what was written is read again, so that of two only the last stays.
-    claim: (key, text, mayReplace) =>
-      Effect.gen(function* () {
-        const existing = yield* get(key)
-        if (existing !== undefined && !mayReplace(existing)) return false
-        yield* set(key, text)
-        return (yield* get(key)) === text
-      })
-  }
-}
 
 /**
  * A journal in any KeyValueStore: SQL, Redis, or the storage of a browser.
@@ -331,6 +249,6 @@ export const layerKeyValueStore = (options?: Options): Layer.Layer<UploadJournal
   Layer.effect(
     UploadJournal,
     Effect.map(KeyValueStore.KeyValueStore, (store) =>
-      make(fromKeyValueStore(KeyValueStore.prefix(store, "upload-journal-")), options)
+      make(Stores.fromKeyValueStore(KeyValueStore.prefix(store, "upload-journal-"), failed), options)
     )
   )

@@ -30,6 +30,8 @@ export interface Place {
   readonly created: Effect.Effect<number>
   /** The largest upload that the server says it takes, in bytes. */
   readonly maxSize: bigint
+  /** The checksum algorithms that the server offers. */
+  readonly checksums: ReadonlyArray<string>
 }
 
 /** Makes a place for each test. */
@@ -50,7 +52,8 @@ const independent = Layer.succeed(Servers, {
     refuse: (method, status) => Effect.sync(() => void server.faults.push({ _tag: "Status", method, status })),
     sha256: Scene.stored(server),
     created: Effect.sync(() => server.created.length),
-    maxSize: 1024n ** 3n
+    maxSize: 1024n ** 3n,
+    checksums: []
   }))
 })
 
@@ -85,7 +88,8 @@ const emulator = Layer.effect(
           refuse: (method, code) => faults.inject(Faults.Fault.RefuseEarly({ method, status: code })),
           sha256: Effect.map(status, ({ uploads }) => uploads?.[0]?.sha256),
           created: Effect.map(status, ({ tus_uploads }) => tus_uploads?.length ?? 0),
-          maxSize: 2n ** 63n - 1n
+          maxSize: 2n ** 63n - 1n,
+          checksums: ["sha1", "sha256", "md5"]
         } satisfies Place
       }).pipe(Effect.provideContext(context))
     }
