@@ -58,6 +58,10 @@ export const ours = (origin: string, path: string, options?: Partial<Upload.Opti
     return yield* Upload.run(yield* target(origin), source, { metadata, ...options })
   }).pipe(Effect.mapError(toBenchError))
 
+/** An upload whose file is read into the memory of earlier pieces. */
+export const reusing = <A, E, R>(upload: Effect.Effect<A, E, R>) =>
+  Effect.provideService(upload, UploadSource.ReusePieces, true)
+
 /** Our upload of any source. */
 export const oursOf = (origin: string, source: UploadSource.UploadSource, options?: Partial<Upload.Options>) =>
   Effect.flatMap(target(origin), (to) => Upload.run(to, source, { metadata, ...options })).pipe(

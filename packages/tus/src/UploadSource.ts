@@ -1,6 +1,7 @@
 /**
  * Where the bytes of an upload come from, and what it can do.
  */
+import type * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -122,6 +123,23 @@ const fileState = (info: FileSystem.File.Info): string =>
   })}`
 
 /**
+ * Whether the pieces of a file are read into the memory of earlier pieces, six later. Off by default.
+ *
+ * **When to use**
+ *
+ * On Node with its HTTP clients (undici, node:http, fetch), for large files: memory that is taken and left again is most
+ * of what an upload costs there.
+ *
+ * **Gotchas**
+ *
+ * A piece has no bytes any more once six others were taken. So the HTTP client must send them as they come: with one
+ * that collects the body first, the body is too short and the upload fails.
+ *
+ * @example Effect.provideService(Upload.run(target, source, options), UploadSource.ReusePieces, true)
+ */
+export const ReusePieces: Context.Reference<boolean> = Pieces.ReusePieces
+
+/**
  * A file, opened when its bytes are wanted and read as they are sent. It is known by its path, size and modification
  * time; a file that changes while it is uploaded fails the upload.
  */
@@ -138,6 +156,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         ? Effect.void
         : Effect.fail(new SourceFailed({ kind: "Changed", problem: `${path}: was ${state}, is ${fileState(now)}` }))
 
+    const learned: Pieces.Learned = { size: Pieces.smallest }
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {
@@ -145,14 +164,18 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
           const check = Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
           // What fits into one piece is checked once, after it was read.
           if (end - start > Pieces.smallest) yield* check
-          const pieceSize = yield* Pieces.pieceSize
+          const sizes = yield* Pieces.pieceSizes(learned)
+          const read = yield* Pieces.pieceReader
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
-              if (position >= end) return undefined
+              if (position >= end) {
+                sizes.done()
+                return undefined
+              }
               const rest = end - position
-              const wanted = pieceSize()
+              const wanted = sizes.next()
               const piece = yield* Effect.mapError(
-                file.readAlloc(rest < wanted ? Number(rest) : wanted, { position }),
+                read(file, rest < wanted ? Number(rest) : wanted, position),
                 unreadable
               )
               if (Option.isNone(piece)) {

@@ -15,6 +15,7 @@ export const row: Harness.Row = {
     const samples = yield* Harness.alternate(
       {
         ours: cost(Uploads.ours(origin, path)),
+        reusing: cost(Uploads.reusing(Uploads.ours(origin, path))),
         tus: cost(Uploads.theirs(origin, path, size))
       },
       { rounds: 5 }
@@ -25,6 +26,13 @@ export const row: Harness.Row = {
         target: Harness.atMost(1),
         unit: "s/GB",
         ours: samples.ours,
+        theirs: samples.tus
+      }),
+      Harness.ratio({
+        peer: "tus-js-client; ours with ReusePieces",
+        target: Harness.atMost(1),
+        unit: "s/GB",
+        ours: samples.reusing,
         theirs: samples.tus
       })
     ]

@@ -3,6 +3,9 @@ import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
+import type * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import type * as PlatformError from "effect/PlatformError"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
@@ -54,20 +57,81 @@ const ReadBudgetRef = Context.Reference<ReadBudget>("@assembly-effect/tus/ReadBu
 const grow = (current: number, elapsed: number, share: number): number =>
   Math.min(share, elapsed < fast ? current * 2 : elapsed > fast * 10 ? Math.max(least, current / 2) : current)
 
-/** The sizes of the pieces of one reader, asked before each piece. */
-export const pieceSize: Effect.Effect<() => number, never, Scope.Scope> = Effect.gen(function* () {
-  const budget = yield* ReadBudgetRef
-  const clock = yield* Clock.Clock
-  yield* budget.join
-  let size = Math.min(smallest, budget.share)
-  let last: number | undefined
-  return () => {
-    const now = clock.currentTimeMillisUnsafe()
-    if (last !== undefined) size = grow(size, now - last, budget.share)
-    last = now
-    return size
-  }
+/** The size that one source's last range came to, for its next: requests of a chunk each begin where the last ended. */
+export interface Learned {
+  size: number
+}
+
+/** The sizes of the pieces of one reader: `next` is asked before each piece, `done` told when all were taken. */
+export interface Sizes {
+  readonly next: () => number
+  readonly done: () => void
+}
+
+/** The sizes for one range. A range that does not come to its end teaches to start small again. */
+export const pieceSizes = (learned: Learned): Effect.Effect<Sizes, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const budget = yield* ReadBudgetRef
+    const clock = yield* Clock.Clock
+    yield* budget.join
+    let size = Math.min(learned.size, budget.share)
+    let last: number | undefined
+    learned.size = smallest
+    return {
+      next: () => {
+        const now = clock.currentTimeMillisUnsafe()
+        if (last !== undefined) size = grow(size, now - last, budget.share)
+        last = now
+        return size
+      },
+      done: () => {
+        learned.size = Math.max(smallest, size)
+      }
+    }
+  })
+
+/** See `UploadSource.ReusePieces`. */
+export const ReusePieces = Context.Reference<boolean>("@assembly-effect/tus/ReusePieces", {
+  defaultValue: () => false
 })
+
+/** Reads one piece of a file, or none at its end. */
+export type ReadPiece = (
+  file: FileSystem.File,
+  size: number,
+  position: bigint
+) => Effect.Effect<Option.Option<Uint8Array>, PlatformError.PlatformError>
+
+/**
+ * How many pieces may be on their way before the memory of the oldest is read into again. Node's clients have three at
+ * most: one in the socket, one before it, and the one that is being read.
+ */
+const onTheWay = 6
+
+const readFresh: ReadPiece = (file, size, position) => file.readAlloc(size, { position })
+
+const readAgain = (): ReadPiece => {
+  const given: Array<ArrayBuffer> = []
+  const memory = (size: number): ArrayBuffer => {
+    const oldest = given.length < onTheWay ? undefined : given.shift()
+    // The transfer empties the old piece: whoever still holds it finds no bytes there, never those of another piece.
+    return oldest === undefined || oldest.byteLength < size ? new ArrayBuffer(size) : oldest.transfer()
+  }
+  return (file, size, position) =>
+    Effect.suspend(() => {
+      const buffer = memory(size)
+      const piece = new Uint8Array(buffer, 0, size)
+      return Effect.map(file.read(piece, { position }), (read) => {
+        given.push(buffer)
+        return read === 0 ? Option.none() : Option.some(piece.subarray(0, read))
+      })
+    })
+}
+
+/** How the pieces of one range are read. */
+export const pieceReader: Effect.Effect<ReadPiece> = Effect.map(ReusePieces, (reuse) =>
+  reuse ? readAgain() : readFresh
+)
 
 /** How large the pieces are in which bytes in memory are sent. */
 const memoryPiece = 256 * 1024
