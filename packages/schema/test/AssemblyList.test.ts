@@ -84,7 +84,7 @@ describe("Listing", () => {
 
   it("takes an entry exactly when the schema of an entry does, and as the same value", () => {
     const base = { id: "a", created: "b" }
-    const of = (key: string, ...values: ReadonlyArray<unknown>) => values.map((value) => ({ ...base, [key]: value }))
+    const of = (key: string, ...values: ReadonlyArray<unknown>) => values.map((value) => Object.assign({}, base, { [key]: value }))
     const cycle: Record<string, unknown> = { ...base }
     cycle["self"] = cycle
     const strange = [1, 1.5, NaN, Infinity, -Infinity, "", "x", true, null, undefined, 1n, [], [undefined], {}]
@@ -95,7 +95,7 @@ describe("Listing", () => {
       { created: "b" },
       Object.create(base),
       Object.assign(Object.create(null), base),
-      Object.assign(new (class Row {})(), base),
+      Object.assign(new Error("no plain object"), base),
       JSON.parse('{"id":"a","created":"b","__proto__":{"x":1}}'),
       [],
       "a",
