@@ -84,7 +84,8 @@ describe("Listing", () => {
 
   it("takes an entry exactly when the schema of an entry does, and as the same value", () => {
     const base = { id: "a", created: "b" }
-    const of = (key: string, ...values: ReadonlyArray<unknown>) => values.map((value) => Object.assign({}, base, { [key]: value }))
+    const of = (key: string, ...values: ReadonlyArray<unknown>) =>
+      values.map((value) => Object.assign({}, base, { [key]: value }))
     const cycle: Record<string, unknown> = { ...base }
     cycle["self"] = cycle
     const strange = [1, 1.5, NaN, Infinity, -Infinity, "", "x", true, null, undefined, 1n, [], [undefined], {}]
@@ -110,10 +111,10 @@ describe("Listing", () => {
     }
   })
 
-  it.effect.prop("reads generated entries as the schema of an entry does", [AssemblyList.Entry], ([entry]) =>
+  it.effect.prop("reads generated entries as the schema of an entry does", [AssemblyList.Entry], ([listed]) =>
     Effect.gen(function* () {
-      const page = yield* Schema.decodeUnknownEffect(AssemblyList.Listing)({ items: [entry] })
-      assert.deepStrictEqual(page.items, [yield* Schema.decodeUnknownEffect(AssemblyList.Entry)(entry)])
+      const page = yield* Schema.decodeUnknownEffect(AssemblyList.Listing)({ items: [listed] })
+      assert.deepStrictEqual(page.items, [yield* Schema.decodeUnknownEffect(AssemblyList.Entry)(listed)])
     })
   )
 
