@@ -13,6 +13,7 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -56,6 +57,20 @@ const bytes = Scene.content(6 * 1024 * 1024 + 7)
 
 type Moment = readonly [UploadEvent["_tag"], UploadSource.UploadSource, Partial<Upload.Options>]
 
+/**
+ * A source whose second half stays away until `gate` opens, but for the start of each part: whatever the machine is
+ * doing, the upload is not over before.
+ */
+const held = (source: UploadSource.Replayable, gate: Effect.Effect<void>): UploadSource.Replayable => ({
+  ...source,
+  bytes: (from, end) => {
+    const half = source.size / 2n
+    const free = from + 65_536n > half ? from + 65_536n : half
+    const middle = free < end ? free : end
+    return Stream.concat(source.bytes(from, middle), Stream.unwrap(Effect.as(gate, source.bytes(middle, end))))
+  }
+})
+
 /** The second of these events: something is stored then, and something is missing. */
 const furtherMoments: ReadonlyArray<Moment> = [
   ["Progress", UploadSource.fromBytes(bytes), {}],
@@ -83,9 +98,11 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
           const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), api)
           const target = yield* UploadTarget.fromAssembly(created)
 
+          const restarted = yield* Deferred.make<void>()
           let seen = 0
           const tags: Array<string> = []
-          const upload = Upload.upload(target, source, {
+          const toSend = source._tag === "Replayable" ? held(source, Deferred.await(restarted)) : source
+          const upload = Upload.upload(target, toSend, {
             ...Scene.options,
             ...options,
             // A process takes a while to start, on a busy machine more so.
@@ -94,7 +111,11 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
           })
           yield* Stream.runForEach(upload, (event) => {
             tags.push(event._tag)
-            return event._tag === tag && ++seen === 2 ? Effect.andThen(first.kill, start({ data, port })) : Effect.void
+            return event._tag === tag && ++seen === 2
+              ? Effect.andThen(first.kill, start({ data, port })).pipe(
+                  Effect.andThen(Deferred.succeed(restarted, undefined))
+                )
+              : Effect.void
           })
           assert.isAtLeast(seen, 2)
           assert.include(tags, "Retrying")
