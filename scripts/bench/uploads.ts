@@ -85,7 +85,8 @@ export const theirs = (
         const upload = new TusClient.Upload(createReadStream(path), {
           endpoint: `${origin}/resumable/files`,
           metadata: { ...metadata, assembly_url: `${origin}/assemblies/1` },
-          uploadSize: size,
+          // It reads the size of a file by itself, and refuses to be told one where it uploads in parallel.
+          ...(options?.parallelUploads === undefined ? { uploadSize: size } : {}),
           chunkSize: options?.chunkSize ?? Infinity,
           ...(options?.parallelUploads === undefined ? {} : { parallelUploads: options.parallelUploads }),
           onSuccess: () => resolve(),
