@@ -23,6 +23,9 @@ export const atMost = (bound: number, unit = "×"): Target => ({
   met: (value) => value <= bound
 })
 
+/** A figure that explains another. */
+export const unbound: Target = { text: "none", met: () => true }
+
 /**
  * One figure of a row: a ratio to a peer, or an absolute value (then `peer` says against what bound). `samples` are
  * what was measured, in `unit`, by side.

@@ -34,7 +34,8 @@ const server = createServer({ requestTimeout: 0, highWaterMark: 1024 * 1024 }, (
       const created: Upload = { length: length === undefined ? undefined : Number(length), offset: 0 }
       const name = String(next++)
       uploads.set(name, created)
-      return receive(created, 201, { location: `/resumable/files/${name}` })
+      // As tusd answers.
+      return receive(created, 201, { location: `/resumable/files/${name}`, "content-length": "0" })
     }
     case "HEAD":
       return void response.writeHead(200, { ...tus, "upload-offset": String(upload?.offset ?? 0) }).end()
@@ -48,27 +49,37 @@ const server = createServer({ requestTimeout: 0, highWaterMark: 1024 * 1024 }, (
   }
 })
 
-/** Passes bytes on after a delay, and no faster than the rate. */
+/** Passes bytes on after a delay, in their order and no faster than the rate. */
 const throttle = (from: Socket, to: Socket, delay: number, rate: number) => {
+  const queue: Array<{ readonly piece: Buffer; readonly due: number }> = []
+  // What is on its way is bounded by the rate and the delay, as on a real link.
+  const most = Math.max(256 * 1024, (rate * delay) / 500)
   let free = 0
   let waiting = 0
-  from.on("data", (piece) => {
+  let ended = false
+  const pass = () => {
+    for (let first = queue[0]; first !== undefined; first = queue[0]) {
+      const left = first.due - performance.now()
+      if (left > 0) return void setTimeout(pass, left)
+      queue.shift()
+      waiting -= first.piece.length
+      if (!to.destroyed) to.write(first.piece)
+      if (from.isPaused() && waiting <= most) from.resume()
+    }
+    if (ended) to.end()
+  }
+  from.on("data", (piece: Buffer) => {
     const now = performance.now()
     free = Math.max(free, now) + (piece.length / rate) * 1000
     waiting += piece.length
-    // What is on its way is bounded by the rate and the delay, as on a real link.
-    if (waiting > Math.max(256 * 1024, (rate * delay) / 500)) from.pause()
-    setTimeout(
-      () => {
-        waiting -= piece.length
-        if (!to.destroyed) to.write(piece)
-        if (from.isPaused()) from.resume()
-      },
-      free - now + delay
-    )
+    if (waiting > most) from.pause()
+    if (queue.push({ piece, due: free + delay }) === 1) pass()
   })
   from.on("error", () => to.destroy())
-  from.on("close", () => setTimeout(() => to.end(), delay * 4))
+  from.on("close", () => {
+    ended = true
+    if (queue.length === 0) to.end()
+  })
 }
 
 const report = (port: number) => process.send?.({ port })
@@ -78,8 +89,8 @@ server.listen(0, "127.0.0.1", () => {
   const rtt = Number(process.env["SINK_RTT"] ?? 0)
   if (rtt === 0) return report(port)
   const rate = Number(process.env["SINK_RATE"])
-  const link = createTcpServer((client) => {
-    const inner = connect(port, "127.0.0.1")
+  const link = createTcpServer({ noDelay: true }, (client) => {
+    const inner = connect({ port, host: "127.0.0.1", noDelay: true })
     throttle(client, inner, rtt / 2, rate)
     throttle(inner, client, rtt / 2, rate * 100)
   })

@@ -4,13 +4,15 @@ import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import Undici from "@effect/platform-node/Undici"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { createReadStream } from "node:fs"
+import * as fs from "node:fs"
 import { mkdtemp, open, rm } from "node:fs/promises"
 import { request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import * as TusClient from "tus-js-client"
 import * as Harness from "./harness.ts"
 
@@ -48,19 +50,22 @@ export const file = (bytes: number) =>
 
 const toBenchError = (error: { readonly message: string }) => new Harness.BenchError(error.message)
 
-const target = (origin: string) =>
-  UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: `${origin}/assemblies/1` })
+/** Where an origin takes uploads. */
+export const target = (origin: string) =>
+  UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: `${origin}/assemblies/1` }).pipe(
+    Effect.mapError(toBenchError)
+  )
 
 /** Our upload of a file. */
-export const ours = (origin: string, path: string, options?: Partial<Upload.Options>) =>
+export const oursTo = (to: UploadTarget.UploadTarget, path: string, options?: Partial<Upload.Options>) =>
   Effect.gen(function* () {
     const source = yield* UploadSource.fromPath(path)
-    return yield* Upload.run(yield* target(origin), source, { metadata, ...options })
+    return yield* Upload.run(to, source, { metadata, ...options })
   }).pipe(Effect.mapError(toBenchError))
 
-/** An upload whose file is read into the memory of earlier pieces. */
-export const reusing = <A, E, R>(upload: Effect.Effect<A, E, R>) =>
-  Effect.provideService(upload, UploadSource.ReusePieces, true)
+/** The same, as the first upload to an origin. */
+export const ours = (origin: string, path: string, options?: Partial<Upload.Options>) =>
+  Effect.flatMap(target(origin), (to) => oursTo(to, path, options))
 
 /** Our upload of any source. */
 export const oursOf = (origin: string, source: UploadSource.UploadSource, options?: Partial<Upload.Options>) =>
@@ -82,7 +87,7 @@ export const theirs = (
   Harness.attempt(
     () =>
       new Promise<void>((resolve, reject) => {
-        const upload = new TusClient.Upload(createReadStream(path), {
+        const upload = new TusClient.Upload(fs.createReadStream(path), {
           endpoint: `${origin}/resumable/files`,
           metadata: { ...metadata, assembly_url: `${origin}/assemblies/1` },
           // It reads the size of a file by itself, and refuses to be told one where it uploads in parallel.
@@ -107,9 +112,36 @@ export const raw = (origin: string, path: string, size: number, highWaterMark: n
           (response) => response.resume().on("end", resolve)
         )
         to.on("error", reject)
-        createReadStream(path, { highWaterMark }).pipe(to)
+        fs.createReadStream(path, { highWaterMark }).pipe(to)
       })
   )
+
+const files = {
+  stat: promisify(fs.stat),
+  open: promisify<string, number>(fs.open),
+  read: promisify(fs.read),
+  fstat: promisify(fs.fstat),
+  close: promisify(fs.close)
+}
+
+/**
+ * The least that moves a small file through undici: the same calls of the file system as ours, since the size is told
+ * before the bytes are read and a change in between is noticed, and one request.
+ */
+export const rawSmall = (origin: string, path: string, size: number) =>
+  Harness.attempt(async () => {
+    await files.stat(path)
+    const descriptor = await files.open(path)
+    const { buffer } = await files.read(descriptor, new Uint8Array(size), 0, size, 0)
+    await files.fstat(descriptor)
+    await files.close(descriptor)
+    const { body } = await Undici.request(`${origin}/resumable/files`, {
+      method: "POST",
+      headers: { "content-type": "application/offset+octet-stream", "upload-length": `${size}` },
+      body: buffer
+    })
+    await body.dump()
+  })
 
 /** Seconds of processor time, all threads of this process. */
 export const cpuSeconds = <A, E, R>(effect: Effect.Effect<A, E, R>) =>

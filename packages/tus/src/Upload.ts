@@ -151,4 +151,14 @@ export const run = (
   target: UploadTarget,
   source: UploadSource,
   options: Options
-): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> => result(upload(target, source, options))
+): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
+  Effect.suspend(() => {
+    let completed: UploadResult | undefined
+    const remember: Events.Emit = (event) => {
+      if (event._tag === "Completed") completed = event
+    }
+    return program(target, source, options, remember).pipe(
+      Effect.scoped,
+      Effect.map(() => Option.getOrThrow(Option.fromUndefinedOr(completed)))
+    )
+  })

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as FilePieces from "./internal/FilePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
 
 /**
@@ -36,6 +37,8 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  * - `bytes(start, end)`: those from `start` up to, and without, `end`.
  * - `identity`: what tells this content from another; a resume compares it. Undefined where nothing does.
  * - `slice`, where a platform has one: the same range as a Blob, for requests that cannot stream.
+ * - `read`, where that is less work than a stream: the same range at once, or a first part of it. Asked for small
+ *   ranges only.
  */
 export interface Replayable {
   readonly _tag: "Replayable"
@@ -43,6 +46,7 @@ export interface Replayable {
   readonly bytes: (start: bigint, end: bigint) => Stream.Stream<Uint8Array, SourceFailed>
   readonly identity: Effect.Effect<string | undefined, SourceFailed>
   readonly slice?: ((start: bigint, end: bigint) => Blob) | undefined
+  readonly read?: ((start: bigint, end: bigint) => Effect.Effect<Uint8Array, SourceFailed>) | undefined
 }
 
 /**
@@ -87,7 +91,8 @@ export const fromBytes = (bytes: Uint8Array): Replayable => ({
   _tag: "Replayable",
   size: BigInt(bytes.length),
   bytes: (start, end) => Pieces.inPieces(bytes.subarray(Number(start), Number(end))),
-  identity: Effect.map(sha256(bytes), (digest) => `sha256 ${digest}`)
+  identity: Effect.map(sha256(bytes), (digest) => `sha256 ${digest}`),
+  read: (start, end) => Effect.succeed(bytes.subarray(Number(start), Number(end)))
 })
 
 /**
@@ -123,21 +128,19 @@ const fileState = (info: FileSystem.File.Info): string =>
   })}`
 
 /**
- * Whether the pieces of a file are read into the memory of earlier pieces, six later. Off by default.
- *
- * **When to use**
- *
- * On Node with its HTTP clients (undici, node:http, fetch), for large files: memory that is taken and left again is most
- * of what an upload costs there.
+ * Whether an upload reads the pieces of a file into the memory of pieces that it has sent, eight later: to take memory
+ * and to leave it again is most of what it costs to send a large file. On by default.
  *
  * **Gotchas**
  *
- * A piece has no bytes any more once six others were taken. So the HTTP client must send them as they come: with one
- * that collects the body first, the body is too short and the upload fails.
+ * It relies on an HTTP client that sends a streamed body as it comes, as those of Node do (undici, node:http, fetch).
+ * With one that collects the body first, the pieces have no bytes any more by the time they are sent; such an upload is
+ * noticed and goes on without, but turn it off to spare the failed request. After any failure it is off for the rest of
+ * an upload.
  *
- * @example Effect.provideService(Upload.run(target, source, options), UploadSource.ReusePieces, true)
+ * @example Effect.provideService(Upload.run(target, source, options), UploadSource.ReusePieces, false)
  */
-export const ReusePieces: Context.Reference<boolean> = Pieces.ReusePieces
+export const ReusePieces: Context.Reference<boolean> = FilePieces.ReusePieces
 
 /**
  * A file, opened when its bytes are wanted and read as they are sent. It is known by its path, size and modification
@@ -156,28 +159,33 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         ? Effect.void
         : Effect.fail(new SourceFailed({ kind: "Changed", problem: `${path}: was ${state}, is ${fileState(now)}` }))
 
-    const learned: Pieces.Learned = { size: Pieces.smallest }
+    const learned: FilePieces.Learned = { size: FilePieces.smallest }
+    const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
+    const read = (start: bigint, end: bigint) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const file = yield* Effect.mapError(fs.open(path), unreadable)
+          const size = Number(end - start)
+          const bytes = yield* Effect.mapError(file.readAlloc(size, { position: start }), unreadable)
+          yield* checkOf(file)
+          return Option.getOrElse(bytes, () => new Uint8Array(0))
+        })
+      )
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {
           const file = yield* Effect.mapError(fs.open(path), unreadable)
-          const check = Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
+          const check = checkOf(file)
           // What fits into one piece is checked once, after it was read.
-          if (end - start > Pieces.smallest) yield* check
-          const sizes = yield* Pieces.pieceSizes(learned)
-          const read = yield* Pieces.pieceReader
+          if (end - start > FilePieces.smallest) yield* check
+          const reader = yield* FilePieces.reader(file, learned)
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
               if (position >= end) {
-                sizes.done()
+                reader.done()
                 return undefined
               }
-              const rest = end - position
-              const wanted = sizes.next()
-              const piece = yield* Effect.mapError(
-                read(file, rest < wanted ? Number(rest) : wanted, position),
-                unreadable
-              )
+              const piece = yield* Effect.mapError(reader.next(position, end - position), unreadable)
               if (Option.isNone(piece)) {
                 yield* check
                 return undefined
@@ -195,7 +203,8 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
       _tag: "Replayable",
       size: BigInt(info.size),
       bytes: range,
-      identity: Effect.succeed(`path ${path} ${state}`)
+      identity: Effect.succeed(`path ${path} ${state}`),
+      read
     }
   })
 

@@ -15,7 +15,6 @@ export const row: Harness.Row = {
     const samples = yield* Harness.alternate(
       {
         ours: speed(Uploads.ours(origin, path)),
-        reusing: speed(Uploads.reusing(Uploads.ours(origin, path))),
         tus: speed(Uploads.theirs(origin, path, size))
       },
       { rounds: 5 }
@@ -26,13 +25,6 @@ export const row: Harness.Row = {
         target: Harness.atLeast(1.25),
         unit: "MB/s",
         ours: samples.ours,
-        theirs: samples.tus
-      }),
-      Harness.ratio({
-        peer: "tus-js-client; ours with ReusePieces",
-        target: Harness.atLeast(1.25),
-        unit: "MB/s",
-        ours: samples.reusing,
         theirs: samples.tus
       })
     ]

@@ -15,7 +15,6 @@ export const row: Harness.Row = {
     const samples = yield* Harness.alternate(
       {
         ours: speed(Uploads.ours(origin, path)),
-        reusing: speed(Uploads.reusing(Uploads.ours(origin, path))),
         raw256: speed(Uploads.raw(origin, path, size, Uploads.mebi / 4)),
         raw1024: speed(Uploads.raw(origin, path, size, Uploads.mebi))
       },
@@ -28,13 +27,6 @@ export const row: Harness.Row = {
         target: Harness.atLeast(0.95),
         unit: "MB/s",
         ours: samples.ours,
-        theirs: better
-      }),
-      Harness.ratio({
-        peer: "raw node:http, the better of 256 KiB and 1 MiB; ours with ReusePieces",
-        target: Harness.atLeast(0.95),
-        unit: "MB/s",
-        ours: samples.reusing,
         theirs: better
       })
     ]

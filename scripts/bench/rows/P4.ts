@@ -15,7 +15,6 @@ export const row: Harness.Row = {
     const samples = yield* Harness.alternate(
       {
         ours: cost(Uploads.ours(origin, path)),
-        reusing: cost(Uploads.reusing(Uploads.ours(origin, path))),
         tus: cost(Uploads.theirs(origin, path, size))
       },
       { rounds: 5 }
@@ -26,13 +25,6 @@ export const row: Harness.Row = {
         target: Harness.atMost(1),
         unit: "s/GB",
         ours: samples.ours,
-        theirs: samples.tus
-      }),
-      Harness.ratio({
-        peer: "tus-js-client; ours with ReusePieces",
-        target: Harness.atMost(1),
-        unit: "s/GB",
-        ours: samples.reusing,
         theirs: samples.tus
       })
     ]

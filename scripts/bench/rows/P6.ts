@@ -24,6 +24,7 @@ export const row: Harness.Row = {
   run: Effect.gen(function* () {
     const origin = yield* Uploads.sink()
     const { paths } = yield* files
+    const target = yield* Uploads.target(origin)
     const all = <E, R>(one: (path: string) => Effect.Effect<unknown, E, R>) =>
       Effect.map(
         Harness.seconds(Effect.forEach(paths, one, { concurrency: 16, discard: true })),
@@ -31,8 +32,9 @@ export const row: Harness.Row = {
       )
     const samples = yield* Harness.alternate(
       {
-        ours: all((path) => Uploads.ours(origin, path)),
-        tus: all((path) => Uploads.theirs(origin, path, size))
+        ours: all((path) => Uploads.oursTo(target, path)),
+        tus: all((path) => Uploads.theirs(origin, path, size)),
+        raw: all((path) => Uploads.rawSmall(origin, path, size))
       },
       { rounds: 5 }
     )
@@ -43,6 +45,13 @@ export const row: Harness.Row = {
         unit: "files/s",
         ours: samples.ours,
         theirs: samples.tus
+      }),
+      Harness.ratio({
+        peer: "the same calls by hand (node:fs, undici)",
+        target: Harness.unbound,
+        unit: "files/s",
+        ours: samples.ours,
+        theirs: samples.raw
       })
     ]
   }).pipe(Uploads.withUndici)

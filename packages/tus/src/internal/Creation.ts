@@ -2,7 +2,7 @@
  * The one creation of an upload: what was not answered is looked for in the receipts, and never repeated.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -27,9 +27,7 @@ export interface Created {
 }
 
 /** A value that no other creation has, from a cryptographic source: it finds an upload again whose URL was lost. */
-export const newMarker: Effect.Effect<string> = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
-  Effect.provide(SecureRandom.layerWebCrypto)
-)
+export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) => Effect.sync(() => crypto.randomUUID()))
 
 type LostError = ApiError.TransportFailure | TusError.Stalled | TusError.ServerFailure | TusError.ProtocolViolation
 

@@ -6,6 +6,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tus from "../Tus.ts"
 import { SourceFailed, type OneShot, type Replayable } from "../UploadSource.ts"
+import * as FilePieces from "./FilePieces.ts"
 import * as Pieces from "./pieces.ts"
 import * as Window from "./Window.ts"
 
@@ -40,6 +41,14 @@ export const replayable = (
   const { start: base, end: limit } = options
   const size = limit - base
   const chunk = options.chunkSize ?? (options.streams ? undefined : Window.defaultSize)
+  let memory: FilePieces.Memory | undefined = new FilePieces.Memory()
+  let next: bigint | undefined
+  const stream = (start: bigint, end: bigint): Stream.Stream<Uint8Array, SourceFailed> => {
+    // What was sent before may still be in the hands of the HTTP client, unless the server has acknowledged it all.
+    if (next !== undefined && start !== next) memory = undefined
+    next = end
+    return Stream.provideService(source.bytes(start, end), FilePieces.MemoryRef, memory)
+  }
   return {
     size,
     from: (offset) => {
@@ -48,7 +57,7 @@ export const replayable = (
       const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
       if (start === end) return Effect.succeed(body(new Uint8Array(0)))
       if (options.streams) {
-        return Effect.succeed(body({ stream: source.bytes(start, end), length: end - start }))
+        return Effect.succeed(body({ stream: stream(start, end), length: end - start }))
       }
       if (source.slice !== undefined) return Effect.succeed(body(source.slice(start, end)))
       return Effect.map(collect(source.bytes(start, end), end - start), body)

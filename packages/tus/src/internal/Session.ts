@@ -94,12 +94,23 @@ const detectStreams = (): boolean => {
  */
 export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", { defaultValue: detectStreams })
 
-const toPolicy = (options: Options): Policy => ({
-  maxRetries: options.maxRetries ?? 8,
-  retryDelay: Duration.fromInputUnsafe(options.retryDelay ?? "500 millis"),
-  stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? "30 seconds"),
-  finishTimeout: Duration.fromInputUnsafe(options.finishTimeout ?? "10 minutes")
-})
+const defaultPolicy: Policy = {
+  maxRetries: 8,
+  retryDelay: Duration.millis(500),
+  stallTimeout: Duration.seconds(30),
+  finishTimeout: Duration.minutes(10)
+}
+
+const toPolicy = (options: Options): Policy => {
+  const duration = (name: "retryDelay" | "stallTimeout" | "finishTimeout") =>
+    options[name] === undefined ? defaultPolicy[name] : Duration.fromInputUnsafe(options[name])
+  return {
+    maxRetries: options.maxRetries ?? defaultPolicy.maxRetries,
+    retryDelay: duration("retryDelay"),
+    stallTimeout: duration("stallTimeout"),
+    finishTimeout: duration("finishTimeout")
+  }
+}
 
 /** A session for these options. */
 export const make = <E>(

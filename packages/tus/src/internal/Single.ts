@@ -26,13 +26,19 @@ const toOutgoing = (
     : Effect.succeed(Outgoing.replayable(source, { start: 0n, end: source.size, chunkSize, streams }))
 
 /** The bytes of a small source, to be sent along. */
-const smallBody = (outgoing: Outgoing.Outgoing): Effect.Effect<Uint8Array | Blob | undefined, SourceFailed> =>
+const smallBody = (
+  source: UploadSource,
+  outgoing: Outgoing.Outgoing
+): Effect.Effect<Uint8Array | Blob | undefined, SourceFailed> =>
   Effect.gen(function* () {
     const { size } = outgoing
     if (size === undefined || size === 0n || size > smallSize) return undefined
     const { bytes, end } = yield* outgoing.from(0n)
     if (end !== size) return undefined
-    return "stream" in bytes && "length" in bytes ? yield* Outgoing.collect(bytes.stream, bytes.length) : bytes
+    if (bytes instanceof Uint8Array || !("length" in bytes)) return bytes
+    return source._tag === "Replayable" && source.read !== undefined
+      ? yield* source.read(0n, size)
+      : yield* Outgoing.collect(bytes.stream, bytes.length)
   })
 
 const complete = <E>(
@@ -61,7 +67,7 @@ export const start = <E>(
   Effect.gen(function* () {
     const { emit, metadata, policy, recorder, target } = session
     const outgoing = yield* toOutgoing(source, session)
-    const body = session.sendsAlong ? yield* smallBody(outgoing) : undefined
+    const body = session.sendsAlong ? yield* smallBody(source, outgoing) : undefined
     const marker = yield* Creation.newMarker
     yield* recorder.creating(marker)
     const created = yield* Creation.create({

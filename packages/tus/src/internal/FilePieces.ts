@@ -1,0 +1,155 @@
+/**
+ * How a file is read piece by piece: how large the pieces are, and whose memory they are read into.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import type * as PlatformError from "effect/PlatformError"
+import type * as Scope from "effect/Scope"
+
+const kibi = 1024
+
+/** The size of the first piece of every reader, in bytes. */
+export const smallest = 64 * kibi
+const largest = 1024 * kibi
+
+/** However many readers there are, a piece is at least so large, in bytes. */
+const least = 16 * kibi
+
+/** Below this a piece was taken fast, so a larger one is worth its memory. Milliseconds. */
+const fast = 100
+
+/**
+ * How many bytes all readers of files may hold together. Pieces of one MiB reach the speed of a raw socket where those
+ * of 64 KiB do not, but a thousand uploads at once cannot have one each.
+ */
+class ReadBudget {
+  #readers = 0
+  readonly bytes: number
+  constructor(bytes: number) {
+    this.bytes = bytes
+  }
+  /** Counts a reader until its scope ends. */
+  readonly join: Effect.Effect<void, never, Scope.Scope> = Effect.acquireRelease(
+    Effect.sync(() => {
+      this.#readers++
+    }),
+    () =>
+      Effect.sync(() => {
+        this.#readers--
+      })
+  )
+  /** The share of one reader, in bytes. */
+  get share(): number {
+    return Math.floor(this.bytes / Math.max(1, this.#readers))
+  }
+}
+
+/** The budget of the process. */
+const ReadBudgetRef = Context.Reference<ReadBudget>("@assembly-effect/tus/ReadBudget", {
+  defaultValue: () => new ReadBudget(64 * kibi * kibi)
+})
+
+/** The largest piece for a share: one is on its way while the next is read. */
+const most = (share: number): number => Math.max(least, Math.min(largest, Math.floor(share / 2)))
+
+/**
+ * The next size of one piece: it starts small and doubles while pieces are taken fast, so that on a slow link a piece
+ * passes well within the stall timeout.
+ */
+const grow = (current: number, elapsed: number): number =>
+  elapsed < fast ? current * 2 : elapsed > fast * 10 ? Math.max(least, current / 2) : current
+
+/**
+ * How many pieces are taken before the memory of the oldest is read into again. Node's clients hold three at most: one
+ * in the socket, one before it, and the one that is being read.
+ */
+const onTheWay = 8
+
+/** Smaller pieces come from memory that the process keeps anyway, and HTTP clients may hold many of them. */
+const worthReusing = 256 * kibi
+
+/** See `UploadSource.ReusePieces`. */
+export const ReusePieces = Context.Reference<boolean>("@assembly-effect/tus/ReusePieces", {
+  defaultValue: () => true
+})
+
+/**
+ * The memory of pieces that go straight into requests, one request after the other. To take memory and to leave it
+ * again is most of what it costs to send a file.
+ */
+export class Memory {
+  #given: Array<ArrayBuffer> = []
+  /** So many bytes, which no piece that is still on its way lies in. */
+  take(size: number): ArrayBuffer {
+    const oldest = this.#given.length < onTheWay ? undefined : this.#given.shift()
+    // The transfer empties the old piece: whoever still holds it finds no bytes there, never those of another piece.
+    return oldest === undefined || oldest.byteLength < size ? new ArrayBuffer(size) : oldest.transfer()
+  }
+  /** Remembers what a piece was given in. */
+  give(buffer: ArrayBuffer): void {
+    this.#given.push(buffer)
+  }
+}
+
+/**
+ * The memory that pieces may be read into again, from whoever sends them and knows when they are gone. Without it each
+ * piece has memory of its own, and stays what it is.
+ */
+export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
+  defaultValue: () => undefined
+})
+
+/** The size that one source's last range came to, for its next: requests of a chunk each begin where the last ended. */
+export interface Learned {
+  size: number
+}
+
+/** Reads the pieces of one range: `next` gives the bytes at a position, at most so many, or none at the end. */
+export interface Reader {
+  readonly next: (
+    position: bigint,
+    atMost: bigint
+  ) => Effect.Effect<Option.Option<Uint8Array>, PlatformError.PlatformError>
+  /** Tells that all were taken. */
+  readonly done: () => void
+}
+
+const readInto = (file: FileSystem.File, memory: Memory, size: number, position: bigint) =>
+  Effect.suspend(() => {
+    const buffer = memory.take(size)
+    const piece = new Uint8Array(buffer, 0, size)
+    return Effect.map(file.read(piece, { position }), (read) => {
+      memory.give(buffer)
+      return read === 0 ? Option.none() : Option.some(piece.subarray(0, read))
+    })
+  })
+
+/** A reader of one range. A range that does not come to its end teaches to start small again. */
+export const reader = (file: FileSystem.File, learned: Learned): Effect.Effect<Reader, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const budget = yield* ReadBudgetRef
+    const clock = yield* Clock.Clock
+    const memory = (yield* ReusePieces) ? yield* MemoryRef : undefined
+    yield* budget.join
+    let { size } = learned
+    let last: number | undefined
+    learned.size = smallest
+    return {
+      next: (position, atMost) => {
+        const now = clock.currentTimeMillisUnsafe()
+        const { share } = budget
+        size = Math.min(most(share), last === undefined ? size : grow(size, now - last))
+        last = now
+        const wanted = atMost < size ? Number(atMost) : size
+        return memory !== undefined && wanted >= worthReusing && size * onTheWay <= share
+          ? readInto(file, memory, wanted, position)
+          : file.readAlloc(wanted, { position })
+      },
+      done: () => {
+        learned.size = Math.max(smallest, size)
+      }
+    }
+  })
