@@ -77,17 +77,31 @@ export const ReusePieces = Context.Reference<boolean>("@assembly-effect/tus/Reus
 })
 
 /**
- * The memory of pieces that go straight into requests, one request after the other. To take memory and to leave it
- * again is most of what it costs to send a file.
+ * The memory of pieces that go straight into the requests of one upload. To take memory and to leave it again is most
+ * of what it costs to send a file.
  */
 export class Memory {
   #given: Array<ArrayBuffer> = []
+  #next: bigint | undefined
+  #isTrusted = true
+
+  /**
+   * This memory for the next range, unless it does not follow the last one: then that request failed, and its pieces
+   * may still be in the hands of the HTTP client.
+   */
+  lend(start: bigint, end: bigint): Memory | undefined {
+    if (this.#next !== undefined && this.#next !== start) this.#isTrusted = false
+    this.#next = end
+    return this.#isTrusted ? this : undefined
+  }
+
   /** So many bytes, which no piece that is still on its way lies in. */
   take(size: number): ArrayBuffer {
     const oldest = this.#given.length < onTheWay ? undefined : this.#given.shift()
     // The transfer empties the old piece: whoever still holds it finds no bytes there, never those of another piece.
     return oldest === undefined || oldest.byteLength < size ? new ArrayBuffer(size) : oldest.transfer()
   }
+
   /** Remembers what a piece was given in. */
   give(buffer: ArrayBuffer): void {
     this.#given.push(buffer)

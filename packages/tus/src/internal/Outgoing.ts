@@ -41,14 +41,9 @@ export const replayable = (
   const { start: base, end: limit } = options
   const size = limit - base
   const chunk = options.chunkSize ?? (options.streams ? undefined : Window.defaultSize)
-  let memory: FilePieces.Memory | undefined = new FilePieces.Memory()
-  let next: bigint | undefined
-  const stream = (start: bigint, end: bigint): Stream.Stream<Uint8Array, SourceFailed> => {
-    // What was sent before may still be in the hands of the HTTP client, unless the server has acknowledged it all.
-    if (next !== undefined && start !== next) memory = undefined
-    next = end
-    return Stream.provideService(source.bytes(start, end), FilePieces.MemoryRef, memory)
-  }
+  const memory = new FilePieces.Memory()
+  const stream = (start: bigint, end: bigint) =>
+    Stream.provideService(source.bytes(start, end), FilePieces.MemoryRef, memory.lend(start, end))
   return {
     size,
     from: (offset) => {
