@@ -16,11 +16,11 @@ interface Progress {
   readonly skewCorrected: boolean
 }
 
-/** What limits an operation: the policy, and the time for one request and for all together. */
+/** What limits an operation: the policy, and the milliseconds for one request and for all together. */
 export interface Limits {
   readonly policy: RetryPolicy.Policy
-  readonly requestTimeout: Duration.Duration
-  readonly deadline: Duration.Duration
+  readonly requestTimeout: number
+  readonly deadline: number
 }
 
 const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFailed & { readonly clockSkew: number } =>
@@ -36,9 +36,7 @@ export const persist = <A>(
   attempt: (conditions: Attempt.Conditions) => Effect.Effect<A, Failed>
 ): Effect.Effect<A, Failed["error"]> =>
   Effect.flatMap(Clock.currentTimeMillis, (started) => {
-    const timeLeft = Effect.map(Clock.currentTimeMillis, (now) =>
-      Duration.subtract(limits.deadline, Duration.millis(now - started))
-    )
+    const timeLeft = Effect.map(Clock.currentTimeMillis, (now) => limits.deadline - (now - started))
 
     const pauseBefore = Effect.fnUntraced(function* ({ error, wait }: Failed, failures: number) {
       const next = yield* limits.policy.next({
@@ -49,14 +47,14 @@ export const persist = <A>(
         wait
       })
       const left = yield* timeLeft
-      return Option.filter(next, (pause) => Duration.isLessThan(pause, left))
+      return Option.filter(Option.map(next, Duration.toMillis), (pause) => pause < left)
     })
 
-    const go = (progress: Progress, timeout: Duration.Duration): Effect.Effect<A, Failed["error"]> =>
+    const go = (progress: Progress, timeout: number): Effect.Effect<A, Failed["error"]> =>
       attempt({ timeout, clockSkew: progress.clockSkew }).pipe(Effect.catch((failed) => heal(progress, failed)))
 
     const again = (progress: Progress): Effect.Effect<A, Failed["error"]> =>
-      Effect.flatMap(timeLeft, (left) => go(progress, Duration.min(limits.requestTimeout, left)))
+      Effect.flatMap(timeLeft, (left) => go(progress, Math.min(limits.requestTimeout, left)))
 
     const heal = Effect.fnUntraced(function* (
       progress: Progress,
@@ -75,5 +73,5 @@ export const persist = <A>(
       return yield* again({ ...progress, failures })
     })
 
-    return go({ failures: 0, clockSkew: 0, skewCorrected: false }, Duration.min(limits.requestTimeout, limits.deadline))
+    return go({ failures: 0, clockSkew: 0, skewCorrected: false }, Math.min(limits.requestTimeout, limits.deadline))
   })
