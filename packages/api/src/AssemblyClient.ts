@@ -12,6 +12,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
@@ -84,7 +85,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const limits: Persist.Limits = {
     policy: yield* RetryPolicy.RetryPolicy,
     requestTimeout: Duration.toMillis(options.requestTimeout ?? 60_000),
-    deadline: Duration.toMillis(options.deadline ?? 300_000)
+    deadline: Duration.toMillis(options.deadline ?? 300_000),
+    clockSkew: yield* Ref.make(0)
   }
 
   const compile = (operation: Operation.Any) => {

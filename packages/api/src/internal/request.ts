@@ -18,7 +18,7 @@ export interface Encoded {
 }
 
 const fillPath = (path: string, variables: Readonly<Record<string, string>>): string =>
-  path.replace(/:(\w+)/g, (_, name: string) => variables[name] ?? "")
+  path.replaceAll(/:(\w+)/g, (_, name: string) => variables[name] ?? "")
 
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
@@ -58,13 +58,14 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
   const params = encodeInput(operation.params)
   const fields = encodeInput(operation.fields)
   const variables = Object.entries(operation.variables).map(([name, schema]) => [name, encodeInput(schema)] as const)
+  const subjectWithoutPath: Transport.Subject = { operation: operation.name }
 
   return Effect.fnUntraced(function* (
     input: Operation.Input<Operation.Any>
   ): Effect.fn.Return<Encoded, ApiError.InvalidRequest> {
     const path: Record<string, string> = {}
     for (const [name, encode] of variables) {
-      path[name] = yield* encode(input.path[name], { operation: operation.name })
+      path[name] = yield* encode(input.path[name], subjectWithoutPath)
     }
     const subject = subjectOf(operation, path)
     const encodedParams = yield* params(input.params, subject)

@@ -1,5 +1,4 @@
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import type * as Operation from "../Operation.ts"
 
@@ -60,10 +59,7 @@ export const observe = (operation: Operation.Any, baseUrl: string) => {
 
   return <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     effect.pipe(
-      Effect.onExit((exit) => {
-        if (Exit.isSuccess(exit)) return Metric.update(succeeded, 1)
-        return Effect.void
-      }),
+      Effect.tap(() => Metric.update(succeeded, 1)),
       Effect.tapError((error) => {
         const details = attributesOf(error)
         return Metric.update(requests(operation.name, error._tag), 1).pipe(
