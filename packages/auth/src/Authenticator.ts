@@ -89,7 +89,7 @@ export const layerSignedNoDeps = (options?: {
   )
 
 /**
- * Signed params with HMAC and random numbers of WebCrypto.
+ * Signed params with HMAC and random numbers of WebCrypto. On a server with many requests `Signer.layerFrom` is faster.
  *
  * @example
  * Authenticator.layerSigned().pipe(Layer.provide(Credentials.layerConfig))
