@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createHmac, createSecretKey } from "node:crypto"
+import { inspect } from "node:util"
 
 const signer = (secret: string, algorithm?: Signer.Algorithm) =>
   Signer.layerHmac({ algorithm }).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make(secret) })))
@@ -88,6 +89,15 @@ describe("Signer", () => {
       assert.deepStrictEqual(yield* Effect.provide(signatures, layer), ["sha384:a", "sha384:b"])
       assert.deepStrictEqual(asked, ["sha384 s3cr3t"])
     })
+  )
+
+  it.effect.each([signer, nodeSigner])("shows neither the secret nor a signature", (layer) =>
+    Effect.gen(function* () {
+      const service = yield* Signer.Signer
+      const shown = inspect([service, yield* service.sign(ascii)], { depth: Infinity, showHidden: true })
+      assert.notInclude(shown, "s3cr3t")
+      assert.notInclude(shown, known.sha384)
+    }).pipe(Effect.provide(layer("s3cr3t")))
   )
 
   for (const [name, layer] of [
