@@ -123,42 +123,43 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
   after: Schema.Duration
 }) {
   override get message() {
-    return `${this.operation}: no answer after ${Duration.format(this.after)}`
+    return `${this.operation}: no answer after ${Duration.toSeconds(this.after)} s`
   }
 }
 
+// The annotations let a bundler drop the errors of operations that nobody calls.
+
 /** 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing or incorrect, or more than 91 days ago. */
-export class StatisticsInvalidTime extends Schema.TaggedError<StatisticsInvalidTime>()(
-  "StatisticsInvalidTime",
-  Details
-) {}
+export class StatisticsInvalidTime
+  extends /* @__PURE__ */ Schema.TaggedError<StatisticsInvalidTime>()("StatisticsInvalidTime", Details) {}
 
 /** 400 ASSEMBLY_STATS_MISSING_REGION: a region or `all` must be given. */
-export class StatisticsMissingRegion extends Schema.TaggedError<StatisticsMissingRegion>()(
-  "StatisticsMissingRegion",
-  Details
-) {}
+export class StatisticsMissingRegion
+  extends /* @__PURE__ */ Schema.TaggedError<StatisticsMissingRegion>()("StatisticsMissingRegion", Details) {}
 
 /** 500 ASSEMBLY_STATS_ERROR: the statistics could not be loaded. */
-export class StatisticsUnavailable extends Schema.TaggedError<StatisticsUnavailable>()(
-  "StatisticsUnavailable",
-  Details
-) {}
+export class StatisticsUnavailable
+  extends /* @__PURE__ */ Schema.TaggedError<StatisticsUnavailable>()("StatisticsUnavailable", Details) {}
 
 /** ASSEMBLY_LIST_ERROR: instead of a list. */
-export class AssemblyListFailed extends Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details) {}
+export class AssemblyListFailed
+  extends /* @__PURE__ */ Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details) {}
 
 /** 400 DAM_INVALID_REQUEST: the params are invalid. */
-export class DamInvalidRequest extends Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details) {}
+export class DamInvalidRequest
+  extends /* @__PURE__ */ Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details) {}
 
 /** 404 DAM_RESOURCE_NOT_FOUND: no such asset or folder in this Workspace. */
-export class DamResourceNotFound extends Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details) {}
+export class DamResourceNotFound
+  extends /* @__PURE__ */ Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details) {}
 
 /** 409 DAM_MUTATION_CONFLICT: the change conflicts with something that exists. */
-export class DamMutationConflict extends Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details) {}
+export class DamMutationConflict
+  extends /* @__PURE__ */ Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details) {}
 
 /** 500 DAM_MUTATION_FAILED: the change could not be completed; the service says to retry. */
-export class DamMutationFailed extends Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details) {}
+export class DamMutationFailed
+  extends /* @__PURE__ */ Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details) {}
 
 /**
  * What every operation can fail with.
@@ -175,14 +176,15 @@ const ending = {
 /**
  * The Assembly has failed; `code` is the `error` of its Status. Its Status tells more: `Assemblies.get`.
  */
-export class AssemblyFailed extends Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {}
+export class AssemblyFailed extends /* @__PURE__ */ Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {}
 
 /**
  * Somebody canceled the Assembly: ASSEMBLY_CANCELED.
  */
-export class AssemblyCanceled extends Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending) {}
+export class AssemblyCanceled
+  extends /* @__PURE__ */ Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending) {}
 
 /**
  * The request that created the Assembly was aborted: REQUEST_ABORTED.
  */
-export class AssemblyAborted extends Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {}
+export class AssemblyAborted extends /* @__PURE__ */ Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {}

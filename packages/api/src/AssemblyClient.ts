@@ -8,22 +8,26 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
 import * as SchemaParser from "effect/SchemaParser"
-import type * as Stream from "effect/Stream"
+import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 import * as Attempt from "./internal/attempt.ts"
 import * as Persist from "./internal/persist.ts"
 import * as Request from "./internal/request.ts"
 import * as Telemetry from "./internal/telemetry.ts"
-import * as Updates from "./internal/updates.ts"
 import type * as Operation from "./Operation.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
+import * as Transport from "./Transport.ts"
 
 /**
- * Runs operations against one base URL. `updates` is the text of the update stream that a Status names; a client that
- * has none, such as a stub in a test, makes `Assemblies.watch` poll.
+ * Runs operations against one base URL. `open` reads an address that a Status names, such as its update stream; no
+ * credential goes there. A client that has none, such as a stub in a test, makes `Assemblies.watch` poll.
  */
 export class AssemblyClient extends Context.Service<
   AssemblyClient,
@@ -32,9 +36,10 @@ export class AssemblyClient extends Context.Service<
       operation: Op,
       input: Operation.Input<Op>
     ) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
-    readonly updates?: (
-      url: ServiceUrl
-    ) => Stream.Stream<string, ApiError.TransportFailure | ApiError.UnexpectedResponse>
+    readonly open?: (
+      url: ServiceUrl,
+      options: Transport.Subject & { readonly accept: string }
+    ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ApiError.TransportFailure, Scope.Scope>
   }
 >()("@assembly-effect/api/AssemblyClient") {}
 
@@ -79,8 +84,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
   const limits: Persist.Limits = {
     policy: yield* RetryPolicy.RetryPolicy,
-    requestTimeout: Duration.fromInputUnsafe(options.requestTimeout ?? "1 minute"),
-    deadline: Duration.fromInputUnsafe(options.deadline ?? "5 minutes")
+    requestTimeout: Duration.toMillis(options.requestTimeout ?? 60_000),
+    deadline: Duration.toMillis(options.deadline ?? 300_000),
+    clockSkew: yield* Ref.make(0)
   }
 
   const compile = (operation: Operation.Any) => {
@@ -109,7 +115,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       // The codecs of `operation` decode `Success` and raise `Failure`; TypeScript cannot follow them through the table.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
       interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
-    updates: (url) => Updates.open(environment.http, url)
+    open: (url, { accept, ...subject }) =>
+      Transport.execute(environment.http, HttpClientRequest.get(Redacted.value(url), { accept }), subject)
   })
 })
 

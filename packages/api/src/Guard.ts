@@ -6,16 +6,42 @@
  *
  * Not part of the index: `import * as Guard from "@assembly-effect/api/Guard"`.
  */
+import * as Transport from "@assembly-effect/auth/Transport"
+import * as Wait from "@assembly-effect/auth/Wait"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
-import type * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 
 const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL(url).origin
+
+/** No answer about a rate limit is larger than a few hundred bytes. */
+const maxBytes = 64 * 1024
+
+/**
+ * A 429 whose body names the wait (`retryIn`) says it in `Retry-After` as well, which is all that the limiter reads. What
+ * is no text of that size is left out: the status alone says it then.
+ */
+const withRetryAfter = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
+  if (response.status !== 429) return response
+  const { headers, request, status } = response
+  const text = yield* Effect.catchTag(Transport.readText(response, { maxBytes }), "UnreadableBody", () =>
+    Effect.succeed("")
+  )
+  const wait = yield* Wait.named(headers, Option.getOrUndefined(Transport.parseJson(text)))
+  const told = Option.match(wait, {
+    onNone: () => headers,
+    onSome: (duration) => Headers.set(headers, "retry-after", String(Math.ceil(Duration.toSeconds(duration))))
+  })
+  return HttpClientResponse.fromWeb(request, new Response(text, { status, headers: { ...told } }))
+})
 
 /** The client behind a guard, with what the guard fails with as an error of a client. */
 const guard = <E>(
@@ -54,7 +80,10 @@ export const layerRateLimiterNoDeps = (
   Layer.effect(
     HttpClient.HttpClient,
     Effect.gen(function* () {
-      const client = yield* HttpClient.HttpClient
+      const client = HttpClient.transformResponse(
+        yield* HttpClient.HttpClient,
+        Effect.flatMap((response) => withRetryAfter(response))
+      )
       const limiter = yield* RateLimiter.RateLimiter
       // Retries are the business of the RetryPolicy, which signs each attempt anew.
       const limited = HttpClient.withRateLimiter(client, {
@@ -68,8 +97,8 @@ export const layerRateLimiterNoDeps = (
   )
 
 /**
- * Delays requests so that an origin gets no more than its limit. After a 429 with `Retry-After` every request to that
- * origin waits, whoever sent the first one. The wait in a body (`retryIn`) reaches only the request that met it.
+ * Delays requests so that an origin gets no more than its limit. After a 429 that names a wait, by `Retry-After` or by
+ * `retryIn` in its body, every request to that origin waits, whoever sent the first one.
  *
  * The delay counts towards the `requestTimeout` of the client, since the signature ages meanwhile.
  *

@@ -68,22 +68,18 @@ export interface Options {
  */
 export const make = (options?: Options): Policy => {
   const retries = options?.retries ?? 4
-  const base = Duration.fromInputUnsafe(options?.base ?? "250 millis")
-  const maxPause = Duration.fromInputUnsafe(options?.maxPause ?? "10 seconds")
-  const maxWait = Duration.fromInputUnsafe(options?.maxWait ?? "1 minute")
+  const base = Duration.toMillis(options?.base ?? 250)
+  const maxPause = Duration.toMillis(options?.maxPause ?? 10_000)
+  const maxWait = Duration.toMillis(options?.maxWait ?? 60_000)
 
   return {
     next: (failure) => {
-      const tooLong = Option.exists(failure.wait, (wait) => Duration.isGreaterThan(wait, maxWait))
+      const wait = Option.map(failure.wait, Duration.toMillis)
+      const tooLong = Option.isSome(wait) && wait.value > maxWait
       if (failure.failures > retries || tooLong || !isRetryable(failure)) return Effect.succeedNone
-      const pause = Duration.min(Duration.times(base, 2 ** Math.min(failure.failures - 1, 30)), maxPause)
+      const pause = Math.min(base * 2 ** Math.min(failure.failures - 1, 30), maxPause)
       return Effect.map(Random.next, (chance) =>
-        Option.some(
-          Option.match(failure.wait, {
-            onNone: () => Duration.times(pause, 0.5 + chance / 2),
-            onSome: (wait) => Duration.sum(wait, Duration.times(pause, chance))
-          })
-        )
+        Option.some(Duration.millis(Option.isSome(wait) ? wait.value + pause * chance : pause * (0.5 + chance / 2)))
       )
     }
   }

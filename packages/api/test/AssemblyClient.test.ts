@@ -123,6 +123,27 @@ describe("a wrong clock", () => {
     })
   )
 
+  it.effect("is corrected from the start in later operations of the client, until it is wrong the other way", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const hour = 3_600_000
+      const service = Service.make(
+        expired("Thu, 01 Jan 2026 01:00:00 GMT"),
+        Service.json(200, []),
+        Service.json(200, []),
+        expired("Wed, 31 Dec 2025 23:00:00 GMT"),
+        Service.json(200, [])
+      )
+      const list = Assemblies.list({ fromDate })
+      yield* Effect.all([list, list, list]).pipe(provide(service))
+      const [first = 0, ...later] = expiries(service)
+      assert.deepStrictEqual(
+        later.map((expiry) => expiry - first),
+        [hour, hour, hour, -hour]
+      )
+    })
+  )
+
   it.effect("is told where that does not help, and no third attempt is made", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))

@@ -1,22 +1,33 @@
 /** The examples of docs/examples, run against the embedded service. */
 import { Assemblies } from "@assembly-effect/api"
+import { Credentials, Webhook } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
+import type { Assembly } from "@assembly-effect/schema"
 import type { AssetId } from "@assembly-effect/schema/Identifier"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
+import { createServer } from "node:http"
 import { exportDay } from "../../../docs/examples/nightly-listing.ts"
 import { layerObservability } from "../../../docs/examples/observability.ts"
 import { renameAll } from "../../../docs/examples/rename-from-csv.ts"
 import { report } from "../../../docs/examples/statistics-report.ts"
-import { bearer, client, signed } from "../../../docs/examples/swap-authentication.ts"
+import { bearer, client, signed, signedOnNode } from "../../../docs/examples/swap-authentication.ts"
+import * as TokenExample from "../../../docs/examples/tokens.ts"
+import { notifications } from "../../../docs/examples/webhooks.ts"
 import * as Server from "./utils/ScriptedServer.ts"
 
 // It is a suite of its own.
@@ -90,8 +101,10 @@ describe("docs/examples", () => {
     it.effect("swap-authentication.ts", () =>
       Effect.gen(function* () {
         const { baseUrl, credentials } = yield* Emulator.Emulator
-        const lines = yield* Effect.provide(report(["all"]), client(baseUrl, signed(credentials)))
-        assert.match(lines[0] ?? "", /Assemblies$/)
+        for (const proof of [signed, signedOnNode]) {
+          const lines = yield* Effect.provide(report(["all"]), client(baseUrl, proof(credentials)))
+          assert.match(lines[0] ?? "", /Assemblies$/)
+        }
 
         const server = yield* Server.make
         server.script(Server.json(400, { error: "ASSEMBLY_STATS_ERROR" }))
@@ -99,6 +112,52 @@ describe("docs/examples", () => {
         yield* Effect.provide(report(["all"]), client(server.baseUrl, bearer(token)))
         assert.strictEqual(server.received[0]?.headers.authorization, "Bearer a-token")
         assert.isFalse(server.received[0]?.query.has("signature"))
+      })
+    )
+
+    it.effect("tokens.ts", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const { baseUrl, credentials } = yield* Emulator.Emulator
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const ask = Effect.provide(report(["all"]), TokenExample.client({ baseUrl, credentials, folder }))
+        assert.match((yield* ask)[0] ?? "", /Assemblies$/)
+        const read = Effect.flatMap(fs.readDirectory(folder), (names) =>
+          Effect.forEach(names, (name) => fs.readFileString(`${folder}/${name}`, "latin1"))
+        )
+        const kept = yield* read
+        assert.strictEqual(kept.length, 1)
+        assert.match((yield* ask)[0] ?? "", /Assemblies$/)
+        assert.deepStrictEqual(yield* read, kept)
+      })
+    )
+
+    it.effect("webhooks.ts", () =>
+      Effect.gen(function* () {
+        const { credentials } = yield* Emulator.Emulator
+        const handled = yield* Queue.unbounded<Assembly.Status>()
+        const routes = notifications((status) => Effect.asVoid(Queue.offer(handled, status)))
+        const app = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+          Layer.provide(Webhook.layer().pipe(Layer.provide(Credentials.layer(credentials)))),
+          Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+        )
+        yield* Effect.gen(function* () {
+          const origin = yield* HttpServer.addressFormattedWith(Effect.succeed)
+          const notifyUrl = `${origin}/assembly-notifications`
+          const { assembly_id: id } = yield* Assemblies.create({
+            steps: { ":original": { robot: "/upload/handle" } },
+            notifyUrl
+          })
+          const { assembly_id: told, ok } = yield* Queue.take(handled)
+          assert.deepStrictEqual({ told, ok }, { told: id, ok: "ASSEMBLY_COMPLETED" })
+
+          const forged = HttpClientRequest.post(notifyUrl).pipe(
+            HttpClientRequest.bodyUrlParams({ transloadit: "{}", signature: "sha384:00" })
+          )
+          assert.strictEqual((yield* HttpClient.execute(forged)).status, 403)
+          assert.strictEqual((yield* HttpClient.post(notifyUrl)).status, 400)
+          assert.strictEqual(yield* Queue.size(handled), 0)
+        }).pipe(Effect.provide(app))
       })
     )
 

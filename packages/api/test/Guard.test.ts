@@ -54,9 +54,15 @@ describe("a rate limiter", () => {
     })
   )
 
-  it.effect("makes every request to the origin wait after a 429, which is still told", () =>
+  it.effect.each([
+    ["Retry-After", Service.json(429, { error: "RATE_LIMIT_REACHED" }, { "retry-after": "7" })],
+    ["retryIn", Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 6.5 } })],
+    [
+      "the longer of both",
+      Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 7 } }, { "retry-after": "2" })
+    ]
+  ] as const)("makes every request to the origin wait after a 429, which is still told: %s", ([, limited]) =>
     Effect.gen(function* () {
-      const limited = Service.json(429, { error: "RATE_LIMIT_REACHED" }, { "retry-after": "7" })
       const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 100, window: "1 second" }), limited, ok)
       const both = Effect.gen(function* () {
         const first = yield* Effect.flip(get)
@@ -65,9 +71,19 @@ describe("a rate limiter", () => {
       })
       const fiber = yield* Effect.forkChild(Effect.provide(both, layer))
       yield* passTime(20)
-      assert.strictEqual((yield* Fiber.join(fiber))._tag, "RateLimited")
+      const first = yield* Fiber.join(fiber)
+      assert.deepInclude(first, { _tag: "RateLimited", code: "RATE_LIMIT_REACHED", status: 429 })
       assert.strictEqual(times.length, 2)
       assert.isAtLeast(times[1] ?? 0, 7)
+    })
+  )
+
+  it.effect("tells a 429 with a body that nobody can read by its status", () =>
+    Effect.gen(function* () {
+      const endless = Service.text(429, "x".repeat(70_000))
+      const { layer } = guarded(Guard.layerRateLimiter({ limit: 100, window: "1 second" }), endless)
+      const error = yield* Effect.flip(Effect.provide(get, layer))
+      assert.deepInclude(error, { _tag: "RateLimited", status: 429 })
     })
   )
 })

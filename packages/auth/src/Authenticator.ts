@@ -72,12 +72,12 @@ export const layerSignedNoDeps = (options?: {
       const { key } = yield* Credentials.Credentials
       const signer = yield* Signer.Signer
       const random = yield* SecureRandom.SecureRandom
-      const window = Duration.fromInputUnsafe(options?.window ?? "5 minutes")
+      const window = Duration.toMillis(options?.window ?? 300_000)
 
       return Authenticator.of({
         refused: final,
         authenticate: Effect.fnUntraced(function* ({ clockSkew, nonceIn, params }) {
-          const validFor = clockSkew === undefined ? window : Duration.sum(window, clockSkew)
+          const validFor = clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)
           const expires = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, validFor))
           const nonce = yield* random.uuidV4()
           const auth: Auth.SignedAuthParams = nonceIn === "auth" ? { key, expires, nonce } : { key, expires }
@@ -89,7 +89,7 @@ export const layerSignedNoDeps = (options?: {
   )
 
 /**
- * Signed params with HMAC and random numbers of WebCrypto.
+ * Signed params with HMAC and random numbers of WebCrypto. On a server with many requests `Signer.layerFrom` is faster.
  *
  * @example
  * Authenticator.layerSigned().pipe(Layer.provide(Credentials.layerConfig))

@@ -9,6 +9,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
@@ -58,6 +59,22 @@ export const send = (
 export const isRedirect = (status: number): boolean => status === 0 || (status >= 300 && status < 400)
 
 /**
+ * Whether a status is a success: any 2xx, since the specification shows none (spec.md, "Endpoints").
+ */
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300
+
+/**
+ * The value of a JSON text; none where it is not JSON.
+ */
+export const parseJson = (text: string): Option.Option<unknown> => {
+  try {
+    return Option.some(JSON.parse(text))
+  } catch {
+    return Option.none()
+  }
+}
+
+/**
  * A body that is too large or not UTF-8; `start` is what was read of it, and may repeat a credential.
  */
 export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
@@ -87,9 +104,11 @@ const framedLength = (response: HttpClientResponse.HttpClientResponse): number |
     : undefined
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
 const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
   try {
-    return Effect.succeed(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
+    return Effect.succeed(utf8.decode(bytes))
   } catch {
     return Effect.fail(new UnreadableBody({ problem: "a body that is not UTF-8", start: bytes }))
   }

@@ -15,8 +15,9 @@ const decodeRetryIn = Schema.decodeUnknownOption(
   Schema.Struct({ info: Schema.Struct({ retryIn: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) }) })
 )
 
-const retryIn = (body: unknown): Option.Option<Duration.Duration> =>
-  Option.map(decodeRetryIn(body), ({ info }) => Duration.seconds(info.retryIn))
+/** In milliseconds. */
+const retryIn = (body: unknown): Option.Option<number> =>
+  Option.map(decodeRetryIn(body), ({ info }) => info.retryIn * 1000)
 
 /** The time of the service when it answered, in milliseconds. */
 const serviceTime = (headers: Headers.Headers): Option.Option<number> => {
@@ -25,32 +26,29 @@ const serviceTime = (headers: Headers.Headers): Option.Option<number> => {
   return Option.map(Result.getSuccess(Headers.parseHttpDate(date)), ({ epochMilliseconds }) => epochMilliseconds)
 }
 
-/** A date is measured from the service's own time where it tells it, so that a wrong clock here does not matter. */
-const retryAfter = (headers: Headers.Headers, now: number): Option.Option<Duration.Duration> => {
+/**
+ * In milliseconds. A date is measured from the service's own time where it tells it, so that a wrong clock here does
+ * not matter.
+ */
+const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number> => {
   const header = headers["retry-after"]
   if (header === undefined) return Option.none()
   return Option.map(Result.getSuccess(Headers.parseRetryAfter(header)), (parsed) =>
-    Headers.retryAfterDelay(
-      parsed,
-      Option.getOrElse(serviceTime(headers), () => now)
+    Duration.toMillis(
+      Headers.retryAfterDelay(
+        parsed,
+        Option.getOrElse(serviceTime(headers), () => now)
+      )
     )
   )
 }
 
 /** The wait that an answer names, by its body or by `Retry-After`; the longer one where both do. */
 export const named = (headers: Headers.Headers, body: unknown): Effect.Effect<Option.Option<Duration.Duration>> =>
-  Effect.map(Clock.currentTimeMillis, (now) =>
-    Option.match(retryAfter(headers, now), {
-      onNone: () => retryIn(body),
-      onSome: (after) =>
-        Option.some(
-          Duration.max(
-            after,
-            Option.getOrElse(retryIn(body), () => Duration.zero)
-          )
-        )
-    })
-  )
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const waits = [...Option.toArray(retryAfter(headers, now)), ...Option.toArray(retryIn(body))]
+    return waits.length === 0 ? Option.none() : Option.some(Duration.millis(Math.max(...waits)))
+  })
 
 /** How far the service's clock is ahead of ours, in milliseconds. */
 export const clockSkew = (headers: Headers.Headers): Effect.Effect<Option.Option<number>> =>

@@ -2,13 +2,24 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Signer from "@assembly-effect/auth/Signer"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { createHmac } from "node:crypto"
+import { createHmac, createSecretKey } from "node:crypto"
+import { inspect } from "node:util"
 
 const signer = (secret: string, algorithm?: Signer.Algorithm) =>
   Signer.layerHmac({ algorithm }).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make(secret) })))
+
+const nodeSigner = (secret: string, algorithm?: Signer.Algorithm) =>
+  Signer.layerFrom(
+    (hidden, name) => {
+      const key = createSecretKey(Redacted.value(hidden), "utf8")
+      return (text) => createHmac(name, key).update(text).digest("hex")
+    },
+    { algorithm }
+  ).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make(secret) })))
 
 const sign = (text: string) => Signer.Signer.use((service) => Effect.map(service.sign(text), Redacted.value))
 
@@ -56,6 +67,50 @@ describe("Signer", () => {
         assert.strictEqual(yield* sign(text), `${algorithm}:${expected}`)
       }).pipe(Effect.provide(signer(secret, algorithm)))
   )
+
+  it.effect.prop(
+    "an HMAC of the platform's own gives the same signatures",
+    [Schema.String, Schema.NonEmptyString, Schema.Literals(["sha384", "sha256", "sha1"])],
+    ([text, secret, algorithm]) =>
+      Effect.gen(function* () {
+        const expected = yield* Effect.provide(sign(text), signer(secret, algorithm))
+        assert.strictEqual(yield* Effect.provide(sign(text), nodeSigner(secret, algorithm)), expected)
+      })
+  )
+
+  it.effect("an HMAC of the platform's own is asked once for a secret, and signs with sha384 by default", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const layer = Signer.layerFrom((secret, algorithm) => {
+        asked.push(`${algorithm} ${Redacted.value(secret)}`)
+        return (text) => text
+      }).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make("s3cr3t") })))
+      const signatures = Effect.all([sign("a"), sign("b")])
+      assert.deepStrictEqual(yield* Effect.provide(signatures, layer), ["sha384:a", "sha384:b"])
+      assert.deepStrictEqual(asked, ["sha384 s3cr3t"])
+    })
+  )
+
+  it.effect.each([signer, nodeSigner])("shows neither the secret nor a signature", (layer) =>
+    Effect.gen(function* () {
+      const service = yield* Signer.Signer
+      const shown = inspect([service, yield* service.sign(ascii)], { depth: Infinity, showHidden: true })
+      assert.notInclude(shown, "s3cr3t")
+      assert.notInclude(shown, known.sha384)
+    }).pipe(Effect.provide(layer("s3cr3t")))
+  )
+
+  for (const [name, layer] of [
+    ["WebCrypto", signer],
+    ["an HMAC of the platform's own", nodeSigner]
+  ] as const) {
+    it.effect(`an empty secret is a defect, with ${name}`, () =>
+      Effect.gen(function* () {
+        const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer(""))))
+        assert.isTrue(Exit.hasDies(exit))
+      })
+    )
+  }
 
   it.effect("another algorithm is one Layer away", () =>
     Effect.gen(function* () {

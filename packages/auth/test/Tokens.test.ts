@@ -362,7 +362,7 @@ describe("What the service answers", () => {
       yield* TestClock.adjust("10 seconds")
       const error = yield* Fiber.join(asking)
       assert.strictEqual(error._tag, "TokenUnavailable")
-      assert.include(error.message, "10s")
+      assert.include(error.message, "10 s")
     }).pipe(Effect.provide(tokens({ requestTimeout: "10 seconds" })))
   )
 })

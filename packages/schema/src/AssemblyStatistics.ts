@@ -90,27 +90,36 @@ export const Statistics = Schema.Struct({
 })
 export type Statistics = typeof Statistics.Type
 
+const makeStrict = () =>
+  strict({
+    ...Statistics.fields,
+    stats: Schema.Array(strict(StatsBucket.fields)),
+    errorStats: Schema.Array(strict(ErrorBucket.fields)),
+    errorStatsTotals: Schema.Array(strict(ErrorTotal.fields))
+  })
+
 /**
  * {@link Statistics} without tolerance: a field that the specification does not name is refused wherever it stands.
  *
  * Clause: spec.md, "Assembly statistics response", "only these fields".
  */
-export const StatisticsStrict = strict({
-  ...Statistics.fields,
-  stats: Schema.Array(strict(StatsBucket.fields)),
-  errorStats: Schema.Array(strict(ErrorBucket.fields)),
-  errorStatsTotals: Schema.Array(strict(ErrorTotal.fields))
-})
+export const StatisticsStrict = /* @__PURE__ */ makeStrict()
 
 const isSince = (u: unknown): u is string | DateTime.Utc =>
   typeof u === "string" ? u !== "" : DateTime.isDateTime(u) && DateTime.isUtc(u)
 
+/** The first instant of the year 10000, in milliseconds. */
+const endOfYears = 253_402_300_800_000
+
 const TextOrDateTime = Schema.declare(isSince, {
   expected: "at least 1 character or a DateTime.Utc",
   toCodecArbitrary: () =>
-    Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, Schema.DateTimeUtc]), {
-      decode: SchemaGetter.passthrough(),
-      encode: SchemaGetter.passthrough()
+    // From a number: the schema of a DateTime brings more with it than the rest of this module.
+    Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, NonNegativeInt]), {
+      decode: SchemaGetter.transform((since) =>
+        typeof since === "string" ? since : DateTime.makeUnsafe(since % endOfYears)
+      ),
+      encode: SchemaGetter.transform((since) => (typeof since === "string" ? since : since.epochMilliseconds))
     })
 })
 

@@ -4,6 +4,8 @@
 import * as Schema from "effect/Schema"
 import { NonEmptyString } from "./Scalar.ts"
 
+// Each in a module of its own, so that a bundle holds only what its operations use.
+export { ListError, MoveError, named, type NamedCode, StatisticsError, statusOf } from "./internal/namedError.ts"
 export { TusErrorBody, TusErrorText } from "./internal/tusError.ts"
 
 const HttpCode = Schema.Union([
@@ -32,74 +34,6 @@ export const ErrorObject = Schema.StructWithRest(
   })
 )
 export type ErrorObject = typeof ErrorObject.Type
-
-/**
- * The named errors and the HTTP status of each; that of ASSEMBLY_LIST_ERROR is beyond the specification.
- */
-export const statusOf = {
-  ASSEMBLY_STATS_INVALID_TIME: 400,
-  ASSEMBLY_STATS_MISSING_REGION: 400,
-  ASSEMBLY_STATS_ERROR: 500,
-  ASSEMBLY_LIST_ERROR: 400,
-  DAM_INVALID_REQUEST: 400,
-  DAM_RESOURCE_NOT_FOUND: 404,
-  DAM_MUTATION_CONFLICT: 409,
-  DAM_MUTATION_FAILED: 500
-} as const
-export type NamedCode = keyof typeof statusOf
-
-/**
- * The body of one named error: its fixed code, and `http_code` absent or exactly the status, as a number or in digits
- * (spec.md, "Errors"). Further fields are kept.
- *
- * This is how the service is to write it. Whoever reads goes by the code alone: a status that disagrees hides no error.
- *
- * @example `ServiceError.named("DAM_MUTATION_CONFLICT")`
- */
-export const named = <const Code extends NamedCode>(code: Code) =>
-  Schema.StructWithRest(
-    Schema.Struct({
-      error: Schema.Literal(code),
-      http_code: Schema.optionalKey(Schema.Literals([statusOf[code], `${statusOf[code]}`])),
-      message: Schema.optionalKey(Schema.String),
-      reason: Schema.optionalKey(Schema.Json),
-      assembly_id: Schema.optionalKey(Schema.String)
-    }),
-    [Schema.Record(Schema.String, Schema.Json)]
-  )
-
-/**
- * The named errors of a statistics request.
- *
- * Clause: spec.md, "Errors".
- */
-export const StatisticsError = Schema.Union([
-  named("ASSEMBLY_STATS_INVALID_TIME"),
-  named("ASSEMBLY_STATS_MISSING_REGION"),
-  named("ASSEMBLY_STATS_ERROR")
-])
-export type StatisticsError = typeof StatisticsError.Type
-
-/**
- * The named error of a list request.
- *
- * Clause: spec.md, "Errors".
- */
-export const ListError = named("ASSEMBLY_LIST_ERROR")
-export type ListError = typeof ListError.Type
-
-/**
- * The named errors of a move request.
- *
- * Clause: spec.md, "Errors".
- */
-export const MoveError = Schema.Union([
-  named("DAM_INVALID_REQUEST"),
-  named("DAM_RESOURCE_NOT_FOUND"),
-  named("DAM_MUTATION_CONFLICT"),
-  named("DAM_MUTATION_FAILED")
-])
-export type MoveError = typeof MoveError.Type
 
 /**
  * The codes that refuse who asks, not what is asked. Beyond the specification.

@@ -12,6 +12,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import { createHmac, createSecretKey } from "node:crypto"
 import * as Harness from "../harness.ts"
 
 const requests = 400
@@ -20,14 +21,14 @@ const fromdate = "2026-01-01 00:00:00"
 const rate = (seconds: number): number => requests / seconds
 
 /** On Node a signature is made at once by node:crypto; WebCrypto would ask another thread. */
+const signer = Signer.layerFrom((secret, algorithm) => {
+  const key = createSecretKey(Redacted.value(secret), "utf8")
+  return (text) => createHmac(algorithm, key).update(text).digest("hex")
+})
+
 const authenticated = Authenticator.layerSignedNoDeps().pipe(
-  Layer.provide([
-    Layer.effect(Signer.Signer, Signer.make({ secret: Redacted.make("secret") })).pipe(
-      Layer.provide(NodeCrypto.layerMac)
-    ),
-    NodeCrypto.layerSecureRandom,
-    Credentials.layer({ key: "key", secret: Redacted.make("secret") })
-  ])
+  Layer.provide([signer, NodeCrypto.layerSecureRandom]),
+  Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make("secret") }))
 )
 
 /** Our operation, signed, with one of the HTTP clients. */

@@ -20,9 +20,9 @@ export interface Environment {
   readonly maxBytes: number
 }
 
-/** What one attempt may differ in: how long it may take, and how far the clock is off, in milliseconds. */
+/** What one attempt may differ in: how long it may take, and how far the clock is off, both in milliseconds. */
 export interface Conditions {
-  readonly timeout: Duration.Duration
+  readonly timeout: number
   readonly clockSkew: number
 }
 
@@ -86,7 +86,10 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
     (operation.auth === "none" ? exchange(encoded, undefined) : proven(encoded, clockSkew)).pipe(
       Effect.timeoutOrElse({
         duration: timeout,
-        orElse: () => Effect.fail(Response.withoutWait(new ApiError.TimedOut({ ...encoded.subject, after: timeout })))
+        orElse: () =>
+          Effect.fail(
+            Response.withoutWait(new ApiError.TimedOut({ ...encoded.subject, after: Duration.millis(timeout) }))
+          )
       })
     )
 }

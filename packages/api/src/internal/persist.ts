@@ -2,6 +2,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import type * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import type * as RetryPolicy from "../RetryPolicy.ts"
@@ -9,22 +10,77 @@ import type * as Attempt from "./attempt.ts"
 import type { Failed } from "./response.ts"
 import * as Telemetry from "./telemetry.ts"
 
-/** Where an operation stands between two attempts. */
+/**
+ * What limits the operations of a client: the policy, and the milliseconds for one request and for all of an operation
+ * together. `clockSkew` is how far the service's clock was ahead of ours when it last refused an expiry, in
+ * milliseconds: the next operations sign with that corrected from the start.
+ */
+export interface Limits {
+  readonly policy: RetryPolicy.Policy
+  readonly requestTimeout: number
+  readonly deadline: number
+  readonly clockSkew: Ref.Ref<number>
+}
+
+/** An operation under way. */
+interface Run<A> {
+  readonly operation: Operation.Any
+  readonly limits: Limits
+  readonly attempt: (conditions: Attempt.Conditions) => Effect.Effect<A, Failed>
+  readonly started: number
+}
+
+/** Where it stands between two attempts. */
 interface Progress {
   readonly failures: number
-  readonly clockSkew: number
   readonly skewCorrected: boolean
 }
 
-/** What limits an operation: the policy, and the time for one request and for all together. */
-export interface Limits {
-  readonly policy: RetryPolicy.Policy
-  readonly requestTimeout: Duration.Duration
-  readonly deadline: Duration.Duration
-}
+const begin: Progress = { failures: 0, skewCorrected: false }
 
 const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFailed & { readonly clockSkew: number } =>
   error._tag === "AuthenticationFailed" && "clockSkew" in error && error.clockSkew !== undefined
+
+/** The milliseconds that are left of the deadline. */
+const timeLeft = ({ limits, started }: Run<unknown>): Effect.Effect<number> =>
+  Effect.map(Clock.currentTimeMillis, (now) => limits.deadline - (now - started))
+
+/** The pause before the next attempt, in milliseconds; none where there is to be no other. */
+const pauseBefore = Effect.fnUntraced(function* (run: Run<unknown>, { error, wait }: Failed, failures: number) {
+  const { name, retry } = run.operation
+  const next = yield* run.limits.policy.next({ operation: name, retry, failures, error, wait })
+  const left = yield* timeLeft(run)
+  return Option.filter(Option.map(next, Duration.toMillis), (pause) => pause < left)
+})
+
+const attempt = <A>(run: Run<A>, progress: Progress, timeout: number): Effect.Effect<A, Failed["error"]> =>
+  Ref.get(run.limits.clockSkew).pipe(
+    Effect.flatMap((clockSkew) => run.attempt({ timeout, clockSkew })),
+    Effect.catch((failed) => heal(run, progress, failed))
+  )
+
+const again = <A>(run: Run<A>, progress: Progress): Effect.Effect<A, Failed["error"]> =>
+  Effect.flatMap(timeLeft(run), (left) => attempt(run, progress, Math.min(run.limits.requestTimeout, left)))
+
+const heal = Effect.fnUntraced(function* <A>(
+  run: Run<A>,
+  progress: Progress,
+  failed: Failed
+): Effect.fn.Return<A, Failed["error"]> {
+  const { error } = failed
+  const { name } = run.operation
+  if (isExpired(error) && !progress.skewCorrected) {
+    yield* Ref.set(run.limits.clockSkew, error.clockSkew)
+    yield* Telemetry.corrected(name, error.clockSkew)
+    return yield* again(run, { ...progress, skewCorrected: true })
+  }
+  const failures = progress.failures + 1
+  const pause = yield* pauseBefore(run, failed, failures)
+  if (Option.isNone(pause)) return yield* Effect.fail(error)
+  yield* Telemetry.retried(name, { error, failures, pause: pause.value })
+  yield* Effect.sleep(pause.value)
+  return yield* again(run, { ...progress, failures })
+})
 
 /**
  * Repeats an attempt as the policy allows. An attempt has never more time than what is left of the deadline, and no
@@ -33,47 +89,8 @@ const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFail
 export const persist = <A>(
   operation: Operation.Any,
   limits: Limits,
-  attempt: (conditions: Attempt.Conditions) => Effect.Effect<A, Failed>
+  attempts: Run<A>["attempt"]
 ): Effect.Effect<A, Failed["error"]> =>
-  Effect.flatMap(Clock.currentTimeMillis, (started) => {
-    const timeLeft = Effect.map(Clock.currentTimeMillis, (now) =>
-      Duration.subtract(limits.deadline, Duration.millis(now - started))
-    )
-
-    const pauseBefore = Effect.fnUntraced(function* ({ error, wait }: Failed, failures: number) {
-      const next = yield* limits.policy.next({
-        operation: operation.name,
-        retry: operation.retry,
-        failures,
-        error,
-        wait
-      })
-      const left = yield* timeLeft
-      return Option.filter(next, (pause) => Duration.isLessThan(pause, left))
-    })
-
-    const go = (progress: Progress, timeout: Duration.Duration): Effect.Effect<A, Failed["error"]> =>
-      attempt({ timeout, clockSkew: progress.clockSkew }).pipe(Effect.catch((failed) => heal(progress, failed)))
-
-    const again = (progress: Progress): Effect.Effect<A, Failed["error"]> =>
-      Effect.flatMap(timeLeft, (left) => go(progress, Duration.min(limits.requestTimeout, left)))
-
-    const heal = Effect.fnUntraced(function* (
-      progress: Progress,
-      failed: Failed
-    ): Effect.fn.Return<A, Failed["error"]> {
-      const { error } = failed
-      if (isExpired(error) && !progress.skewCorrected) {
-        yield* Telemetry.corrected(operation.name, error.clockSkew)
-        return yield* again({ ...progress, clockSkew: error.clockSkew, skewCorrected: true })
-      }
-      const failures = progress.failures + 1
-      const pause = yield* pauseBefore(failed, failures)
-      if (Option.isNone(pause)) return yield* Effect.fail(error)
-      yield* Telemetry.retried(operation.name, { error, failures, pause: pause.value })
-      yield* Effect.sleep(pause.value)
-      return yield* again({ ...progress, failures })
-    })
-
-    return go({ failures: 0, clockSkew: 0, skewCorrected: false }, Duration.min(limits.requestTimeout, limits.deadline))
-  })
+  Effect.flatMap(Clock.currentTimeMillis, (started) =>
+    attempt({ operation, limits, attempt: attempts, started }, begin, Math.min(limits.requestTimeout, limits.deadline))
+  )

@@ -18,7 +18,7 @@ export interface Encoded {
 }
 
 const fillPath = (path: string, variables: Readonly<Record<string, string>>): string =>
-  path.replace(/:(\w+)/g, (_, name: string) => variables[name] ?? "")
+  path.replaceAll(/:(\w+)/g, (_, name: string) => variables[name] ?? "")
 
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
@@ -58,13 +58,14 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
   const params = encodeInput(operation.params)
   const fields = encodeInput(operation.fields)
   const variables = Object.entries(operation.variables).map(([name, schema]) => [name, encodeInput(schema)] as const)
+  const subjectWithoutPath: Transport.Subject = { operation: operation.name }
 
   return Effect.fnUntraced(function* (
     input: Operation.Input<Operation.Any>
   ): Effect.fn.Return<Encoded, ApiError.InvalidRequest> {
     const path: Record<string, string> = {}
     for (const [name, encode] of variables) {
-      path[name] = yield* encode(input.path[name], { operation: operation.name })
+      path[name] = yield* encode(input.path[name], subjectWithoutPath)
     }
     const subject = subjectOf(operation, path)
     const encodedParams = yield* params(input.params, subject)
@@ -84,6 +85,14 @@ export const secretsOf = (proof: Authenticator.Proof | undefined): ReadonlyArray
   if (proof._tag === "Bearer") return [Redacted.value(proof.token)]
   const signature = Redacted.value(proof.signature)
   return [signature.slice(signature.indexOf(":") + 1)]
+}
+
+const formType = "application/x-www-form-urlencoded"
+
+const toFormData = (parts: Readonly<Record<string, string>>): FormData => {
+  const data = new FormData()
+  for (const [name, value] of Object.entries(parts)) data.append(name, value)
+  return data
 }
 
 /** Puts params and proof where the operation carries them. */
@@ -106,8 +115,8 @@ export const toHttp = (
     case "query":
       return HttpClientRequest.setUrlParams(authorized, parts)
     case "form":
-      return HttpClientRequest.bodyUrlParams(authorized, parts)
+      return HttpClientRequest.bodyText(authorized, String(new URLSearchParams(parts)), formType)
     case "multipart":
-      return HttpClientRequest.bodyFormDataRecord(authorized, parts)
+      return HttpClientRequest.bodyFormData(authorized, toFormData(parts))
   }
 }

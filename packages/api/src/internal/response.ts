@@ -1,12 +1,12 @@
-import { isRedirect } from "@assembly-effect/auth/Transport"
+import * as AuthTransport from "@assembly-effect/auth/Transport"
 import * as Wait from "@assembly-effect/auth/Wait"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
@@ -29,17 +29,19 @@ export interface Asked {
   readonly secrets: ReadonlyArray<string>
 }
 
-const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
+/** An answer to an operation, and what was asked. */
+interface Answered extends Asked {
+  readonly operation: Operation.Any
+  readonly response: HttpClientResponse.HttpClientResponse
+}
 
-const parseJson = (text: string): Result.Result<unknown, unknown> => Result.try((): unknown => JSON.parse(text))
+const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
 const textOf = (body: unknown, key: string): string | undefined => {
   if (typeof body !== "object" || body === null) return undefined
   const value: unknown = (body as Readonly<Record<string, unknown>>)[key]
   return typeof value === "string" ? value : undefined
 }
-
-const isSuccessful = (status: number): boolean => status >= 200 && status < 300
 
 /** The codes that are about the request; an Assembly never fails with one. */
 const isAboutRequest = (code: string): boolean =>
@@ -51,7 +53,7 @@ const isAboutRequest = (code: string): boolean =>
  */
 const isAnswer = (operation: Operation.Any, status: number, body: unknown): boolean => {
   const code = textOf(body, "error")
-  if (code === undefined || operation.answers === "result") return isSuccessful(status) && code === undefined
+  if (code === undefined || operation.answers === "result") return AuthTransport.isSuccess(status) && code === undefined
   return status !== 429 && status < 500 && !isAboutRequest(code) && textOf(body, "assembly_id") !== undefined
 }
 
@@ -68,17 +70,14 @@ const toDetails = (error: ServiceError.ErrorObject, status: number, subject: Tra
 
 /** The error that a code stands for, first within the operation. */
 const toError = (
-  operation: Operation.Any,
-  response: HttpClientResponse.HttpClientResponse,
+  { operation, response }: Answered,
   details: ApiError.Details,
-  wait: Option.Option<Duration.Duration>
+  retryAfter: Duration.Duration
 ): Effect.Effect<Failed["error"]> => {
   const Named = operation.errors[details.code]
   if (Named !== undefined) return Effect.succeed(new Named(details))
   if (details.status === 429 || ServiceError.rateLimitCodes.has(details.code)) {
-    return Effect.succeed(
-      new ApiError.RateLimited({ ...details, retryAfter: Option.getOrElse(wait, () => Duration.zero) })
-    )
+    return Effect.succeed(new ApiError.RateLimited({ ...details, retryAfter }))
   }
   if (operation.auth === "signed" && ServiceError.authenticationCodes.has(details.code)) {
     if (details.code !== "AUTH_EXPIRED") return Effect.succeed(new ApiError.AuthenticationFailed(details))
@@ -90,6 +89,55 @@ const toError = (
   return Effect.succeed(new ApiError.ServiceFailure(details))
 }
 
+const unexpected = ({ response, secrets, subject }: Answered, problem: string, text: string) =>
+  new ApiError.UnexpectedResponse({
+    ...subject,
+    status: response.status,
+    problem,
+    excerpt: Redact.excerpt(text, secrets)
+  })
+
+/** The status alone says "too many requests", whoever in between wrote the body. */
+const undecodable = (
+  answered: Answered,
+  problem: string,
+  text: string,
+  retryAfter: Duration.Duration
+): Failed["error"] =>
+  answered.response.status === 429
+    ? new ApiError.RateLimited({ ...toDetails({}, 429, answered.subject), retryAfter })
+    : unexpected(answered, problem, text)
+
+/** The failure that an answer stands for, whose text was `body` where it was JSON. */
+const toFailed = Effect.fnUntraced(function* (
+  answered: Answered,
+  text: string,
+  body: Option.Option<unknown>
+): Effect.fn.Return<never, Failed> {
+  const { response, secrets, subject } = answered
+  // The other side may repeat what was asked; a proof must not reach an error.
+  const safe = Option.map(body, (parsed) =>
+    secrets.some((secret) => text.includes(secret)) ? JSON.parse(Redact.redact(text, secrets)) : parsed
+  )
+  const wait = yield* Wait.named(response.headers, Option.getOrUndefined(safe))
+  const retryAfter = Option.getOrElse(wait, () => Duration.zero)
+  const error = Option.flatMap(safe, decodeErrorObject)
+  const problem = Option.isNone(body) ? "a body that is not JSON" : "a body that is not an error of the service"
+  return yield* Effect.fail<Failed>({
+    wait,
+    error: Option.isSome(error)
+      ? yield* toError(answered, toDetails(error.value, response.status, subject), retryAfter)
+      : undecodable(answered, problem, text, retryAfter)
+  })
+})
+
+/** The failure of a body that is the operation's answer and breaks a rule of its schema. */
+const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): Failed => {
+  const [first] = ApiError.fromSchemaIssue(issue)
+  const problem = `a body that breaks a rule at ${first?.path.join(".")}: ${first?.message}`
+  return withoutWait(unexpected(answered, problem, text))
+}
+
 /**
  * The second half of an operation: answer → success or error. JSON is read whatever the content type says, since the
  * service may serve it as text/plain (spec.md, "Endpoints").
@@ -97,54 +145,21 @@ const toError = (
 export const decoder = (operation: Operation.Any, options: { readonly maxBytes: number }) => {
   const decodeSuccess = SchemaParser.decodeUnknownEffect(operation.success, { errors: "all" })
 
-  return (response: HttpClientResponse.HttpClientResponse, { secrets, subject }: Asked) => {
-    const { headers, status } = response
+  const decode = (answered: Answered, text: string): Effect.Effect<unknown, Failed> => {
+    const body = AuthTransport.parseJson(text)
+    return Option.isSome(body) && isAnswer(operation, answered.response.status, body.value)
+      ? Effect.mapError(decodeSuccess(body.value), (issue) => malformed(answered, text, issue))
+      : toFailed(answered, text, body)
+  }
 
-    const unexpected = (problem: string, text: string) =>
-      new ApiError.UnexpectedResponse({ ...subject, status, problem, excerpt: Redact.excerpt(text, secrets) })
-
-    /** The status alone says "too many requests", whoever in between wrote the body. */
-    const undecodable = (problem: string, text: string, wait: Option.Option<Duration.Duration>): Failed["error"] =>
-      status === 429
-        ? new ApiError.RateLimited({
-            ...toDetails({}, status, subject),
-            retryAfter: Option.getOrElse(wait, () => Duration.zero)
-          })
-        : unexpected(problem, text)
-
-    const fail = Effect.fnUntraced(function* (text: string, body: Result.Result<unknown, unknown>) {
-      // The other side may repeat what was asked; a proof must not reach an error.
-      const safe = Result.map(body, (parsed) =>
-        secrets.some((secret) => text.includes(secret)) ? JSON.parse(Redact.redact(text, secrets)) : parsed
-      )
-      const error = Option.flatMap(Result.getSuccess(safe), decodeErrorObject)
-      const wait = yield* Wait.named(
-        headers,
-        Result.getOrElse(safe, () => undefined)
-      )
-      const problem = Result.isFailure(body) ? "a body that is not JSON" : "a body that is not an error of the service"
-      return yield* Effect.fail<Failed>({
-        wait,
-        error: Option.isSome(error)
-          ? yield* toError(operation, response, toDetails(error.value, status, subject), wait)
-          : undecodable(problem, text, wait)
-      })
-    })
-
-    if (isRedirect(status)) return Effect.fail(withoutWait(unexpected("a redirect, which is not followed", "")))
-
-    return Body.readText(response, { ...options, ...subject, secrets }).pipe(
+  return (response: HttpClientResponse.HttpClientResponse, asked: Asked): Effect.Effect<unknown, Failed> => {
+    const answered: Answered = { ...asked, operation, response }
+    if (AuthTransport.isRedirect(response.status)) {
+      return Effect.fail(withoutWait(unexpected(answered, "a redirect, which is not followed", "")))
+    }
+    return Body.readText(response, { ...options, ...asked.subject, secrets: asked.secrets }).pipe(
       Effect.mapError(withoutWait),
-      Effect.flatMap((text) => {
-        const body = parseJson(text)
-        if (Result.isFailure(body) || !isAnswer(operation, status, body.success)) return fail(text, body)
-        return Effect.mapError(decodeSuccess(body.success), (issue) => {
-          const [first] = ApiError.fromSchemaIssue(issue)
-          return withoutWait(
-            unexpected(`a body that breaks a rule at ${first?.path.join(".")}: ${first?.message}`, text)
-          )
-        })
-      })
+      Effect.flatMap((text) => decode(answered, text))
     )
   }
 }

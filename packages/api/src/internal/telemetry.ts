@@ -1,18 +1,21 @@
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import type * as Operation from "../Operation.ts"
 
-const requests = Metric.counter("assembly_operations", {
-  description: "Operations of the Assembly Processing Service that ended, by operation and outcome",
-  incremental: true
-})
+/** Operations that ended, by operation and outcome: the tag of the error, or `success`. */
+const requests = (operation: string, outcome: string) =>
+  Metric.counter("assembly_operations", {
+    description: "Operations of the Assembly Processing Service that ended, by operation and outcome",
+    incremental: true,
+    attributes: { operation, outcome }
+  })
 
-const retries = Metric.counter("assembly_retries", {
-  description: "Requests that were sent again, by operation and the error before",
-  incremental: true
-})
+const retries = (operation: string, error: string) =>
+  Metric.counter("assembly_retries", {
+    description: "Requests that were sent again, by operation and the error before",
+    incremental: true,
+    attributes: { operation, error }
+  })
 
 /** What an error tells in a span or a log: never its message, which the other side wrote. */
 const attributesOf = (error: { readonly _tag: string; readonly code?: string; readonly status?: number }) => ({
@@ -21,19 +24,19 @@ const attributesOf = (error: { readonly _tag: string; readonly code?: string; re
   ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
 })
 
-/** Counts and logs an attempt that is followed by another one. */
+/** Counts and logs an attempt that is followed by another one, after `pause` milliseconds. */
 export const retried = (
   operation: string,
   {
     error,
     failures,
     pause
-  }: { readonly error: { readonly _tag: string }; readonly failures: number; readonly pause: Duration.Duration }
+  }: { readonly error: { readonly _tag: string }; readonly failures: number; readonly pause: number }
 ): Effect.Effect<void> =>
-  Metric.update(Metric.withAttributes(retries, { operation, error: error._tag }), 1).pipe(
+  Metric.update(retries(operation, error._tag), 1).pipe(
     Effect.andThen(Effect.annotateCurrentSpan("http.request.resend_count", failures)),
     Effect.andThen(
-      Effect.logDebug(`${operation}: again in ${Duration.format(pause)}`).pipe(
+      Effect.logDebug(`${operation}: again in ${Math.round(pause)} ms`).pipe(
         Effect.annotateLogs({ failures, ...attributesOf(error) })
       )
     )
@@ -52,18 +55,14 @@ export const observe = (operation: Operation.Any, baseUrl: string) => {
     "server.address": hostname,
     "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
   }
-  const count = (outcome: string) => Metric.withAttributes(requests, { operation: operation.name, outcome })
-  const succeeded = count("success")
+  const succeeded = requests(operation.name, "success")
 
   return <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     effect.pipe(
-      Effect.onExit((exit) => {
-        if (Exit.isSuccess(exit)) return Metric.update(succeeded, 1)
-        return Effect.void
-      }),
+      Effect.tap(() => Metric.update(succeeded, 1)),
       Effect.tapError((error) => {
         const details = attributesOf(error)
-        return Metric.update(count(error._tag), 1).pipe(
+        return Metric.update(requests(operation.name, error._tag), 1).pipe(
           Effect.andThen(Effect.annotateCurrentSpan(details)),
           Effect.andThen(Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details)))
         )

@@ -6,13 +6,15 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import type { AssemblyClient } from "../AssemblyClient.ts"
 import * as ServiceUrl from "../ServiceUrl.ts"
 import * as Completion from "./completion.ts"
+import * as Updates from "./updates.ts"
 
-/** How the Status is read, and how the text of its update stream. */
+/** How the Status is read, and how the address of its update stream. */
 export interface Access<E, R> {
   readonly read: Effect.Effect<Assembly.Status, E, R>
-  readonly updates: ((url: ServiceUrl.ServiceUrl) => Stream.Stream<string, { readonly _tag: string }>) | undefined
+  readonly open: AssemblyClient["Service"]["open"]
 }
 
 /** While updates come; a lost one is found out by then. */
@@ -80,7 +82,7 @@ const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Complet
 
 /** The Status of an Assembly each time it has changed, the last time when it is not busy any more. */
 export const watch = <E, R>(
-  { read, updates }: Access<E, R>,
+  { open, read }: Access<E, R>,
   pace: Completion.Pace
 ): Stream.Stream<Assembly.Status, E, R> =>
   Stream.unwrap(
@@ -88,8 +90,8 @@ export const watch = <E, R>(
       const signals: Signals = { changed: yield* Queue.sliding<void>(1), connected: yield* Ref.make(false) }
       const first = yield* read
       const url = ServiceUrl.make(first.update_stream_url)
-      if (updates !== undefined && Option.isSome(url) && Assembly.state(first) === "Busy") {
-        yield* Effect.forkScoped(keepListening(updates(url.value), signals))
+      if (open !== undefined && Option.isSome(url) && Assembly.state(first) === "Busy") {
+        yield* Effect.forkScoped(keepListening(Updates.read(open, url.value), signals))
       }
       const later = Stream.unfold<number, Assembly.Status, E, R>(0, (reading) =>
         nextReading(signals, pace, reading).pipe(

@@ -87,14 +87,6 @@ const toError = (
     : new AuthError.TokenRefused(refusal)
 }
 
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 const read = (grant: Grant) =>
   Effect.fnUntraced(function* (
     response: HttpClientResponse.HttpClientResponse
@@ -108,10 +100,10 @@ const read = (grant: Grant) =>
         ? new AuthError.TokenUnavailable({ problem: Transport.problem(error) })
         : unexpected(error.problem)
     )
-    const body = parseJson(text)
+    const body = Option.getOrUndefined(Transport.parseJson(text))
     const code = codeOf(body)
     const token = decodeToken(body)
-    if (status >= 200 && status < 300 && code === undefined && Option.isSome(token)) {
+    if (Transport.isSuccess(status) && code === undefined && Option.isSome(token)) {
       const { access_token: value, expires_in: seconds } = token.value
       return { value, lifetime: seconds === undefined ? undefined : Duration.seconds(seconds) }
     }
@@ -139,7 +131,9 @@ export const request = (grant: Grant, environment: Environment): Effect.Effect<A
       duration: environment.requestTimeout,
       orElse: () =>
         Effect.fail(
-          new AuthError.TokenUnavailable({ problem: `no answer after ${Duration.format(environment.requestTimeout)}` })
+          new AuthError.TokenUnavailable({
+            problem: `no answer after ${Duration.toSeconds(environment.requestTimeout)} s`
+          })
         )
     })
   )

@@ -54,5 +54,5 @@ export const awaitCompletion = (
 export const watch = (assemblyId: Assembly.AssemblyId, options?: FollowOptions) => {
   const pace = paceOf(options)
   const read = Completion.patiently(get(assemblyId), pace)
-  return Stream.unwrap(AssemblyClient.use(({ updates }) => Effect.succeed(Watch.watch({ read, updates }, pace))))
+  return Stream.unwrap(AssemblyClient.use(({ open }) => Effect.succeed(Watch.watch({ open, read }, pace))))
 }
