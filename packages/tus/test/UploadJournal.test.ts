@@ -240,6 +240,41 @@ for (const [name, provided] of Object.entries(layers)) {
       )
     )
 
+    it.live("a part whose creation was lost is unknown until its receipt comes, and never made again", () =>
+      run(
+        Effect.gen(function* () {
+          const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+          const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
+          server.receipts = false
+          const events = Upload.resumable(target, parts, { ...Scene.options, parallel: 3 })
+          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "CreationUnknown")
+          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "CreationUnknown")
+          assert.strictEqual(server.partials(), 3)
+          server.receipts = true
+          yield* Upload.result(events)
+          assert.strictEqual(server.partials(), 3)
+          assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+        })
+      )
+    )
+
+    it.live("a part whose creation was refused is made by the next run, and the others are not made again", () =>
+      run(
+        Effect.gen(function* () {
+          const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+          const { server, target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 403 }])
+          // Nothing but the journal tells what was made.
+          server.receipts = false
+          const events = Upload.resumable(target, parts, { ...Scene.options, parallel: 3 })
+          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "UploadRefused")
+          assert.strictEqual(server.partials(), 2)
+          yield* Upload.result(events)
+          assert.strictEqual(server.partials(), 3)
+          assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+        })
+      )
+    )
+
     it.live("an unknown concatenation is settled by its receipt, never repeated", () =>
       run(
         Effect.gen(function* () {

@@ -99,7 +99,8 @@ export const create = (options: {
   readonly emit: Emit
 }): Effect.Effect<Created, CreationError, HttpClient.HttpClient> => {
   const { creation, emit, marker, policy, target } = options
-  const hasWork = creation._tag === "Final" || creation.body !== undefined
+  const hasBody = creation._tag !== "Final" && creation.body !== undefined
+  const hasWork = creation._tag === "Final" || hasBody
   const metadata = { ...creation.metadata, [Receipts.markerKey]: marker }
 
   const attempt = (failures: number): Effect.Effect<Created, CreationError, HttpClient.HttpClient> =>
@@ -108,7 +109,12 @@ export const create = (options: {
       hasWork ? policy.finishTimeout : policy.stallTimeout,
       Tus.create(target, { ...creation, metadata })
     ).pipe(
-      Effect.map(({ offset, url }): Created => ({ url, offset, finished: false })),
+      Effect.map(({ offset, url }): Created => ({
+        url,
+        // Where nothing was sent nothing is stored; a server that tells another offset is asked again.
+        offset: hasBody || offset === 0n ? offset : undefined,
+        finished: false
+      })),
       Effect.catch((error): Effect.Effect<Created, CreationError, HttpClient.HttpClient> => {
         if (isTurnedAway(error) && failures < policy.maxRetries) {
           return Effect.gen(function* () {

@@ -14,6 +14,8 @@ export interface TcpProxy {
   readonly authority: string
   /** The faults of the next requests; the first that fits is taken. */
   readonly faults: Array<Fault>
+  /** The methods of the requests that came, in their order. */
+  readonly requests: Array<string>
   /** The connections that clients have open. */
   readonly connections: () => number
   /** Requests that are neither answered nor left. */
@@ -41,6 +43,7 @@ interface Shared {
   readonly toServer: (text: string) => string
   readonly toClient: (text: string) => string
   readonly faults: Array<Fault>
+  readonly requests: Array<string>
   readonly clients: Set<Net.Socket>
   readonly busy: Set<Exchange>
 }
@@ -87,25 +90,19 @@ const translated = (toClient: Shared["toClient"], head: Http1.Head, body: Buffer
   const isChunked = Http1.header(head, "transfer-encoding") !== undefined
   const framed =
     isChunked || body.length > 0
-      ? Http1.withHeader(
-          Http1.withHeader(head, "transfer-encoding", undefined),
-          "content-length",
-          String(text.length)
-        )
+      ? Http1.withHeader(Http1.withHeader(head, "transfer-encoding", undefined), "content-length", String(text.length))
       : head
   return { head: { start: framed.start, headers: framed.headers.map(toClient) }, body: text }
 }
 
 /** Joins a client to the server. */
-const join = (client: Net.Socket, { busy, clients, faults, port, toClient, toServer }: Shared): void => {
+const join = (client: Net.Socket, { busy, clients, faults, port, requests, toClient, toServer }: Shared): void => {
   const server = Net.connect(port, "127.0.0.1")
   let exchange: Exchange | undefined
   let answer: { readonly head: Http1.Head; readonly body: Array<Buffer> } | undefined
   let stalled = false
   const readRequest = Http1.reader()
-  const readAnswer = Http1.reader(
-    ({ start }) => exchange?.method === "HEAD" || start.startsWith("HTTP/1.1 204")
-  )
+  const readAnswer = Http1.reader(({ start }) => exchange?.method === "HEAD" || start.startsWith("HTTP/1.1 204"))
 
   /** Both ends see the connection end, the server after every byte that was meant for it. */
   const breakOff = () => {
@@ -152,6 +149,7 @@ const join = (client: Net.Socket, { busy, clients, faults, port, toClient, toSer
       if (piece._tag === "Head") {
         const method = methodOf(piece.head)
         exchange = { method, fault: takeFault(faults, method), seen: 0 }
+        requests.push(method)
         busy.add(exchange)
         const { fault } = exchange
         if (fault?._tag === "Status") {
@@ -242,7 +240,7 @@ const exchanged = (from: string, to: string) => (text: string) =>
 export const make = (port: number, { exchangesNames = false }: { readonly exchangesNames?: boolean } = {}) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const shared = { port, faults: [], clients: new Set<Net.Socket>(), busy: new Set<Exchange>() }
+      const shared = { port, faults: [], requests: [], clients: new Set<Net.Socket>(), busy: new Set<Exchange>() }
       const names = { proxy: "", server: `127.0.0.1:${port}` }
       const proxy = Net.createServer((client) => {
         shared.clients.add(client)
@@ -264,12 +262,11 @@ export const make = (port: number, { exchangesNames = false }: { readonly exchan
           })
       )
   ).pipe(
-    Effect.map(
-      ({ authority, shared }): TcpProxy => ({
-        authority,
-        faults: shared.faults,
-        connections: () => shared.clients.size,
-        busy: () => shared.busy.size
-      })
-    )
+    Effect.map(({ authority, shared }): TcpProxy => ({
+      authority,
+      faults: shared.faults,
+      requests: shared.requests,
+      connections: () => shared.clients.size,
+      busy: () => shared.busy.size
+    }))
   )

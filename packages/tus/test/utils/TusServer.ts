@@ -219,7 +219,7 @@ const makeServer = Effect.acquireRelease(
 
 export const make = Effect.gen(function* () {
   const { port, server } = yield* makeServer
-  const { authority, busy, connections, faults } = yield* TcpProxy.make(port)
+  const { authority, busy, connections, faults, requests } = yield* TcpProxy.make(port)
   const { created, forget, log, partials, sha256, state, verified } = server
   const origin = `http://${authority}`
   return Object.assign(state, {
@@ -228,6 +228,7 @@ export const make = Effect.gen(function* () {
     assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`,
     log,
     faults,
+    requests,
     created,
     verified,
     connections,
