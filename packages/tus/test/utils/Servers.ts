@@ -104,3 +104,16 @@ const emulator = Layer.effect(
 ).pipe(Layer.provide(api), Layer.provide(Emulator.layer()), Layer.provide(NodeHttpClient.layerUndici))
 
 export const layers = { "the emulator": emulator, "@tus/server": independent }
+
+/** Both of them, by their names. */
+export class Both extends Context.Service<Both, Readonly<Record<keyof typeof layers, Servers["Service"]>>>()(
+  "@assembly-effect/tus/test/Servers/Both"
+) {
+  static readonly layer = Layer.effect(
+    Both,
+    Effect.all({
+      "the emulator": Effect.map(Layer.build(layers["the emulator"]), Context.get(Servers)),
+      "@tus/server": Effect.map(Layer.build(layers["@tus/server"]), Context.get(Servers))
+    })
+  )
+}
