@@ -20,6 +20,8 @@ export interface TcpProxy {
   readonly connections: () => number
   /** Requests that are neither answered nor left. */
   readonly busy: () => number
+  /** Closes the connections that wait for a next request, as a server does after a while. */
+  readonly closeIdle: () => void
 }
 
 /** A request on its way. */
@@ -45,7 +47,8 @@ interface Shared {
   readonly faults: Array<Fault>
   readonly requests: Array<string>
   readonly clients: Set<Net.Socket>
-  readonly busy: Set<Exchange>
+  /** The connections that carry a request which is neither answered nor left. */
+  readonly busy: Set<Net.Socket>
 }
 
 const takeFault = (faults: Array<Fault>, method: string): Fault | undefined => {
@@ -95,6 +98,9 @@ const translated = (toClient: Shared["toClient"], head: Http1.Head, body: Buffer
   return { head: { start: framed.start, headers: framed.headers.map(toClient) }, body: text }
 }
 
+/** A timer that keeps no process alive, so that tests see those of the client alone. */
+const later = (act: () => void, millis: number): void => void setTimeout(act, millis).unref()
+
 /** Joins a client to the server. */
 const join = (client: Net.Socket, { busy, clients, faults, port, requests, toClient, toServer }: Shared): void => {
   const server = Net.connect(port, "127.0.0.1")
@@ -108,6 +114,12 @@ const join = (client: Net.Socket, { busy, clients, faults, port, requests, toCli
   const breakOff = () => {
     server.destroySoon()
     client.resetAndDestroy()
+  }
+
+  /** What the client still sends is read to no end: a connection that is closed on unread bytes takes the answer along. */
+  const close = () => {
+    client.end()
+    client.resume()
   }
 
   const forward = (bytes: Buffer) => {
@@ -132,7 +144,7 @@ const join = (client: Net.Socket, { busy, clients, faults, port, requests, toCli
         forward(bytes)
         if (Math.floor(current.seen / fault.bytes) > Math.floor(seen / fault.bytes)) {
           client.pause()
-          setTimeout(() => client.resume(), fault.millis)
+          later(() => client.resume(), fault.millis)
         }
         return
       case "Corrupt":
@@ -150,11 +162,11 @@ const join = (client: Net.Socket, { busy, clients, faults, port, requests, toCli
         const method = methodOf(piece.head)
         exchange = { method, fault: takeFault(faults, method), seen: 0 }
         requests.push(method)
-        busy.add(exchange)
+        busy.add(client)
         const { fault } = exchange
         if (fault?._tag === "Status") {
           client.write(made(method, fault.status, fault.headers))
-          busy.delete(exchange)
+          busy.delete(client)
         } else if (reachesServer(exchange)) {
           forward(Buffer.from(toServer(Http1.encodeHead(piece.head).toString("latin1")), "latin1"))
         }
@@ -165,9 +177,10 @@ const join = (client: Net.Socket, { busy, clients, faults, port, requests, toCli
     }
   })
 
-  const pass = (current: Exchange, bytes: Buffer) => {
-    busy.delete(current)
+  const pass = (bytes: Buffer) => {
+    busy.delete(client)
     if (client.writable) client.write(bytes)
+    if (server.destroyed) close()
   }
 
   const onAnswer = (current: Exchange, whole: Answer) => {
@@ -175,13 +188,13 @@ const join = (client: Net.Socket, { busy, clients, faults, port, requests, toCli
       case "LostAnswer":
         return breakOff()
       case "HalfAnswer":
-        pass(current, changed(current, whole))
+        pass(changed(current, whole))
         server.destroySoon()
         return client.destroySoon()
       case "SlowAnswer":
-        return void setTimeout(() => pass(current, changed(current, whole)), current.fault.millis)
+        return later(() => pass(changed(current, whole)), current.fault.millis)
       default:
-        return pass(current, changed(current, whole))
+        return pass(changed(current, whole))
     }
   }
 
@@ -201,14 +214,12 @@ const join = (client: Net.Socket, { busy, clients, faults, port, requests, toCli
     if (!stalled) client.resume()
   })
   server.on("close", () => {
-    if (stalled) return
-    // What the client still sends is read to no end: a connection that is closed on unread bytes takes the answer along.
-    client.end()
-    client.resume()
+    // An answer that is to come late is still owed.
+    if (!stalled && !(exchange?.fault?._tag === "SlowAnswer" && busy.has(client))) close()
   })
   client.on("close", () => {
     clients.delete(client)
-    if (exchange !== undefined) busy.delete(exchange)
+    busy.delete(client)
     server.destroySoon()
   })
   // What breaks on purpose breaks on the other side too; "close" follows.
@@ -240,7 +251,7 @@ const exchanged = (from: string, to: string) => (text: string) =>
 export const make = (port: number, { exchangesNames = false }: { readonly exchangesNames?: boolean } = {}) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const shared = { port, faults: [], requests: [], clients: new Set<Net.Socket>(), busy: new Set<Exchange>() }
+      const shared = { port, faults: [], requests: [], clients: new Set<Net.Socket>(), busy: new Set<Net.Socket>() }
       const names = { proxy: "", server: `127.0.0.1:${port}` }
       const proxy = Net.createServer((client) => {
         shared.clients.add(client)
@@ -267,6 +278,9 @@ export const make = (port: number, { exchangesNames = false }: { readonly exchan
       faults: shared.faults,
       requests: shared.requests,
       connections: () => shared.clients.size,
-      busy: () => shared.busy.size
+      busy: () => shared.busy.size,
+      closeIdle: () => {
+        for (const client of shared.clients) if (!shared.busy.has(client)) client.destroySoon()
+      }
     }))
   )

@@ -219,20 +219,17 @@ const makeServer = Effect.acquireRelease(
 
 export const make = Effect.gen(function* () {
   const { port, server } = yield* makeServer
-  const { authority, busy, connections, faults, requests } = yield* TcpProxy.make(port)
+  const { authority, ...way } = yield* TcpProxy.make(port)
   const { created, forget, log, partials, sha256, state, verified } = server
   const origin = `http://${authority}`
   return Object.assign(state, {
+    ...way,
     origin,
     tusUrl: `${origin}/resumable/files`,
     assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`,
     log,
-    faults,
-    requests,
     created,
     verified,
-    connections,
-    busy,
     sha256,
     partials,
     forget
