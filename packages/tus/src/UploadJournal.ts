@@ -248,8 +248,10 @@ export const layerFileSystem = (
  *
  * **Gotchas**
  *
- * Such a store cannot compare and set, so two processes that start on the same upload in the same moment may both hold
- * its lease; the server's own lock and its offsets keep the bytes right then.
+ * Such a store cannot set what is not there yet, and nothing else: two processes that begin with the same upload in the
+ * same moment may both hold its lease. The server's own lock and its offsets keep the bytes right then, but each may
+ * create an upload. A lease that ran out is taken over by one of two where the store's `modify` is atomic. Fibers of one
+ * process that share this layer never hold the same lease.
  */
 export const layerKeyValueStore = (options?: Options): Layer.Layer<UploadJournal, never, KeyValueStore.KeyValueStore> =>
   Layer.effect(

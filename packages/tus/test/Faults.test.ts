@@ -108,7 +108,9 @@ const arrives = Effect.fnUntraced(function* (
   faults: ReadonlyArray<Fault>
 ) {
   place.faults.push(...faults)
-  yield* Effect.mapError(Upload.run(place.target, source, options), (error) => new Error(what, { cause: error }))
+  yield* Upload.run(place.target, source, options).pipe(
+    Effect.catch((error) => Effect.die(new Error(what, { cause: error })))
+  )
   assert.strictEqual(yield* place.sha256, sha256, what)
   assert.strictEqual(yield* place.created, 1, what)
   assert.deepStrictEqual(place.faults, [], `${what}: every fault was met`)

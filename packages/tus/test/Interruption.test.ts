@@ -119,8 +119,8 @@ const handles = (kind: "TCPSocketWrap" | "Timeout") =>
 const soon = (problem: () => string | undefined) =>
   Effect.suspend(() => {
     const found = problem()
-    return found === undefined ? Effect.void : Effect.fail(new Error(found))
-  }).pipe(Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 300 }))
+    return found === undefined ? Effect.void : Effect.fail(found)
+  }).pipe(Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 }))
 
 /** What is there when nothing happens: what an earlier test has left may still be ending. */
 const quiet = Effect.gen(function* () {

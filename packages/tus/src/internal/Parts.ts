@@ -91,7 +91,7 @@ export interface Begun {
  */
 export const begin = <E>(
   session: Session.Session<E>,
-  ledger: Ledger<E>,
+  book: Ledger<E>,
   part: Part,
   index: number
 ): Effect.Effect<Begun, Creation.CreationError | E, HttpClient.HttpClient> =>
@@ -101,13 +101,13 @@ export const begin = <E>(
     const length = end - start
     switch (part._tag) {
       case "Planned": {
-        const { offset, url } = yield* create(session, ledger, index, part)
+        const { offset, url } = yield* create(session, book, index, part)
         return { start, end, url, state: Transfer.created({ offset, length }), verify: Session.trusted }
       }
       case "Creating": {
         const { marker } = part
         const { url } = yield* Creation.recover(target, marker, policy, "the process ended before it came")
-        yield* ledger.set(index, { ...part, _tag: "Created", url })
+        yield* book.set(index, { ...part, _tag: "Created", url })
         return { start, end, url, state: Transfer.reopened(length), verify: Session.verifyMetadata(metadata, marker) }
       }
       case "Created": {

@@ -78,6 +78,8 @@ const makeServer = Effect.acquireRelease(
     const tus = new Server({
       path: "/resumable/files",
       maxSize,
+      // Its timer would look like one that a client left.
+      lockDrainTimeout: 100,
       datastore: new FileStore({ directory }),
       onUploadCreate: async (_, upload) => {
         created.push({ id: upload.id, size: upload.size, metadata: upload.metadata ?? {} })
