@@ -149,6 +149,39 @@ for (const [name, provided] of Object.entries(layers)) {
       )
     )
 
+    for (const status of [403, 413, 423, 429] as const) {
+      it.live(`a creation that ends in ${status} made nothing, and the next run makes the upload`, () =>
+        run(
+          Effect.gen(function* () {
+            const { server, target } = yield* dying([{ _tag: "Status", method: "POST", status }])
+            server.receipts = false
+            yield* Upload.result(Upload.resumable(target, source, Scene.options))
+            assert.strictEqual(server.created.length, 1)
+            assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+          })
+        )
+      )
+    }
+
+    for (const status of [403, 429] as const) {
+      it.live(`a concatenation that ends in ${status} put nothing together, and the next run does`, () =>
+        run(
+          Effect.gen(function* () {
+            const parts = UploadSource.fromBytes(Scene.content(2 * 1024 * 1024))
+            const { server, target } = yield* Scene.make([{ _tag: "Status", method: "FINAL", status }])
+            server.receipts = false
+            const events = (maxRetries: number) =>
+              Upload.resumable(target, parts, { ...Scene.options, parallel: 2, maxRetries })
+            assert.include(["UploadRefused", "RateLimited"], (yield* Effect.flip(Upload.result(events(0))))._tag)
+            yield* Upload.result(events(1))
+            assert.strictEqual(server.partials(), 2)
+            assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
+            assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(2 * 1024 * 1024)))
+          })
+        )
+      )
+    }
+
     it.live("other bytes are refused with what differs", () =>
       run(
         Effect.gen(function* () {

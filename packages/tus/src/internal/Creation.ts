@@ -53,6 +53,22 @@ const isTurnedAway = (error: {
     "retryAfter" in error &&
     error.retryAfter !== undefined)
 
+const refusals: ReadonlySet<string> = new Set([
+  "InvalidRequest",
+  "UploadGone",
+  "UploadRefused",
+  "OffsetConflict",
+  "TooLarge",
+  "UploadLocked",
+  "ChecksumMismatch",
+  "RateLimited",
+  // Turned away to the end: any other failure of the server is `CreationUnknown`.
+  "ServerFailure"
+] satisfies ReadonlyArray<CreationError["_tag"]>)
+
+/** Whether a creation that failed made nothing for sure: it was not sent, or the server said no. */
+export const isRefusal = ({ _tag }: { readonly _tag: string }): boolean => refusals.has(_tag)
+
 /** How often the receipts are read: the server may still be at work on the request whose answer was lost. */
 const lookups = 5
 

@@ -11,6 +11,7 @@ import * as TusError from "../TusError.ts"
 import * as UploadSource from "../UploadSource.ts"
 import * as UploadJournal from "../UploadJournal.ts"
 import * as UploadTarget from "../UploadTarget.ts"
+import * as Creation from "./Creation.ts"
 import * as Parallel from "./Parallel.ts"
 import * as Parts from "./Parts.ts"
 import type { Part, Recorder } from "./Recorder.ts"
@@ -137,20 +138,9 @@ const proceed = (
     }
   })
 
-/** Whether a failure says for sure that nothing is left to go on with. */
-const isOver = (error: JournaledError, entry: Option.Option<UploadJournal.Entry>): boolean => {
-  switch (error._tag) {
-    case "UploadGone":
-      return true
-    // The creation was answered with a refusal: nothing was made.
-    case "InvalidRequest":
-    case "UploadRefused":
-    case "TooLarge":
-      return Option.exists(entry, ({ _tag }) => _tag === "Creating")
-    default:
-      return false
-  }
-}
+/** Whether a failure says for sure that nothing is left to go on with: it is gone, or was never made. */
+const isOver = (error: JournaledError, entry: Option.Option<UploadJournal.Entry>): boolean =>
+  error._tag === "UploadGone" || (Creation.isRefusal(error) && Option.exists(entry, ({ _tag }) => _tag === "Creating"))
 
 const run = (
   book: Book,

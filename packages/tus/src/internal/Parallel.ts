@@ -3,9 +3,7 @@
  * concatenation). Only the final file becomes an input of the Assembly.
  */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Option from "effect/Option"
 import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
@@ -63,7 +61,12 @@ const concatenate = <E>(session: Session.Session<E>, urls: ReadonlyArray<UploadU
     Effect.catchTag("CreationUnknown", ({ problem }) => Effect.fail(new TusError.ConcatenationUnknown({ problem })))
   )
 
-const finish = <E>(session: Session.Session<E>, urls: ReadonlyArray<UploadUrl>, length: bigint) =>
+const finish = <E>(
+  session: Session.Session<E>,
+  ledger: Parts.Ledger<E>,
+  urls: ReadonlyArray<UploadUrl>,
+  length: bigint
+) =>
   Effect.gen(function* () {
     const { emit, recorder } = session
     const marker = yield* Creation.newMarker
@@ -71,7 +74,10 @@ const finish = <E>(session: Session.Session<E>, urls: ReadonlyArray<UploadUrl>, 
     emit(UploadEvent.Finishing({ total: length }))
     yield* Effect.yieldNow
     yield* recorder.concatenating(marker, urls)
-    const { url } = yield* concatenate(session, urls, marker)
+    const { url } = yield* concatenate(session, urls, marker).pipe(
+      // The parts are still parts, and may be put together later.
+      Effect.tapError((error) => (Creation.isRefusal(error) ? Effect.ignore(ledger.record) : Effect.void))
+    )
     emit(UploadEvent.Created({ url, length }))
     emit(UploadEvent.Completed({ url, length }))
   })
@@ -80,7 +86,7 @@ const finish = <E>(session: Session.Session<E>, urls: ReadonlyArray<UploadUrl>, 
  * Sends the parts, those that were begun earlier from where they are, and puts them together. `keep` leaves the parts
  * of a failed upload on the server, for a later resume.
  */
-export const run = <E>(
+export const run = <E extends { readonly _tag: string }>(
   session: Session.Session<E>,
   source: Replayable,
   planned: ReadonlyArray<Part>,
@@ -110,20 +116,13 @@ export const run = <E>(
       // Before a byte is sent: it could never become one file.
       yield* Tus.checkConcat(urls)
       yield* Effect.forEach(begun, send, { concurrency, discard: true })
-      yield* finish(session, urls, source.size)
+      yield* finish(session, ledger, urls, source.size)
     }).pipe(
-      Effect.onExit((exit) =>
-        Exit.isFailure(exit) && !keep && !mayBeWhole(exit) ? abandon(session, ledger.parts()) : Effect.void
+      // Parts that may be a file by now are not ours to remove.
+      Effect.tapError(({ _tag }) =>
+        keep || _tag === "ConcatenationUnknown" ? Effect.void : abandon(session, ledger.parts())
       )
     )
-  })
-
-/** Whether the parts may be a file by now: then they are not ours to remove. */
-const mayBeWhole = (exit: Exit.Exit<void, { readonly _tag: string } | unknown>): boolean =>
-  Option.match(Exit.findErrorOption(exit), {
-    onNone: () => true,
-    onSome: (error) =>
-      typeof error === "object" && error !== null && "_tag" in error && error._tag === "ConcatenationUnknown"
   })
 
 /** The final creation of an earlier time may have been sent: only the receipts tell. */

@@ -28,10 +28,11 @@ export const plan = ({ size }: Replayable, count: number): ReadonlyArray<Part> =
   }))
 }
 
-/** What is known of the parts, which `set` records before it comes back. */
+/** What is known of the parts, which `set` records before it comes back. `record` does it once more. */
 export interface Ledger<E> {
   readonly parts: () => ReadonlyArray<Part>
   readonly set: (index: number, part: Part) => Effect.Effect<void, E>
+  readonly record: Effect.Effect<void, E>
 }
 
 /** One write at a time, each of what is known then: a late one must not undo a newer one, and one may serve many. */
@@ -48,6 +49,7 @@ export const ledger = <E>(planned: ReadonlyArray<Part>, recorder: Recorder<E>): 
   })
   return {
     parts: () => parts,
+    record: writing.withPermits(1)(write),
     set: (index, part) =>
       Effect.suspend(() => {
         parts = parts.with(index, part)
@@ -57,10 +59,6 @@ export const ledger = <E>(planned: ReadonlyArray<Part>, recorder: Recorder<E>): 
   }
 }
 
-/** Whether a failed creation made nothing for sure: it was not sent, or the server said no. */
-const isRefusal = ({ _tag }: Creation.CreationError): boolean =>
-  _tag !== "CreationUnknown" && _tag !== "UnsafeLocation" && _tag !== "ProtocolViolation"
-
 /** The one creation of a part. The next run learns from the record that it may have been sent, or was refused. */
 const create = <E>(session: Session.Session<E>, { set }: Ledger<E>, index: number, { end, start }: Part) =>
   Effect.gen(function* () {
@@ -69,7 +67,7 @@ const create = <E>(session: Session.Session<E>, { set }: Ledger<E>, index: numbe
     yield* set(index, { _tag: "Creating", start, end, marker })
     const creation = { _tag: "Fixed", length: end - start, metadata, partial: true } as const
     const created = yield* Effect.tapError(Creation.create({ target, creation, marker, policy, emit }), (error) =>
-      isRefusal(error) ? Effect.ignore(set(index, { _tag: "Planned", start, end })) : Effect.void
+      Creation.isRefusal(error) ? Effect.ignore(set(index, { _tag: "Planned", start, end })) : Effect.void
     )
     yield* set(index, { _tag: "Created", start, end, marker, url: created.url })
     return created
