@@ -71,9 +71,6 @@ const drawSource = (bytes: Uint8Array): Effect.Effect<UploadSource.UploadSource>
     ])
   )
 
-/** What an upload may end with besides its end: each says why. */
-const typed = ["CreationUnknown", "UploadMismatch", "SourceFailed", "TransportFailure", "Stalled", "ServerFailure"]
-
 /** The Status of the Assembly cannot be had, so that no receipt tells of a creation. */
 const noReceipts: ReadonlyArray<Fault> = Array.from({ length: 20 }, () => ({
   _tag: "Status",
@@ -91,7 +88,7 @@ const oneUpload = Effect.gen(function* () {
     ...(yield* Effect.forEach(Array.from({ length: count }), () => drawFault(size))),
     ...((yield* Random.nextIntBetween(0, 3)) > 0 ? [] : noReceipts)
   )
-  const told = [...faults]
+  const drawn = [...faults]
   const chunkSize = yield* pick([undefined, 50_000, 100_000])
   const outcome = yield* Upload.run(place.target, yield* drawSource(bytes), {
     ...Scene.options,
@@ -104,8 +101,9 @@ const oneUpload = Effect.gen(function* () {
     assert.strictEqual(yield* place.sha256, TusServer.sha256(bytes))
     return "complete"
   }
-  assert.include(typed, outcome.failure._tag, outcome.failure.message)
-  if (process.env["RELIABILITY_TELL"] !== undefined) console.log(outcome.failure.message, told.slice(0, 8))
+  // The one thing that cannot heal: nobody tells what became of the creation.
+  assert.strictEqual(outcome.failure._tag, "CreationUnknown", `${outcome.failure.message} ${JSON.stringify(drawn)}`)
+  assert.isTrue(drawn.some(({ method }) => method === "POST") && drawn.some(({ method }) => method === "GET"))
   return outcome.failure._tag
 }).pipe(Effect.scoped)
 
@@ -131,7 +129,7 @@ layer(Layer.merge(Servers.Both.layer, NodeHttpClient.layerUndici), { excludeTest
             .map(([end, list]) => `${end} ${list?.length}`)
             .join(", ")}`
         )
-        assert.isAtLeast(counts["complete"]?.length ?? 0, uploads * 0.75)
+        assert.isAtLeast(counts["complete"]?.length ?? 0, uploads * 0.8)
       }),
     { timeout: 600_000 }
   )
