@@ -131,8 +131,9 @@ const mismatch = (field: "upload-length" | "upload-offset", expected: string, fo
  * The server told where it stands.
  *
  * Another length is another upload. An offset beyond the end is one too, when it was told twice: an answer may be wrong
- * once. One before the acknowledged offset is believed, nothing is lost as long as the source has the bytes. Where it
- * has not, because it comes once, going by a wrong answer would lose them: there every offset has to be told twice.
+ * once. One before the end is believed, too low or too high: a PATCH there is a conflict, and nothing is lost as long as
+ * the source has the bytes. What would lose bytes if it were wrong has to be told twice: the offset at the end, which
+ * finishes the upload, and any offset where the source comes once.
  */
 export const located = (
   state: Asking,
@@ -146,7 +147,8 @@ export const located = (
   const length = found.length ?? state.length
   const end = length ?? size
   const isWithin = end === undefined || offset <= end
-  if (isWithin && (replayable || offset === state.told)) return Result.succeed(moveTo(state, offset, length))
+  const isHarmless = replayable && offset !== end
+  if (isWithin && (isHarmless || offset === state.told)) return Result.succeed(moveTo(state, offset, length))
 
   const again: Asking = { ...state, told: offset }
   if (isWithin && state.told === undefined) return Result.succeed(again)

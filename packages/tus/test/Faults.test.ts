@@ -56,6 +56,7 @@ const ofAsking: Faults = Object.fromEntries(
     "an answer of 0": [{ _tag: "WrongOffset", method: "HEAD", offset: "0" }],
     "an answer below what is acknowledged": [{ _tag: "WrongOffset", method: "HEAD", offset: "17" }],
     "an answer above what is stored": [{ _tag: "WrongOffset", method: "HEAD", offset: "390000" }],
+    "an answer that everything is stored": [{ _tag: "WrongOffset", method: "HEAD", offset: String(size) }],
     "an answer beyond the end": [{ _tag: "WrongOffset", method: "HEAD", offset: "700000" }],
     "two answers beyond the end": ["700000", "700001"].map((offset) => ({
       _tag: "WrongOffset",

@@ -28,7 +28,8 @@ const drawFault = (size: number): Effect.Effect<Fault> =>
   Effect.gen(function* () {
     const method = yield* pick(["PATCH", "PATCH", "PATCH", "HEAD"] as const)
     const bytes = yield* Random.nextIntBetween(0, size)
-    const offset = String(yield* Random.nextIntBetween(0, size * 2))
+    // The end itself is the most dangerous of wrong offsets.
+    const offset = String(yield* pick([size, yield* Random.nextIntBetween(0, size * 2)]))
     return yield* pick<Fault>([
       { _tag: "Cut", method: "PATCH", bytes },
       { _tag: "Cut", method: "PATCH", bytes },

@@ -69,18 +69,17 @@ describe("Transfer.located", () => {
     assert.deepInclude(Result.getOrThrow(Transfer.located(asking, { offset: 10n }, again)), { failures: 3 })
     assert.deepInclude(Result.getOrThrow(Transfer.located(asking, { offset: 11n }, again)), { failures: 0 })
   })
-  it("is done when the last answer was lost", () => {
-    assert.deepStrictEqual(
-      Transfer.located(asking, { offset: 100n, length: 100n }, again),
-      Result.succeed({ _tag: "Done", length: 100n })
-    )
+  it("is done when the last answer was lost, and the end is told twice", () => {
+    const end = { offset: 100n, length: 100n }
+    const told = { ...asking, told: 100n }
+    assert.deepStrictEqual(Transfer.located(asking, end, again), Result.succeed(told))
+    assert.deepStrictEqual(Transfer.located(told, end, again), Result.succeed({ _tag: "Done", length: 100n }))
+    // The first answer was wrong.
+    assert.deepInclude(doubt(told, 60n, again), { _tag: "Sending", acknowledged: 60n })
   })
   it("sends the length when every byte is there and the length is not", () => {
     const { length: _, ...deferred } = asking
-    assert.deepInclude(Result.getOrThrow(Transfer.located(deferred, { offset: 100n }, again)), {
-      _tag: "Sending",
-      acknowledged: 100n
-    })
+    assert.deepInclude(doubt({ ...deferred, told: 100n }, 100n, again), { _tag: "Sending", acknowledged: 100n })
   })
   it("refuses another length", () => {
     const refused = Transfer.located(asking, { offset: 10n, length: 99n }, again)
