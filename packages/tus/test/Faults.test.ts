@@ -8,6 +8,7 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as Servers from "./utils/Servers.ts"
@@ -101,6 +102,9 @@ const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
 
 const options = { ...Scene.options, finishTimeout: "400 millis", chunkSize: 200_000 } as const
 
+/** What only takes time. Anything else that happens to bytes on their way has to be healed. */
+const isSlowness = ({ _tag }: Fault) => _tag === "Slow" || _tag === "SlowAnswer"
+
 /** An upload to this place that meets these faults arrives whole, in one creation. */
 const arrives = Effect.fnUntraced(function* (
   what: string,
@@ -109,12 +113,20 @@ const arrives = Effect.fnUntraced(function* (
   faults: ReadonlyArray<Fault>
 ) {
   place.faults.push(...faults)
-  yield* Upload.run(place.target, source, options).pipe(
+  const events = yield* Upload.upload(place.target, source, options).pipe(
+    Stream.runCollect,
     Effect.catch((error) => Effect.die(new Error(what, { cause: error })))
   )
   assert.strictEqual(yield* place.sha256, sha256, what)
   assert.strictEqual(yield* place.created, 1, what)
   assert.deepStrictEqual(place.faults, [], `${what}: every fault was met`)
+  // A proxy that did nothing would be no proof.
+  if (faults.every(({ method }) => method === "PATCH") && !faults.every(isSlowness)) {
+    assert.isTrue(
+      events.some(({ _tag }) => _tag === "Retrying"),
+      `${what}: something broke`
+    )
+  }
 })
 
 const clients = {
