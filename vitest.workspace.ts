@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs"
 import { defineConfig } from "vitest/config"
 
 // TEST_REPORT=<file> writes the results as JSON, besides the usual output.
@@ -5,7 +6,12 @@ const report = process.env["TEST_REPORT"]
 
 export default defineConfig({
   test: {
-    projects: ["packages/*"],
+    // A folder alone would not have the options below.
+    projects: readdirSync("packages").map((name) => ({
+      extends: true,
+      root: `packages/${name}`,
+      test: { name: `@assembly-effect/${name}` }
+    })),
     // No test waits this long; a busy machine may.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -25,12 +25,13 @@ const progress = {
  * Where an upload stands. It has a JSON form (`Schema.toCodecJson`), so that a durable workflow can keep it.
  *
  * - `Sending`: the server stands at `acknowledged`, the bytes from there are next.
- * - `Asking`: where the server stands is not known; it is asked next.
+ * - `Asking`: where the server stands is not known; it is asked next. `told` is what it said last, where that was not
+ *   enough to go by.
  * - `Done`: every byte is stored.
  */
 export const Transfer = Schema.TaggedUnion({
   Sending: progress,
-  Asking: progress,
+  Asking: { ...progress, told: Schema.optionalKey(TusUpload.Offset) },
   Done: { length: TusUpload.UploadLength }
 })
 export type Transfer = typeof Transfer.Type
@@ -43,7 +44,7 @@ export const stepKey = (state: Transfer): string => {
     case "Sending":
       return `append@${state.acknowledged}#${state.failures}`
     case "Asking":
-      return `offset@${state.acknowledged}#${state.failures}`
+      return `offset@${state.acknowledged}#${state.failures}${state.told === undefined ? "" : `?${state.told}`}`
     case "Done":
       return "done"
   }
@@ -56,18 +57,17 @@ const standing = (state: Omit<Sending, "_tag">): Transfer =>
 
 const withLength = (length: bigint | undefined) => (length === undefined ? undefined : { length })
 
-/** After the creation: the server told an offset, or nothing, and is asked then. */
+/**
+ * After the creation, which brought every byte along or none. Where the server told nothing, or an offset in between,
+ * it is asked.
+ */
 export const created = (found: {
   readonly offset: bigint | undefined
   readonly length: bigint | undefined
 }): Transfer => {
-  const state = {
-    acknowledged: found.offset ?? 0n,
-    reached: found.offset ?? 0n,
-    failures: 0,
-    ...withLength(found.length)
-  }
-  return found.offset === undefined ? { ...state, _tag: "Asking" } : standing(state)
+  const { length, offset } = found
+  if (offset !== 0n && (offset === undefined || offset !== length)) return reopened(length)
+  return standing({ acknowledged: offset, reached: offset, failures: 0, ...withLength(length) })
 }
 
 /** An upload of an earlier time: where it stands has to be asked. */
@@ -105,28 +105,55 @@ export const appended = (
         })
       )
 
+/** What the server tells about an upload. */
+export interface Found {
+  readonly offset: bigint
+  readonly length?: bigint | undefined
+}
+
+/** What an answer is held against: the size of the source, where known, and whether its bytes can be read again. */
+export interface Expected {
+  readonly size: bigint | undefined
+  readonly replayable: boolean
+}
+
+/** An answer that one more may refute: `state` asks again. */
+export interface Doubt {
+  readonly _tag: "Doubt"
+  readonly state: Asking
+  readonly error: TusError.UploadMismatch
+}
+
+const mismatch = (field: "upload-length" | "upload-offset", expected: string, found: bigint) =>
+  new TusError.UploadMismatch({ field, expected, found: `${found}` })
+
 /**
- * The server told where it stands. Another length, or an offset beyond the end, is another upload. An offset before the
- * acknowledged one is believed: nothing is lost as long as the source has the bytes.
+ * The server told where it stands.
+ *
+ * Another length is another upload. An offset beyond the end is one too, when it was told twice: an answer may be wrong
+ * once. One before the end is believed, too low or too high: a PATCH there is a conflict, and nothing is lost as long as
+ * the source has the bytes. What would lose bytes if it were wrong has to be told twice: the offset at the end, which
+ * finishes the upload, and any offset where the source comes once.
  */
 export const located = (
   state: Asking,
-  found: { readonly offset: bigint; readonly length?: bigint | undefined },
-  size: bigint | undefined
-): Result.Result<Transfer, TusError.UploadMismatch> => {
+  found: Found,
+  { replayable, size }: Expected
+): Result.Result<Transfer, TusError.UploadMismatch | Doubt> => {
+  const { offset } = found
   if (found.length !== undefined && size !== undefined && found.length !== size) {
-    return Result.fail(
-      new TusError.UploadMismatch({ field: "upload-length", expected: `${size}`, found: `${found.length}` })
-    )
+    return Result.fail(mismatch("upload-length", `${size}`, found.length))
   }
   const length = found.length ?? state.length
   const end = length ?? size
-  if (end !== undefined && found.offset > end) {
-    return Result.fail(
-      new TusError.UploadMismatch({ field: "upload-offset", expected: `0 to ${end}`, found: `${found.offset}` })
-    )
-  }
-  return Result.succeed(moveTo(state, found.offset, length))
+  const isWithin = end === undefined || offset <= end
+  const isHarmless = replayable && offset !== end
+  if (isWithin && (isHarmless || offset === state.told)) return Result.succeed(moveTo(state, offset, length))
+
+  const again: Asking = { ...state, told: offset }
+  if (isWithin && state.told === undefined) return Result.succeed(again)
+  const error = mismatch("upload-offset", isWithin ? `${state.told}, as told before` : `0 to ${end}`, offset)
+  return Result.fail(offset === state.told ? error : { _tag: "Doubt", state: again, error })
 }
 
 /** A request failed in a way that can heal: the server is asked next, unless the budget is used up. */

@@ -10,6 +10,7 @@ import * as Stream from "effect/Stream"
 import * as Events from "./internal/Events.ts"
 import * as Journaled from "./internal/Journaled.ts"
 import * as Parallel from "./internal/Parallel.ts"
+import * as Parts from "./internal/Parts.ts"
 import * as Recorder from "./internal/Recorder.ts"
 import * as Session from "./internal/Session.ts"
 import * as Single from "./internal/Single.ts"
@@ -77,7 +78,7 @@ const program = (
     if (source._tag === "OneShot") {
       return yield* invalid("parallel", "Expected a source that can be read again, got a one-shot stream")
     }
-    const parts = yield* Parallel.plan(source, parallel)
+    const parts = Parts.plan(source, parallel)
     return parts.length === 1
       ? yield* Single.start(session, source)
       : yield* Parallel.run(session, source, parts, { concurrency: parallel, keep: false })

@@ -82,7 +82,8 @@ const Url = Schema.String
 /**
  * - `Creating`: a creation may have been sent; its answer is not known.
  * - `Created`: the upload is at `url`.
- * - `Parts`: the parts are at `urls`, where known, and each by its marker; `from` and `to` are their bytes.
+ * - `Parts`: each part is at its `url`, where known; one without has a `marker` if its creation may have been sent. Its
+ *   bytes are those from `start` up to, and without, `end`.
  * - `Concatenating`: all parts are whole; their final creation may have been sent.
  */
 const Stored = Schema.TaggedUnion({
@@ -91,7 +92,12 @@ const Stored = Schema.TaggedUnion({
   Parts: {
     ...common,
     parts: Schema.Array(
-      Schema.Struct({ marker: Schema.String, url: Schema.NullOr(Url), start: Schema.BigInt, end: Schema.BigInt })
+      Schema.Struct({
+        marker: Schema.NullOr(Schema.String),
+        url: Schema.NullOr(Url),
+        start: Schema.BigInt,
+        end: Schema.BigInt
+      })
     )
   },
   Concatenating: { ...common, urls: Schema.Array(Url) }
@@ -242,8 +248,10 @@ export const layerFileSystem = (
  *
  * **Gotchas**
  *
- * Such a store cannot compare and set, so two processes that start on the same upload in the same moment may both hold
- * its lease; the server's own lock and its offsets keep the bytes right then.
+ * Such a store cannot set what is not there yet, and nothing else: two processes that begin with the same upload in the
+ * same moment may both hold its lease. The server's own lock and its offsets keep the bytes right then, but each may
+ * create an upload. A lease that ran out is taken over by one of two where the store's `modify` is atomic. Fibers of one
+ * process that share this layer never hold the same lease.
  */
 export const layerKeyValueStore = (options?: Options): Layer.Layer<UploadJournal, never, KeyValueStore.KeyValueStore> =>
   Layer.effect(

@@ -1,34 +1,21 @@
 /**
  * Leaving an upload, whatever it is doing: no socket stays open, nothing runs on, and what was sent can be gone on with.
  */
+import * as Tus from "@assembly-effect/tus/Tus"
 import * as Upload from "@assembly-effect/tus/Upload"
-import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import type { UploadTarget } from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
-
-const bytes = Scene.content(2_500_000)
-const source = UploadSource.fromBytes(bytes)
-
-const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 700_000 }
-const events: ReadonlyArray<readonly [UploadEvent["_tag"], ReadonlyArray<Fault>, number]> = [
-  ["Created", [], 1],
-  ["Progress", [], 1],
-  ["Finishing", [], 1],
-  ["Retrying", [cut], 1],
-  ["Resumed", [cut], 1],
-  ["PartCompleted", [], 2],
-  ["Progress", [], 2],
-  ["Finishing", [], 2]
-]
 
 const clients = {
   undici: NodeHttpClient.layerUndici,
@@ -36,79 +23,175 @@ const clients = {
   fetch: NodeHttpClient.layerFetch
 }
 
-for (const [name, client] of Object.entries(clients)) {
-  describe(`leaving an upload with ${name}`, () => {
-    for (const [tag, faults, parallel] of events) {
-      it.live(
-        `at ${tag}${parallel === 1 ? "" : ` of ${parallel} parts`}${faults.length === 0 ? "" : ", after a failure"}`,
-        () =>
-          Effect.gen(function* () {
-            const { server, target } = yield* Scene.make(faults)
-            const upload = Upload.resumable(target, source, { ...Scene.options, parallel, retryDelay: "20 millis" })
-            const last = yield* Stream.runLast(Stream.takeUntil(upload, (event) => event._tag === tag))
-            assert.strictEqual(last._tag === "Some" ? last.value._tag : undefined, tag)
-            // A request that was left does not go on; connections that wait for the next one are the client's.
-            const log = server.log.length
-            yield* Effect.suspend(() => (server.busy() === 0 ? Effect.void : Effect.fail("busy"))).pipe(
-              Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 400 })
-            )
-            assert.isAtMost(server.log.length - log, parallel)
+const bytes = Scene.content(2_500_000)
+const sha256 = TusServer.sha256(bytes)
+const source = UploadSource.fromBytes(bytes)
+const options = { ...Scene.options, retryDelay: "10 seconds" } as const
+// The next run has no time to lose.
+const resumed = { ...options, retryDelay: "1 millis" } as const
 
-            yield* Upload.result(Upload.resumable(target, source, { ...Scene.options, parallel }))
-            assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
-            assert.strictEqual(server.created.length, parallel === 1 ? 1 : 3)
-          }).pipe(Effect.scoped, Effect.provide(Layer.merge(client, UploadJournal.layerMemory())))
-      )
-    }
+const slow: Fault = { _tag: "Slow", method: "PATCH", bytes: 100_000, millis: 20 }
+const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 300_000 }
+const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
+const never = { _tag: "SlowAnswer", millis: 20_000 } as const
+
+type Event = UploadEvent.UploadEvent
+type Tag = Event["_tag"]
+type Seen = ReadonlyArray<Event>
+
+/** A way to upload, and to go on with what was left. */
+interface Way {
+  /** What the requests meet, by the event: the upload is to be in the middle of something then. */
+  readonly faults: Partial<Readonly<Record<Tag, ReadonlyArray<Fault>>>>
+  /** How many requests may be on their way at once. */
+  readonly width: number
+  readonly leave: (
+    target: UploadTarget,
+    more: Partial<Upload.Options>
+  ) => Stream.Stream<Event, Upload.JournaledError, HttpClient.HttpClient | UploadJournal.UploadJournal>
+  readonly resume: (
+    target: UploadTarget,
+    seen: Seen
+  ) => Effect.Effect<unknown, Upload.JournaledError, HttpClient.HttpClient | UploadJournal.UploadJournal>
+}
+
+/** Goes on by the protocol alone: the upload is where the first event said. */
+const continueAt = (_: UploadTarget, seen: Seen) =>
+  Effect.gen(function* () {
+    const url = seen.find(UploadEvent.$is("Created"))?.url
+    if (url === undefined) return assert.fail("there is no upload to go on with")
+    const { offset } = yield* Tus.offset(url)
+    if (offset < bytes.length) yield* Tus.append(url, { offset, body: bytes.subarray(Number(offset)) })
   })
+
+const faults = {
+  Created: [slow],
+  Progress: [slow],
+  Retrying: [cut],
+  Resumed: [cut, slow],
+  Finishing: [{ ...never, method: "PATCH" }],
+  Completed: []
+} satisfies Way["faults"]
+
+const inParts = { parallel: 2 } as const
+
+const ways: Readonly<Record<string, Way>> = {
+  "in one request": {
+    faults,
+    width: 1,
+    leave: (target, more) => Upload.upload(target, source, { ...options, ...more }),
+    resume: continueAt
+  },
+  "of a stream in chunks": {
+    faults: { ...faults, Finishing: [passed, passed, ...faults.Finishing] },
+    width: 1,
+    leave: (target, more) =>
+      Upload.upload(target, UploadSource.fromStream(Scene.pieces(bytes, 50_000), { size: source.size }), {
+        ...options,
+        ...more,
+        chunkSize: 1_000_000
+      }),
+    resume: continueAt
+  },
+  "with a journal": {
+    faults,
+    width: 1,
+    leave: (target, more) => Upload.resumable(target, source, { ...options, ...more }),
+    resume: (target) => Upload.result(Upload.resumable(target, source, resumed))
+  },
+  "in parts with a journal": {
+    faults: {
+      ...faults,
+      Retrying: [cut, slow],
+      PartCompleted: [passed, slow],
+      Finishing: [{ ...never, method: "FINAL" }]
+    },
+    width: 2,
+    leave: (target, more) => Upload.resumable(target, source, { ...options, ...more, ...inParts }),
+    resume: (target) => Upload.result(Upload.resumable(target, source, { ...resumed, ...inParts }))
+  }
 }
 
 /** What keeps this process alive, by kind. */
-const handles = (kind: string) => process.getActiveResourcesInfo().filter((name) => name === kind).length
+const handles = (kind: "TCPSocketWrap" | "Timeout") =>
+  process.getActiveResourcesInfo().filter((name) => name === kind).length
 
-// The agent of Node's own fetch belongs to the process and keeps idle connections for a while.
-for (const [name, client] of Object.entries({ undici: clients.undici, "node:http": clients["node:http"] })) {
-  describe(`what is left of an upload with ${name}`, () => {
-    // Resumed comes after a pause, which here is long enough to be seen.
-    for (const [tag, faults, parallel] of events.filter(([event]) => event !== "Resumed")) {
-      it.live(`at ${tag}${parallel === 1 ? "" : ` of ${parallel} parts`}: no socket and no timer`, () =>
-        Effect.gen(function* () {
-          const { server, target } = yield* Scene.make(faults)
-          const before = { sockets: handles("TCPSocketWrap"), timers: handles("Timeout") }
-          const atTheEnd = { sockets: 0, timers: 0 }
-          const upload = Upload.resumable(target, source, { ...Scene.options, parallel, retryDelay: "20 seconds" })
-          yield* upload.pipe(
-            Stream.takeUntil((event) => {
-              if (event._tag !== tag) return false
-              atTheEnd.sockets = server.connections()
-              atTheEnd.timers = handles("Timeout")
-              return true
-            }),
-            Stream.runDrain,
-            // The client's own connections end with the client.
-            Effect.provide(Layer.merge(client, UploadJournal.layerMemory()))
-          )
-          // So that what is gone below was there: the request that finishes, and the pause.
-          if (tag === "Finishing" && parallel === 1) assert.isAbove(atTheEnd.sockets, 0)
-          if (tag === "Retrying") assert.isAbove(atTheEnd.timers, before.timers)
-          yield* Effect.suspend(() =>
-            server.connections() === 0 &&
-            handles("TCPSocketWrap") <= before.sockets &&
-            handles("Timeout") <= before.timers
-              ? Effect.void
-              : Effect.fail(`${server.connections()} connections, ${process.getActiveResourcesInfo().join()}`)
-          ).pipe(Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 400 }))
-        }).pipe(Effect.scoped)
-      )
-    }
+const soon = (problem: () => string | undefined) =>
+  Effect.suspend(() => {
+    const found = problem()
+    return found === undefined ? Effect.void : Effect.fail(found)
+  }).pipe(Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 }))
+
+/** What is there when nothing happens: what an earlier test has left may still be ending. */
+const quiet = Effect.gen(function* () {
+  const counts: Array<number> = []
+  yield* soon(() => {
+    counts.push(handles("Timeout") * 1000 + handles("TCPSocketWrap"))
+    return new Set(counts.slice(-4)).size === 1 && counts.length > 4 ? undefined : "never quiet"
   })
+  return { timers: handles("Timeout"), sockets: handles("TCPSocketWrap") }
+})
+
+for (const [client, clientLayer] of Object.entries(clients)) {
+  for (const [way, { faults: met, leave, resume, width }] of Object.entries(ways)) {
+    describe(`leaving an upload ${way}, sent with ${client}`, () => {
+      for (const [tag, faultsThen] of Object.entries(met)) {
+        it.live(`at ${tag}: no socket, no timer, and it can be gone on with`, () =>
+          Effect.gen(function* () {
+            const { server, target } = yield* Scene.make(faultsThen)
+            const before = yield* quiet
+            const seen: Array<Event> = []
+            let requestsThen = 0
+            // What is gone below is there before: the request whose answer never comes, the pause.
+            const isThere = soon(() => {
+              if (tag === "Finishing" && width === 1 && server.busy() === 0) return "no request is on its way"
+              return tag === "Retrying" && handles("Timeout") === 0 ? "no pause has begun" : undefined
+            })
+            yield* leave(target, tag === "Resumed" ? { retryDelay: "1 millis" } : {}).pipe(
+              Stream.tap(({ _tag }) => (_tag === tag ? isThere : Effect.void)),
+              Stream.takeUntil((event) => {
+                seen.push(event)
+                requestsThen = server.requests.length
+                return event._tag === tag
+              }),
+              Stream.runDrain,
+              // The client's own connections end with the client.
+              Effect.provide(clientLayer)
+            )
+            assert.strictEqual(seen.at(-1)?._tag, tag)
+
+            yield* soon(() => (server.busy() === 0 ? undefined : `${server.busy()} requests go on`))
+            assert.isAtMost(server.requests.length - requestsThen, width)
+            // The agent of Node's own fetch belongs to the process; it may keep connections that nobody uses.
+            if (client === "fetch") server.closeIdle()
+            yield* soon(() => {
+              const left = { connections: server.connections(), sockets: handles("TCPSocketWrap") }
+              const timers = handles("Timeout")
+              const timersLeft = timers - before.timers
+              return left.connections === 0 && left.sockets <= before.sockets && timersLeft <= 0
+                ? undefined
+                : `${left.connections} connections, ${left.sockets - before.sockets} sockets, ${timersLeft} timers left`
+            })
+
+            const requests = server.requests.length
+            yield* Effect.sleep("20 millis")
+            assert.strictEqual(server.requests.length, requests, "nothing runs on")
+            server.faults.length = 0
+            yield* Effect.provide(resume(target, seen), clients.undici)
+            assert.strictEqual(yield* Scene.stored(server, -1), sha256)
+            assert.strictEqual(server.created.length, width === 1 ? 1 : 3)
+          }).pipe(Effect.scoped, Effect.provide(UploadJournal.layerMemory()))
+        )
+      }
+    })
+  }
 }
 
 describe("a slow consumer", () => {
   it.live("does not slow the upload, and what it missed of the progress is left out", () =>
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make()
-      const seen: Array<UploadEvent> = []
+      const seen: Array<Event> = []
       yield* Upload.upload(target, source, { ...Scene.options, chunkSize: 10_000 }).pipe(
         Stream.runForEach((event) =>
           Effect.suspend(() => {

@@ -51,6 +51,28 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload in part
     })
   )
 
+  for (const fault of ["LostAnswer", "HalfAnswer"] as const) {
+    it.effect(`a part whose creation met ${fault} is found again by its receipt, and not made twice`, () =>
+      Effect.gen(function* () {
+        const { run, server } = yield* start([{ _tag: fault, method: "POST" }])
+        yield* run
+        assert.strictEqual(server.partials(), 4)
+        assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
+      })
+    )
+  }
+
+  it.effect("without a receipt the creation of a part is unknown, never repeated, and the other parts are freed", () =>
+    Effect.gen(function* () {
+      const { run, server } = yield* start([{ _tag: "LostAnswer", method: "POST" }])
+      server.receipts = false
+      assert.strictEqual((yield* Effect.flip(run))._tag, "CreationUnknown")
+      assert.strictEqual(server.partials(), 4)
+      assert.strictEqual(server.log.filter((line) => line === "DELETE 204").length, 3)
+      assert.notInclude(server.log.join(), "PATCH")
+    })
+  )
+
   it.effect("a lost answer to the final creation is settled by its receipt", () =>
     Effect.gen(function* () {
       const { run, server } = yield* start([{ _tag: "LostAnswer", method: "FINAL" }])

@@ -15,6 +15,7 @@ import * as Servers from "./utils/Servers.ts"
 import * as TusServer from "./utils/TusServer.ts"
 
 const chunkSize = 100
+// A few times the chunk's size, and one byte off.
 const sizes = [0, ...[1, 3].flatMap((chunks) => [-1, 0, 1].map((more) => chunks * chunkSize + more))]
 
 const sources: Readonly<Record<string, (bytes: Uint8Array) => UploadSource.UploadSource>> = {
@@ -25,6 +26,9 @@ const sources: Readonly<Record<string, (bytes: Uint8Array) => UploadSource.Uploa
   "that come once in whole chunks, of deferred length": (bytes) =>
     UploadSource.fromStream(Scene.pieces(bytes, chunkSize))
 }
+
+/** How many bodies an upload has besides the one of its creation. */
+const patches = (size: number) => (size <= chunkSize ? 0 : Math.ceil(size / chunkSize))
 
 const place = Effect.flatMap(Servers.Servers, (servers) => servers.place)
 
@@ -60,9 +64,14 @@ for (const [name, servers] of Object.entries(Servers.layers)) {
           Effect.gen(function* () {
             const here = yield* place
             // What fits into one chunk comes with the creation.
-            if (size <= chunkSize) yield* here.loseAnswer("POST", 0)
-            else yield* here.loseAnswer("PATCH", Math.ceil(size / chunkSize) - 1)
+            if (size <= chunkSize) Servers.loseAnswer(here, "POST", 0)
+            else Servers.loseAnswer(here, "PATCH", patches(size) - 1)
             yield* arrives(here, bytes, make(bytes), { chunkSize })
+            assert.deepStrictEqual(here.faults, [], "the answer was lost")
+            // It was the last: what follows only asks.
+            const last = size <= chunkSize ? here.requests.indexOf("POST") : here.requests.lastIndexOf("PATCH")
+            assert.includeMembers(["HEAD", "GET"], here.requests.slice(last + 1))
+            assert.strictEqual(here.requests.filter((method) => method === "PATCH").length, patches(size))
           })
         )
       }
@@ -140,8 +149,8 @@ for (const [name, servers] of Object.entries(Servers.layers)) {
 
     it.effect("a 413 below its largest upload advises chunkSize, and at once", () =>
       Effect.gen(function* () {
-        const { maxSize, refuse, target } = yield* place
-        yield* refuse("PATCH", 413)
+        const { faults, maxSize, target } = yield* place
+        faults.push({ _tag: "Status", method: "PATCH", status: 413 })
         const error = yield* Effect.flip(
           Upload.run(target, UploadSource.fromBytes(Scene.content(600_000)), Scene.options)
         )
@@ -188,8 +197,8 @@ layer(Layer.merge(Servers.layers["the emulator"], NodeHttpClient.layerUndici), {
     it.effect("a concatenation heals each part", () =>
       Effect.gen(function* () {
         const here = yield* place
-        yield* here.loseAnswer("PATCH", 1)
-        yield* here.refuse("PATCH", 503)
+        Servers.loseAnswer(here, "PATCH", 1)
+        here.faults.push({ _tag: "Status", method: "PATCH", status: 503 })
         yield* arrives(here, bytes, UploadSource.fromBytes(bytes), { parallel: 4, chunkSize: 300_000 })
       })
     )
@@ -197,7 +206,7 @@ layer(Layer.merge(Servers.layers["the emulator"], NodeHttpClient.layerUndici), {
     it.effect("a concatenation is found again by its receipt when its answer was lost", () =>
       Effect.gen(function* () {
         const here = yield* place
-        yield* here.loseAnswer("POST", 4)
+        here.faults.push({ _tag: "LostAnswer", method: "FINAL" })
         yield* arrives(here, bytes, UploadSource.fromBytes(bytes), { parallel: 4 })
       })
     )

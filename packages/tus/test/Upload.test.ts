@@ -63,26 +63,6 @@ for (const [client, clientLayer] of [
       })
     )
 
-    for (const fault of [
-      { _tag: "Cut", method: "PATCH", bytes: 200_000 },
-      { _tag: "LostAnswer", method: "PATCH" },
-      { _tag: "HalfAnswer", method: "PATCH" },
-      { _tag: "Status", method: "PATCH", status: 500 },
-      { _tag: "Status", method: "PATCH", status: 502 },
-      { _tag: "Status", method: "PATCH", status: 503 },
-      { _tag: "Status", method: "PATCH", status: 409 },
-      { _tag: "Status", method: "PATCH", status: 423 },
-      { _tag: "Status", method: "PATCH", status: 429, headers: { "retry-after": "0" } },
-      { _tag: "StatusAfter", method: "PATCH", status: 500 },
-      { _tag: "WrongOffset", method: "PATCH", offset: "17" },
-      { _tag: "WrongOffset", method: "PATCH", offset: "700000" },
-      { _tag: "WrongOffset", method: "PATCH", offset: "-1" },
-      { _tag: "MissingOffset", method: "PATCH" },
-      { _tag: "SlowAnswer", method: "PATCH", millis: 300 }
-    ] satisfies ReadonlyArray<Fault>) {
-      it.effect(`heals ${JSON.stringify(fault)}`, () => arrives(large, UploadSource.fromBytes(large), [fault]))
-    }
-
     it.effect("a server that stalls after the last byte counts as a failure that can heal", () =>
       Effect.gen(function* () {
         const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }

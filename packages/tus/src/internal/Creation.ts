@@ -53,6 +53,22 @@ const isTurnedAway = (error: {
     "retryAfter" in error &&
     error.retryAfter !== undefined)
 
+const refusals: ReadonlySet<string> = new Set([
+  "InvalidRequest",
+  "UploadGone",
+  "UploadRefused",
+  "OffsetConflict",
+  "TooLarge",
+  "UploadLocked",
+  "ChecksumMismatch",
+  "RateLimited",
+  // Turned away to the end: any other failure of the server is `CreationUnknown`.
+  "ServerFailure"
+] satisfies ReadonlyArray<CreationError["_tag"]>)
+
+/** Whether a creation that failed made nothing for sure: it was not sent, or the server said no. */
+export const isRefusal = ({ _tag }: { readonly _tag: string }): boolean => refusals.has(_tag)
+
 /** How often the receipts are read: the server may still be at work on the request whose answer was lost. */
 const lookups = 5
 
@@ -99,7 +115,8 @@ export const create = (options: {
   readonly emit: Emit
 }): Effect.Effect<Created, CreationError, HttpClient.HttpClient> => {
   const { creation, emit, marker, policy, target } = options
-  const hasWork = creation._tag === "Final" || creation.body !== undefined
+  const hasBody = creation._tag !== "Final" && creation.body !== undefined
+  const hasWork = creation._tag === "Final" || hasBody
   const metadata = { ...creation.metadata, [Receipts.markerKey]: marker }
 
   const attempt = (failures: number): Effect.Effect<Created, CreationError, HttpClient.HttpClient> =>
@@ -108,7 +125,12 @@ export const create = (options: {
       hasWork ? policy.finishTimeout : policy.stallTimeout,
       Tus.create(target, { ...creation, metadata })
     ).pipe(
-      Effect.map(({ offset, url }): Created => ({ url, offset, finished: false })),
+      Effect.map(({ offset, url }): Created => ({
+        url,
+        // Where nothing was sent nothing is stored; a server that tells another offset is asked again.
+        offset: hasBody || offset === 0n ? offset : undefined,
+        finished: false
+      })),
       Effect.catch((error): Effect.Effect<Created, CreationError, HttpClient.HttpClient> => {
         if (isTurnedAway(error) && failures < policy.maxRetries) {
           return Effect.gen(function* () {

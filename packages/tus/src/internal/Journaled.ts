@@ -11,7 +11,9 @@ import * as TusError from "../TusError.ts"
 import * as UploadSource from "../UploadSource.ts"
 import * as UploadJournal from "../UploadJournal.ts"
 import * as UploadTarget from "../UploadTarget.ts"
+import * as Creation from "./Creation.ts"
 import * as Parallel from "./Parallel.ts"
+import * as Parts from "./Parts.ts"
 import type { Part, Recorder } from "./Recorder.ts"
 import * as Session from "./Session.ts"
 import * as Single from "./Single.ts"
@@ -34,6 +36,8 @@ interface Book {
   readonly identity: string
 }
 
+type PartAtRest = Extract<UploadJournal.Entry, { _tag: "Parts" }>["parts"][number]
+
 /** Writes each step of an upload into the journal before it is taken. */
 const recorder = (
   { identity, journal, key, source }: Book,
@@ -53,7 +57,12 @@ const recorder = (
         writtenAt,
         _tag: "Parts",
         marker: "",
-        parts: parts.map((part) => ({ ...part, url: part.url === undefined ? null : Redacted.value(part.url) }))
+        parts: parts.map((part): PartAtRest => ({
+          start: part.start,
+          end: part.end,
+          marker: part._tag === "Planned" ? null : part.marker,
+          url: part._tag === "Created" ? Redacted.value(part.url) : null
+        }))
       })),
     concatenating: (marker, urls) =>
       put((writtenAt) => ({
@@ -83,10 +92,15 @@ const verifySource = (entry: UploadJournal.Entry, book: Book): Effect.Effect<voi
 const reopen = (target: UploadTarget.UploadTarget, text: string) =>
   Effect.fromResult(UploadTarget.resolve(target, text))
 
-const reopenPart = (target: UploadTarget.UploadTarget, part: { readonly url: string | null } & Omit<Part, "url">) =>
-  part.url === null
-    ? Effect.succeed<Part>({ ...part, url: undefined })
-    : Effect.map(reopen(target, part.url), (url): Part => ({ ...part, url }))
+const reopenPart = (
+  target: UploadTarget.UploadTarget,
+  { end, marker, start, url }: PartAtRest
+): Effect.Effect<Part, UploadTarget.UnsafeLocation> => {
+  if (marker === null) return Effect.succeed({ _tag: "Planned", start, end })
+  return url === null
+    ? Effect.succeed({ _tag: "Creating", marker, start, end })
+    : Effect.map(reopen(target, url), (found) => ({ _tag: "Created", marker, url: found, start, end }))
+}
 
 /** What the next run of an upload does, by the entry of the last one. */
 const proceed = (
@@ -98,12 +112,9 @@ const proceed = (
   Effect.gen(function* () {
     const { source } = book
     if (Option.isNone(entry)) {
-      const parts = parallel > 1 ? Parallel.split(source.size, parallel) : []
+      const parts = parallel > 1 ? Parts.plan(source, parallel) : []
       return parts.length > 1
-        ? yield* Parallel.run(session, source, yield* Parallel.plan(source, parallel), {
-            concurrency: parallel,
-            keep: true
-          })
+        ? yield* Parallel.run(session, source, parts, { concurrency: parallel, keep: true })
         : yield* Single.start(session, source)
     }
     const earlier = entry.value
@@ -120,27 +131,16 @@ const proceed = (
           session,
           source,
           yield* Effect.forEach(earlier.parts, (part) => reopenPart(session.target, part)),
-          { concurrency: Math.max(1, parallel), keep: true, reopened: true }
+          { concurrency: Math.max(1, parallel), keep: true }
         )
       case "Concatenating":
         return yield* Parallel.recoverFinal(session, earlier.marker, source.size)
     }
   })
 
-/** Whether a failure says for sure that nothing is left to go on with. */
-const isOver = (error: JournaledError, entry: Option.Option<UploadJournal.Entry>): boolean => {
-  switch (error._tag) {
-    case "UploadGone":
-      return true
-    // The creation was answered with a refusal: nothing was made.
-    case "InvalidRequest":
-    case "UploadRefused":
-    case "TooLarge":
-      return Option.exists(entry, ({ _tag }) => _tag === "Creating")
-    default:
-      return false
-  }
-}
+/** Whether a failure says for sure that nothing is left to go on with: it is gone, or was never made. */
+const isOver = (error: JournaledError, entry: Option.Option<UploadJournal.Entry>): boolean =>
+  error._tag === "UploadGone" || (Creation.isRefusal(error) && Option.exists(entry, ({ _tag }) => _tag === "Creating"))
 
 const run = (
   book: Book,

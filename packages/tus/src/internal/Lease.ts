@@ -57,8 +57,10 @@ export const make = (
       const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
         Effect.provide(SecureRandom.layerWebCrypto)
       )
-      if (!(yield* claim(key, owner))) return yield* leased(key, yield* leasedUntil(key))
-      yield* Effect.addFinalizer(() => Effect.ignore(release(key, owner)))
+      const isHeld = yield* Effect.acquireRelease(claim(key, owner), (held) =>
+        held ? Effect.ignore(release(key, owner)) : Effect.void
+      )
+      if (!isHeld) return yield* leased(key, yield* leasedUntil(key))
       yield* claim(key, owner).pipe(
         Effect.ignore,
         Effect.repeat(Schedule.spaced(Duration.millis(millis / 3))),

@@ -20,9 +20,13 @@ export interface Body {
   readonly bytes: Tus.Body<SourceFailed>
 }
 
-/** Gives the body that starts at an offset. `size` is known from the start or not at all. */
+/**
+ * Gives the body that starts at an offset. `size` is known from the start or not at all. What is not `replayable` gives
+ * the bytes before the last offset away.
+ */
 export interface Outgoing {
   readonly size: bigint | undefined
+  readonly replayable: boolean
   readonly from: (offset: bigint) => Effect.Effect<Body, SourceFailed>
 }
 
@@ -46,6 +50,7 @@ export const replayable = (
     Stream.provideService(source.bytes(start, end), FilePieces.MemoryRef, memory.lend(start, end))
   return {
     size,
+    replayable: true,
     from: (offset) => {
       const start = base + offset
       const end = chunk === undefined ? limit : smaller(limit, start + BigInt(chunk))
@@ -113,6 +118,7 @@ export const oneShot = (
     const size = source.size ?? Window.total(window)
     return {
       size,
+      replayable: false,
       from: (offset) =>
         Effect.gen(function* () {
           if (offset < window.start || offset > window.start + BigInt(window.size)) {

@@ -1,13 +1,18 @@
 import * as Effect from "effect/Effect"
 import type { UploadUrl } from "../UploadTarget.ts"
 
-/** A part of an upload: its bytes, its marker, and where it is, once that is known. */
-export interface Part {
-  readonly marker: string
-  readonly url: UploadUrl | undefined
-  readonly start: bigint
-  readonly end: bigint
-}
+/**
+ * A part of an upload: the bytes from `start` up to, and without, `end`.
+ *
+ * - `Planned`: its creation was not sent, or refused.
+ * - `Creating`: its creation may have been sent, with this marker.
+ * - `Created`: it is at `url`.
+ */
+export type Part = { readonly start: bigint; readonly end: bigint } & (
+  | { readonly _tag: "Planned" }
+  | { readonly _tag: "Creating"; readonly marker: string }
+  | { readonly _tag: "Created"; readonly marker: string; readonly url: UploadUrl }
+)
 
 /** Hears each step before it is taken, so that a crash loses none. */
 export interface Recorder<E> {

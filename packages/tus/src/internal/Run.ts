@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
@@ -89,14 +90,34 @@ const send: Step<Transfer.Sending> = (job, state) =>
     return next
   })
 
+/** Asks the server after a pause, unless the budget is used up. */
+const retry = <E extends Policy.RequestError>(
+  job: Job,
+  state: Transfer.Sending | Transfer.Asking,
+  error: E
+): Effect.Effect<Transfer.Transfer, E> =>
+  Effect.gen(function* () {
+    const next = Transfer.failed(state, job.policy.maxRetries)
+    if (Option.isNone(next)) return yield* Effect.fail(error)
+    const { failures } = next.value
+    const delay = yield* Policy.pause(job.policy, failures, error)
+    job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
+    yield* Effect.sleep(delay)
+    return next.value
+  })
+
 /** Asks the server where it stands. */
 const ask: Step<Transfer.Asking> = (job, state) =>
   Effect.gen(function* () {
     const found = yield* Append.inTime("offset", job.policy.stallTimeout, Tus.offset(job.url))
     yield* job.verify(found)
-    const next = yield* Effect.fromResult(Transfer.located(state, found, job.outgoing.size))
-    job.emit(UploadEvent.Resumed({ offset: found.offset }))
-    return next
+    const next = Transfer.located(state, found, job.outgoing)
+    if (Result.isFailure(next)) {
+      const problem = next.failure
+      return yield* problem._tag === "Doubt" ? retry(job, problem.state, problem.error) : Effect.fail(problem)
+    }
+    if (next.success._tag !== "Asking") job.emit(UploadEvent.Resumed({ offset: found.offset }))
+    return next.success
   })
 
 /** A finished receipt counts where the upload URL is already gone. */
@@ -113,27 +134,13 @@ const settleGone = (job: Job, error: TusError.UploadGone) =>
     })
   )
 
-/** Waits for what can heal, and gives up on the rest. */
-const heal = (job: Job, state: Transfer.Sending | Transfer.Asking, error: Policy.RequestError) =>
-  Effect.gen(function* () {
-    const next = Policy.canHeal(error) ? Transfer.failed(state, job.policy.maxRetries) : Option.none()
-    if (Option.isNone(next)) return yield* Effect.fail(error)
-    const { failures } = next.value
-    const delay = yield* Policy.pause(job.policy, failures, error)
-    job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
-    yield* Effect.sleep(delay)
-    return next.value as Transfer.Transfer
-  })
-
 /** One step nearer to the end, or the healing of a failure. */
-const step = (
-  job: Job,
-  state: Transfer.Sending | Transfer.Asking
-): Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient> =>
+const step: Step<Transfer.Sending | Transfer.Asking> = (job, state) =>
   (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(
-    Effect.catch((error): Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient> =>
-      error._tag === "UploadGone" ? settleGone(job, error) : heal(job, state, error)
-    )
+    Effect.catch((error): ReturnType<typeof step> => {
+      if (error._tag === "UploadGone") return settleGone(job, error)
+      return Policy.canHeal(error) ? retry(job, state, error) : Effect.fail(error)
+    })
   )
 
 /** All steps. Answers the length of the finished upload. */

@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as Semaphore from "effect/Semaphore"
 import type { JournalFailed, Store } from "../UploadJournal.ts"
 
 /** Texts in memory. */
@@ -23,13 +24,18 @@ export const memory = (): Store => {
   }
 }
 
-/** Texts in a KeyValueStore. */
+/**
+ * Texts in a KeyValueStore. It has no way to set what is not there yet, so that two processes may both do that: the last
+ * one is seen by both only if it came before the other looked. What is there is replaced by `modify`, as atomically as
+ * the store does that. In this process one claim follows the other.
+ */
 export const fromKeyValueStore = (
   store: KeyValueStore.KeyValueStore,
   fail: (action: JournalFailed["action"], problem: string) => JournalFailed
 ): Store => {
   const failed = (action: JournalFailed["action"]) => (error: KeyValueStore.KeyValueStoreError) =>
     fail(action, error.message)
+  const claiming = Semaphore.makeUnsafe(1)
   const get = (key: string) => Effect.mapError(store.get(key), failed("read"))
   const set = (key: string, text: string) => Effect.mapError(store.set(key, text), failed("write"))
   return {
@@ -37,13 +43,20 @@ export const fromKeyValueStore = (
     set,
     remove: (key) => Effect.mapError(store.remove(key), failed("remove")),
     keys: Effect.mapError(store.keys, failed("list")),
-    // A KeyValueStore has no compare-and-set: what was written is read again, so that of two only the last stays.
     claim: (key, text, mayReplace) =>
       Effect.gen(function* () {
         const existing = yield* get(key)
-        if (existing !== undefined && !mayReplace(existing)) return false
-        yield* set(key, text)
-        return (yield* get(key)) === text
-      })
+        if (existing === undefined) {
+          yield* set(key, text)
+          return (yield* get(key)) === text
+        }
+        // What is held is not written, not even as it is: its holder may be letting it go.
+        if (!mayReplace(existing)) return false
+        const replaced = yield* Effect.mapError(
+          store.modify(key, (now) => (mayReplace(now) ? text : now)),
+          failed("lease")
+        )
+        return replaced === text
+      }).pipe(claiming.withPermits(1))
   }
 }

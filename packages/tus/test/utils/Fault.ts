@@ -1,21 +1,23 @@
-import type { OutgoingHttpHeaders } from "node:http"
-
 /**
- * What happens to the next request with this method (`*`: any, `FINAL`: the
- * creation that puts parts together).
+ * What happens on the way of the next request with this method (`*`: any but GET, `FINAL`: the creation that puts parts
+ * together, `GET`: a look at the Assembly's Status).
  *
  * - `Cut`: after so many bytes of its body the connection breaks. `Stall`: from there nothing is read.
- * - `Status`: it is answered without being done. `StatusAfter`: it is done and the answer replaced.
+ * - `Slow`: its body passes in stretches of so many bytes, with a pause after each.
+ * - `Status`: it is answered without reaching the server. `StatusAfter`: it is done and the answer replaced.
  * - `LostAnswer`, `HalfAnswer`, `SlowAnswer`: it is done; the answer is lost, breaks off, comes late.
  * - `WrongOffset`, `MissingOffset`: it is done; the answer tells another offset, or none.
- * - `NoAnswer`: it is neither read nor answered.
- * - `Corrupt`: a bit of its body changes on the way. Only a request with a checksum meets it.
+ * - `NoAnswer`: it neither reaches the server nor is answered.
+ * - `Corrupt`: a bit of its body changes on the way.
  */
-export type Fault = { readonly method: "POST" | "PATCH" | "HEAD" | "DELETE" | "OPTIONS" | "FINAL" | "*" } & (
+export type Fault = {
+  readonly method: "POST" | "PATCH" | "HEAD" | "DELETE" | "OPTIONS" | "FINAL" | "GET" | "*"
+} & (
   | { readonly _tag: "Cut"; readonly bytes: number }
   | { readonly _tag: "Stall"; readonly bytes: number }
-  | { readonly _tag: "Status"; readonly status: number; readonly headers?: OutgoingHttpHeaders }
-  | { readonly _tag: "StatusAfter"; readonly status: number; readonly headers?: OutgoingHttpHeaders }
+  | { readonly _tag: "Slow"; readonly bytes: number; readonly millis: number }
+  | { readonly _tag: "Status"; readonly status: number; readonly headers?: Headers }
+  | { readonly _tag: "StatusAfter"; readonly status: number; readonly headers?: Headers }
   | { readonly _tag: "LostAnswer" }
   | { readonly _tag: "HalfAnswer" }
   | { readonly _tag: "NoAnswer" }
@@ -24,3 +26,5 @@ export type Fault = { readonly method: "POST" | "PATCH" | "HEAD" | "DELETE" | "O
   | { readonly _tag: "WrongOffset"; readonly offset: string }
   | { readonly _tag: "MissingOffset" }
 )
+
+type Headers = Readonly<Record<string, string>>

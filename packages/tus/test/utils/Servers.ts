@@ -1,12 +1,12 @@
 /**
- * Two servers for the same tests: the emulator, and one that nobody here wrote.
+ * Two servers for the same tests: the emulator, and one that nobody here wrote. Both are reached through a proxy that
+ * breaks things on the way.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -16,14 +16,15 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { Fault } from "./Fault.ts"
 import * as Scene from "./Scene.ts"
+import * as TcpProxy from "./TcpProxy.ts"
 
 /** The place of one upload. */
 export interface Place {
   readonly target: UploadTarget.UploadTarget
-  /** Loses the answer to a request that is done, after so many of its method that are answered. */
-  readonly loseAnswer: (method: "POST" | "PATCH", after: number) => Effect.Effect<void>
-  /** Answers the next request of this method with a status instead of doing it. */
-  readonly refuse: (method: "PATCH", status: number) => Effect.Effect<void>
+  /** What its requests meet on their way. */
+  readonly faults: Array<Fault>
+  /** The methods of its requests, in their order. */
+  readonly requests: ReadonlyArray<string>
   /** The SHA-256 of the one file that arrived. */
   readonly sha256: Effect.Effect<string | null | undefined>
   /** How many uploads were created, parts not counted. */
@@ -32,6 +33,12 @@ export interface Place {
   readonly maxSize: bigint
   /** The checksum algorithms that the server offers. */
   readonly checksums: ReadonlyArray<string>
+}
+
+/** Loses the answer to a request that is done, after so many of its method that are answered. */
+export const loseAnswer = ({ faults }: Place, method: "POST" | "PATCH", after: number): void => {
+  const passed: Fault = { _tag: "SlowAnswer", method, millis: 0 }
+  faults.push(...Array.from({ length: after }, () => passed), { _tag: "LostAnswer", method })
 }
 
 /** Makes a place for each test. */
@@ -44,14 +51,10 @@ export class Servers extends Context.Service<
 const independent = Layer.succeed(Servers, {
   place: Effect.map(Scene.make(), ({ server, target }): Place => ({
     target,
-    loseAnswer: (method, after) =>
-      Effect.sync(() => {
-        const passed: Fault = { _tag: "SlowAnswer", method, millis: 0 }
-        server.faults.push(...Array.from({ length: after }, () => passed), { _tag: "LostAnswer", method })
-      }),
-    refuse: (method, status) => Effect.sync(() => void server.faults.push({ _tag: "Status", method, status })),
-    sha256: Scene.stored(server),
-    created: Effect.sync(() => server.created.length),
+    faults: server.faults,
+    requests: server.requests,
+    sha256: Effect.suspend(() => (server.created.length === 0 ? Effect.undefined : Scene.stored(server, -1))),
+    created: Effect.sync(() => server.created.length - server.partials()),
     maxSize: 1024n ** 3n,
     checksums: []
   }))
@@ -66,26 +69,30 @@ const api = Layer.unwrap(
   )
 )
 
-/** Each place is an Assembly that waits for one file. */
+/** Each place is an Assembly that waits for one file, and a proxy of its own. */
 const emulator = Layer.effect(
   Servers,
   Effect.gen(function* () {
-    const faults = yield* Faults.Faults
+    const { baseUrl } = yield* Emulator.Emulator
     const context = yield* Effect.context<AssemblyClient.AssemblyClient>()
     return {
       place: Effect.gen(function* () {
         const created = yield* Effect.orDie(Assemblies.create({ numExpectedUploadFiles: 1 }))
         const id = Assembly.AssemblyId.make(created.assembly_id)
         const status = Effect.provideContext(Effect.orDie(Assemblies.get(id)), context)
-        yield* Effect.addFinalizer(() => faults.clear)
+        const { authority, faults, requests } = yield* TcpProxy.make(Number(new URL(baseUrl).port), {
+          exchangesNames: true
+        })
+        const reached = (url: string | null | undefined) => url?.replace(baseUrl, `http://${authority}`) ?? null
+        const { assembly_ssl_url, tus_url } = created
         return {
-          target: yield* UploadTarget.fromAssembly(created),
-          loseAnswer: (method, after) =>
-            Effect.gen(function* () {
-              if (after > 0) yield* faults.inject(Faults.Fault.Delay({ method, duration: 0, times: after }))
-              yield* faults.inject(Faults.Fault.LoseAnswer({ method }))
-            }),
-          refuse: (method, code) => faults.inject(Faults.Fault.RefuseEarly({ method, status: code })),
+          target: yield* UploadTarget.fromAssembly({
+            ...created,
+            assembly_ssl_url: reached(assembly_ssl_url),
+            tus_url: reached(tus_url)
+          }),
+          faults,
+          requests,
           sha256: Effect.map(status, ({ uploads }) => uploads?.[0]?.sha256),
           created: Effect.map(status, ({ tus_uploads }) => tus_uploads?.length ?? 0),
           maxSize: 2n ** 63n - 1n,
@@ -97,3 +104,16 @@ const emulator = Layer.effect(
 ).pipe(Layer.provide(api), Layer.provide(Emulator.layer()), Layer.provide(NodeHttpClient.layerUndici))
 
 export const layers = { "the emulator": emulator, "@tus/server": independent }
+
+/** Both of them, by their names. */
+export class Both extends Context.Service<Both, Readonly<Record<keyof typeof layers, Servers["Service"]>>>()(
+  "@assembly-effect/tus/test/Servers/Both"
+) {
+  static readonly layer = Layer.effect(
+    Both,
+    Effect.all({
+      "the emulator": Effect.map(Layer.build(layers["the emulator"]), Context.get(Servers)),
+      "@tus/server": Effect.map(Layer.build(layers["@tus/server"]), Context.get(Servers))
+    })
+  )
+}

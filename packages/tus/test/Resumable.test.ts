@@ -1,0 +1,244 @@
+/**
+ * Uploads that a journal keeps: what the next run makes of what the last one left.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import type { Fault } from "./utils/Fault.ts"
+import * as Journals from "./utils/Journals.ts"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const bytes = Scene.content(700_000)
+const source = UploadSource.fromBytes(bytes)
+const otherSource = UploadSource.fromBytes(bytes.map((byte) => byte ^ 1))
+/** An upload that dies: interrupted when the server has met these faults and the budget is used up. */
+const dying = (faults: ReadonlyArray<Fault>, more?: Partial<Upload.Options>) =>
+  Effect.gen(function* () {
+    const { server, target } = yield* Scene.make(faults)
+    const error = yield* Effect.flip(
+      Upload.result(Upload.resumable(target, source, { ...Scene.options, maxRetries: 0, ...more }))
+    )
+    return { error, server, target }
+  })
+
+for (const [name, provided] of Object.entries(Journals.layers)) {
+  const run = Journals.running(provided)
+
+  describe(`an upload with a journal in ${name}`, () => {
+    it.live("a broken upload goes on, and the journal is empty then", () =>
+      run(
+        Effect.gen(function* () {
+          const { server, target } = yield* dying([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
+          const journal = yield* UploadJournal.UploadJournal
+          assert.strictEqual((yield* journal.list)[0]?.entry._tag, "Created")
+          yield* Upload.result(Upload.resumable(target, source, Scene.options))
+          assert.strictEqual(server.created.length, 1)
+          assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+          assert.deepStrictEqual(yield* journal.list, [])
+          assert.deepStrictEqual(
+            server.log.filter((line) => line === "POST 201"),
+            ["POST 201"]
+          )
+        })
+      )
+    )
+
+    it.live("a lost creation is found again by the next run", () =>
+      run(
+        Effect.gen(function* () {
+          const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
+          server.receipts = false
+          const events = Upload.resumable(target, source, Scene.options)
+          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "CreationUnknown")
+          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "CreationUnknown")
+          assert.strictEqual(server.created.length, 1)
+          server.receipts = true
+          yield* Upload.result(events)
+          assert.strictEqual(server.created.length, 1)
+          assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+        })
+      )
+    )
+
+    for (const status of [403, 413, 423, 429] as const) {
+      it.live(`a creation that ends in ${status} made nothing, and the next run makes the upload`, () =>
+        run(
+          Effect.gen(function* () {
+            const { server, target } = yield* dying([{ _tag: "Status", method: "POST", status }])
+            server.receipts = false
+            yield* Upload.result(Upload.resumable(target, source, Scene.options))
+            assert.strictEqual(server.created.length, 1)
+            assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+          })
+        )
+      )
+    }
+
+    for (const status of [403, 429] as const) {
+      it.live(`a concatenation that ends in ${status} put nothing together, and the next run does`, () =>
+        run(
+          Effect.gen(function* () {
+            const parts = UploadSource.fromBytes(Scene.content(2 * 1024 * 1024))
+            const { server, target } = yield* Scene.make([{ _tag: "Status", method: "FINAL", status }])
+            server.receipts = false
+            const events = (maxRetries: number) =>
+              Upload.resumable(target, parts, { ...Scene.options, parallel: 2, maxRetries })
+            assert.include(["UploadRefused", "RateLimited"], (yield* Effect.flip(Upload.result(events(0))))._tag)
+            yield* Upload.result(events(1))
+            assert.strictEqual(server.partials(), 2)
+            assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
+            assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(2 * 1024 * 1024)))
+          })
+        )
+      )
+    }
+
+    it.live("other bytes are refused with what differs", () =>
+      run(
+        Effect.gen(function* () {
+          const { server } = yield* dying([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
+          const journal = yield* UploadJournal.UploadJournal
+          const key = (yield* journal.list)[0]?.key ?? ""
+          for (const [wrong, field] of [
+            [otherSource, "fingerprint"],
+            [UploadSource.fromBytes(bytes.subarray(1)), "size"]
+          ] as const) {
+            const error = yield* Effect.flip(Upload.result(Upload.resume(key, wrong, Scene.options)))
+            assert.deepInclude(error, { _tag: "UploadMismatch", field })
+          }
+          yield* Upload.result(Upload.resume(key, source, Scene.options))
+          assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+          const error = yield* Effect.flip(Upload.result(Upload.resume(key, source, Scene.options)))
+          assert.strictEqual(error._tag, "NoSuchUpload")
+        })
+      )
+    )
+
+    for (const status of [401, 429, 502] as const) {
+      it.live(`a resume that meets ${status} keeps the entry`, () =>
+        run(
+          Effect.gen(function* () {
+            const { server, target } = yield* dying([
+              { _tag: "Cut", method: "PATCH", bytes: 300_000 },
+              { _tag: "Status", method: "HEAD", status }
+            ])
+            const journal = yield* UploadJournal.UploadJournal
+            yield* Effect.flip(Upload.result(Upload.resumable(target, source, { ...Scene.options, maxRetries: 0 })))
+            assert.strictEqual((yield* journal.list).length, 1)
+            yield* Upload.result(Upload.resumable(target, source, Scene.options))
+            assert.strictEqual(server.created.length, 1)
+          })
+        )
+      )
+    }
+
+    it.live("a resume of an upload that is gone ends, and the next run starts over", () =>
+      run(
+        Effect.gen(function* () {
+          const { server, target } = yield* dying([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
+          server.forget(server.created[0]?.id ?? "")
+          const error = yield* Effect.flip(Upload.result(Upload.resumable(target, source, Scene.options)))
+          assert.strictEqual(error._tag, "UploadGone")
+          yield* Upload.result(Upload.resumable(target, source, Scene.options))
+          assert.strictEqual(server.created.length, 2)
+        })
+      )
+    )
+
+    it.live("parts go on as a whole", () =>
+      run(
+        Effect.gen(function* () {
+          const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+          const { server, target } = yield* Scene.make([
+            { _tag: "SlowAnswer", method: "PATCH", millis: 0 },
+            { _tag: "Cut", method: "PATCH", bytes: 500_000 }
+          ])
+          const options = { ...Scene.options, parallel: 3 }
+          yield* Effect.flip(Upload.result(Upload.resumable(target, parts, { ...options, maxRetries: 0 })))
+          const journal = yield* UploadJournal.UploadJournal
+          assert.strictEqual((yield* journal.list)[0]?.entry._tag, "Parts")
+          yield* Upload.result(Upload.resumable(target, parts, options))
+          assert.strictEqual(server.partials(), 3)
+          assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+          assert.deepStrictEqual(yield* journal.list, [])
+        })
+      )
+    )
+
+    it.live("a part whose creation was not answered is looked for before it is made again", () =>
+      run(
+        Effect.gen(function* () {
+          const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+          const { server, target } = yield* Scene.make(
+            Array.from({ length: 3 }, () => ({ _tag: "SlowAnswer", method: "POST", millis: 1000 }))
+          )
+          const events = Upload.resumable(target, parts, { ...Scene.options, stallTimeout: "20 seconds", parallel: 3 })
+          const left = yield* Effect.forkChild(Upload.result(events))
+          yield* Effect.suspend(() => (server.created.length === 3 ? Effect.void : Effect.fail("not yet"))).pipe(
+            Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
+          )
+          yield* Fiber.interrupt(left)
+          yield* Upload.result(events)
+          assert.strictEqual(server.partials(), 3)
+          assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+        })
+      )
+    )
+
+    it.live("a part whose creation was lost is unknown until its receipt comes, and never made again", () =>
+      run(
+        Effect.gen(function* () {
+          const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+          const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
+          server.receipts = false
+          const events = Upload.resumable(target, parts, { ...Scene.options, parallel: 3 })
+          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "CreationUnknown")
+          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "CreationUnknown")
+          assert.strictEqual(server.partials(), 3)
+          server.receipts = true
+          yield* Upload.result(events)
+          assert.strictEqual(server.partials(), 3)
+          assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+        })
+      )
+    )
+
+    it.live("a part whose creation was refused is made by the next run, and the others are not made again", () =>
+      run(
+        Effect.gen(function* () {
+          const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+          const { server, target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 403 }])
+          // Nothing but the journal tells what was made.
+          server.receipts = false
+          const events = Upload.resumable(target, parts, { ...Scene.options, parallel: 3 })
+          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "UploadRefused")
+          assert.strictEqual(server.partials(), 2)
+          yield* Upload.result(events)
+          assert.strictEqual(server.partials(), 3)
+          assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+        })
+      )
+    )
+
+    it.live("an unknown concatenation is settled by its receipt, never repeated", () =>
+      run(
+        Effect.gen(function* () {
+          const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+          const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "FINAL" }])
+          server.receipts = false
+          const events = Upload.resumable(target, parts, { ...Scene.options, parallel: 3 })
+          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "ConcatenationUnknown")
+          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "ConcatenationUnknown")
+          server.receipts = true
+          yield* Upload.result(events)
+          assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
+        })
+      )
+    )
+  })
+}

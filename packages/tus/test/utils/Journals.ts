@@ -1,0 +1,30 @@
+/**
+ * Journals of every kind, for the same tests.
+ */
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import type * as Scope from "effect/Scope"
+
+/** Files and an HTTP client. */
+export const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici)
+
+/** A folder that goes with the test. */
+export const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "journal-" }))
+
+export const layers = {
+  memory: UploadJournal.layerMemory(),
+  files: Layer.unwrap(Effect.map(folder, (path) => UploadJournal.layerFileSystem(`${path}/deep/journal`))),
+  "key-value store": UploadJournal.layerKeyValueStore().pipe(Layer.provide(KeyValueStore.layerMemory))
+}
+
+/** Runs a test with a journal of its own. */
+export const running =
+  (journal: (typeof layers)[keyof typeof layers]) =>
+  <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof platform> | UploadJournal.UploadJournal | Scope.Scope>) =>
+    Effect.scoped(effect).pipe(Effect.provide(Layer.provideMerge(journal, platform)))
