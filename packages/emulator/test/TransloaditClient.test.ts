@@ -216,4 +216,22 @@ layer(Layer.merge(layerEmulator(), NodeFileSystem.layer), { excludeTestServices:
       assert.strictEqual(status.results?.["stored"]?.[0]?.path, "replayed.txt")
     })
   )
+
+  it.effect("waits for a replay that takes its time", () =>
+    Effect.gen(function* () {
+      const transloadit = yield* client
+      const original = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps({}) }))
+      const wait = toSteps({ wait: { robot: "/emulator/wait", seconds: 0.2 } })
+      const replayed = yield* Effect.promise(() => transloadit.replayAssembly(original.assembly_id ?? "", wait))
+      const seen: Array<unknown> = []
+      const status = yield* Effect.promise(() =>
+        transloadit.awaitAssemblyCompletion(replayed.assembly_id ?? "", {
+          interval: 20,
+          onAssemblyProgress: ({ ok }) => void seen.push(ok)
+        })
+      )
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+      assert.deepStrictEqual([...new Set(seen)], ["ASSEMBLY_REPLAYING"])
+    })
+  )
 })

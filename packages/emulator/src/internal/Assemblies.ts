@@ -1,5 +1,4 @@
 import * as Operations from "@assembly-effect/api/Assemblies"
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -19,12 +18,6 @@ const CreateWithoutId = Operation.make({
   retry: "never"
 })
 
-const explain = (issues: ReadonlyArray<ApiError.Issue>): string =>
-  issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")
-
-const invalidForm = (issues: ReadonlyArray<ApiError.Issue>) =>
-  new Refusal.Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
-
 const aliases = { tus_num_expected_upload_files: "num_expected_upload_files" }
 
 const routes = Effect.gen(function* () {
@@ -34,19 +27,19 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.make(Operations.Create, {
-      invalid: invalidForm,
+      invalid: Refusal.invalidForm,
       aliases,
       takesFiles: true,
       handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
     }),
     Route.make(CreateWithoutId, {
-      invalid: invalidForm,
+      invalid: Refusal.invalidForm,
       aliases,
       takesFiles: true,
       handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
     }),
     Route.make(Replay.Replay, {
-      invalid: invalidForm,
+      invalid: Refusal.invalidForm,
       handle: ({ authKey, params, path }) => creation.replay(path.assemblyId, authKey, params)
     }),
     Route.make(Operations.Get, {
@@ -59,7 +52,7 @@ const routes = Effect.gen(function* () {
       handle: ({ path }) => Effect.andThen(cancellation.cancel(path.assemblyId), creation.status(path.assemblyId))
     }),
     Route.make(Operations.List, {
-      invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", explain(issues)),
+      invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", Refusal.explain(issues)),
       handle: ({ authKey, params }) => listing.page(authKey.workspace, params)
     })
   ])

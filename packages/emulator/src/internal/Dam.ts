@@ -31,11 +31,7 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.make(Operations.Move, {
-      invalid: (issues) =>
-        Refusal.named(
-          "DAM_INVALID_REQUEST",
-          issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")
-        ),
+      invalid: (issues) => Refusal.named("DAM_INVALID_REQUEST", Refusal.explain(issues)),
       handle: ({ authKey, params, path }) =>
         dam
           .move({
