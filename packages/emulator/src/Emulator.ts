@@ -126,16 +126,25 @@ const emulator = (options: Options) =>
     })
   )
 
-/** Where state and bytes are kept: in the folder, or in memory and a folder that the scope removes. */
+/**
+ * Where state and bytes are kept: in the folder, or in memory and a folder that the scope removes. It holds secrets, and
+ * what was uploaded, so it is for its owner alone.
+ */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const folder = data ?? (yield* fs.makeTempDirectoryScoped({ prefix: "assembly-emulator-" }))
-      yield* fs.makeDirectory(folder, { recursive: true })
+      yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+      const database = path.join(folder, "emulator.sqlite")
+      if (data !== undefined) {
+        // SQLite gives its other files the permissions of this one.
+        yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
+        yield* fs.chmod(database, 0o600)
+      }
       return Layer.mergeAll(
-        Database.layer(data === undefined ? ":memory:" : path.join(folder, "emulator.sqlite")),
+        Database.layer(data === undefined ? ":memory:" : database),
         FileStore.layer(path.join(folder, "files"))
       )
     })
@@ -196,7 +205,7 @@ const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour", up
  * **Details**
  *
  * It listens on loopback only. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
- * however that ends: what was answered is kept. When the scope closes, requests under way get 50 milliseconds, then they are cut.
+ * however that ends: what was answered is kept. Its files are readable by its owner only. When the scope closes, requests under way get 50 milliseconds, then they are cut.
  *
  * **Gotchas**
  *

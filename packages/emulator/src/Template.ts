@@ -39,7 +39,7 @@ export const Content = Schema.StructWithRest(
 export type Content = typeof Content.Type
 
 /** Statistics give these two a meaning of their own (spec.md, "Retrieve Assembly statistics"). */
-const reserved = ["all", "no_template"]
+const reserved = new Set(["all", "no_template"])
 
 /**
  * A Template as an emulator is given it. Requests name it by its `id`; the routes of Templates know it by its `name` as
@@ -47,7 +47,7 @@ const reserved = ["all", "no_template"]
  */
 export const Template = Schema.Struct({
   id: Schema.NonEmptyString.check(
-    Schema.makeFilter((id) => !reserved.includes(id), { expected: "an id that statistics do not reserve" })
+    Schema.makeFilter((id) => !reserved.has(id), { expected: "an id that statistics do not reserve" })
   ),
   name: Schema.optionalKey(Schema.NonEmptyString),
   content: Content

@@ -117,7 +117,7 @@ it.live(
       yield* fs.writeFile(`${data}/files/${id}`, bytes.slice(4, 10), { flag: "a" })
 
       const second = yield* start({ data, port: Number(new URL(first.ready.baseUrl).port) })
-      assert.strictEqual(yield* offsetOf(url), 10)
+      // Nobody has asked for the upload.
       const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id)).pipe(
         Effect.provide(client(second.ready))
       )

@@ -27,7 +27,7 @@ const limit = (room: bigint | undefined) => {
 /** Open to append. Effect's own File cannot write many chunks at once. */
 const openToAppend = (path: string): Effect.Effect<FileHandle, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.promise(() => open(path, "a")),
+    Effect.promise(() => open(path, "a", 0o600)),
     (file) => Effect.promise(() => file.close())
   )
 

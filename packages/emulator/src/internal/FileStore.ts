@@ -94,7 +94,7 @@ class Hashing {
 const make = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  yield* fs.makeDirectory(folder, { recursive: true })
+  yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
   const fileOf = (id: string) => path.join(folder, id)
   const sizeOf = (id: string) =>
     fs.stat(fileOf(id)).pipe(
@@ -118,7 +118,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
 
   return FileStore.of({
     create: (id, { isHashed }) =>
-      fs.open(fileOf(id), { flag: "ax" }).pipe(
+      fs.open(fileOf(id), { flag: "ax", mode: 0o600 }).pipe(
         Effect.scoped,
         Effect.orDie,
         Effect.map(() => {
@@ -156,7 +156,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
     concatenate: (id, parts) =>
       Effect.gen(function* () {
         const made = `${fileOf(id)}${unfinished}`
-        const file = yield* fs.open(made, { flag: "w" })
+        const file = yield* fs.open(made, { flag: "w", mode: 0o600 })
         for (const part of parts) yield* Stream.runForEach(read(part), (chunk) => file.writeAll(chunk))
         yield* fs.rename(made, fileOf(id))
       }).pipe(Effect.scoped, Effect.orDie),

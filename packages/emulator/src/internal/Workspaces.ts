@@ -28,13 +28,18 @@ const firstKey = Effect.fnUntraced(function* ({
   return Option.isSome(existing) ? existing.value : yield* randomKey
 })
 
-const putKey = Effect.fnUntraced(function* (workspace: string, { key, scopes = allScopes, secret }: Emulator.AuthKey) {
+/** Before anything is kept: a start that fails leaves a folder of data as it was. */
+const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Emulator.Workspace>) {
   const authKeys = yield* AuthKeys.AuthKeys
-  const known = yield* authKeys.find(key)
-  if (Option.isSome(known) && known.value.workspace !== workspace) {
-    return yield* new KeyInTwoWorkspaces({ key, workspaces: [known.value.workspace, workspace] })
+  const owners = new Map<string, string>()
+  for (const { keys, slug } of workspaces) {
+    for (const { key } of keys) {
+      const kept = yield* authKeys.find(key)
+      const owner = owners.get(key) ?? (Option.isSome(kept) ? kept.value.workspace : slug)
+      if (owner !== slug) return yield* new KeyInTwoWorkspaces({ key, workspaces: [owner, slug] })
+      owners.set(key, slug)
+    }
   }
-  yield* authKeys.put({ key, secret, scopes, workspace })
 })
 
 const decodeTemplate = Schema.decodeUnknownEffect(Template.Template)
@@ -72,9 +77,11 @@ export const ensure: (
   AuthKeys.AuthKeys | TemplateStore.TemplateStore | SecureRandom.SecureRandom
 > = Effect.fnUntraced(function* (options) {
   const { all, key, slug } = yield* asked(options)
-  for (const workspace of all) {
-    for (const authKey of workspace.keys) yield* putKey(workspace.slug, authKey)
-    for (const template of workspace.templates ?? []) yield* putTemplate(workspace.slug, template)
+  yield* checkKeys(all)
+  const authKeys = yield* AuthKeys.AuthKeys
+  for (const { keys, slug: workspace, templates = [] } of all) {
+    for (const { scopes = allScopes, ...authKey } of keys) yield* authKeys.put({ ...authKey, scopes, workspace })
+    for (const template of templates) yield* putTemplate(workspace, template)
   }
   return { slug, key: key.key, secret: key.secret }
 })

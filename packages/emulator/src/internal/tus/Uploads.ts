@@ -164,7 +164,6 @@ const make = Effect.gen(function* () {
   const create = Effect.fnUntraced(function* (creation: Creation) {
     const assembly = yield* assemblyAt(creation.metadata.assembly_url)
     yield* checkSize(assembly, creation.length)
-    yield* expiry.sweep
     const id = yield* newId
     const kind = creation.concat === undefined ? "ordinary" : "partial"
     yield* files.create(id, { isHashed: kind === "ordinary" })
@@ -235,12 +234,14 @@ const make = Effect.gen(function* () {
     return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
   })
 
+  // What a former process had stored and not yet followed from, before anybody can ask.
+  yield* Effect.forEach(yield* uploads.unfinished, settle, { discard: true })
+
   return Uploads.of({
     create,
     concatenate,
     download: downloadable,
-    // A former process may have been killed between the last bytes and what follows from them.
-    get: (id) => locks.hold(id, () => Effect.andThen(settle(id), load(id))),
+    get: (id) => locks.hold(id, () => load(id)),
     append: (append) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
     terminate: (id) =>
       locks.hold(
