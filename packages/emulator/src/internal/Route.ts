@@ -26,14 +26,20 @@ interface Call<Op extends Operation.Any> extends Operation.Input<Op> {
 }
 
 /**
+ * How a request is read.
+ *
  * - `invalid`: the answer to input that breaks a rule of the operation's schemas, which are the only validation.
  * - `takesFiles`: whether its form may hold files. The handler reads them.
  * - `aliases`: other names under which a form field is accepted.
  */
-export interface Options<Op extends Operation.Any, R> {
+interface Rules {
   readonly invalid: (issues: ReadonlyArray<ApiError.Issue>) => Refusal.Refusal
   readonly aliases?: Readonly<Record<string, string>> | undefined
   readonly takesFiles?: boolean | undefined
+}
+
+/** The rules of a route, and what it does. */
+export interface Options<Op extends Operation.Any, R> extends Rules {
   readonly handle: (call: Call<Op>) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal, R>
 }
 
@@ -51,7 +57,7 @@ const isNonce = Schema.is(Auth.Nonce)
 /** A nonce, wherever it sits, is text or an integer (spec.md, "Endpoints"). */
 const checkNonce = Effect.fnUntraced(function* (
   { auth, ...params }: Schema.JsonObject,
-  invalid: Options<Operation.Any, never>["invalid"]
+  invalid: Rules["invalid"]
 ) {
   const wrong = [params, auth].some((seat) => Predicate.hasProperty(seat, "nonce") && !isNonce(seat.nonce))
   if (wrong) return yield* invalid([{ path: ["nonce"], message: "Expected a text or an integer" }])
@@ -71,7 +77,7 @@ const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
 const checkCanonical = Effect.fnUntraced(function* (
   fields: Form.Fields,
   named: unknown,
-  invalid: Options<Operation.Any, never>["invalid"]
+  invalid: Rules["invalid"]
 ) {
   const changed = Object.entries(Object(named)).find(([name, text]) => fields[name] !== text)
   if (changed === undefined) return
@@ -79,7 +85,7 @@ const checkCanonical = Effect.fnUntraced(function* (
 })
 
 /** A decoder that answers with the operation's own refusal. */
-const decoder = (schema: Schema.ConstraintDecoder<unknown>, invalid: Options<Operation.Any, never>["invalid"]) => {
+const decoder = (schema: Schema.ConstraintDecoder<unknown>, invalid: Rules["invalid"]) => {
   const decode = SchemaParser.decodeUnknownEffect(schema, { errors: "all" })
   return (input: unknown) => decode(input).pipe(Effect.mapError((issue) => invalid(ApiError.fromSchemaIssue(issue))))
 }

@@ -166,7 +166,7 @@ const make = Effect.gen(function* () {
     yield* checkSize(assembly, creation.length)
     const id = yield* newId
     const kind = creation.concat === undefined ? "ordinary" : "partial"
-    yield* files.create(id, { isHashed: kind === "ordinary" })
+    yield* files.create(id)
     return yield* insert(id, kind, assembly.id, creation)
   }, Effect.uninterruptible)
 
@@ -202,9 +202,9 @@ const make = Effect.gen(function* () {
 
   const store = <E>(
     { bytes, checksum, id }: Append<E>,
-    room: bigint | undefined
+    options: FileStore.Append
   ): Effect.Effect<void, E | BlobWriter.NoRoom | FileStore.Mismatch> =>
-    checksum === undefined ? files.append(id, bytes, room) : files.appendVerified(id, bytes, room, checksum)
+    checksum === undefined ? files.append(id, bytes, options) : files.appendVerified(id, bytes, options, checksum)
 
   const appendAlone = Effect.fnUntraced(function* <E>(append: Append<E>, asked: Effect.Effect<void>) {
     const upload = yield* load(append.id)
@@ -215,7 +215,9 @@ const make = Effect.gen(function* () {
     yield* ifWaiting(assembly)
     yield* checkSize(assembly, append.length)
     if (append.length !== undefined) yield* uploads.setLength(append.id, append.length)
-    yield* store(append, roomIn(assembly, upload.offset, room)).pipe(
+    // A part is only there to be put together: nobody asks for its digest.
+    const isHashed = upload.row.kind === "ordinary"
+    yield* store(append, { isHashed, room: roomIn(assembly, upload.offset, room) }).pipe(
       Effect.raceFirst(Effect.andThen(asked, Effect.fail(TusRefusal.locked))),
       Effect.catchTag("Mismatch", () => Effect.fail(TusRefusal.checksumMismatch)),
       Effect.catchTag("NoRoom", () =>
