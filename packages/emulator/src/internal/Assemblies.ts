@@ -26,32 +26,32 @@ const routes = Effect.gen(function* () {
   const listing = yield* AssemblyListing.AssemblyListing
 
   return yield* Effect.all([
-    Route.make(Operations.Create, {
+    Route.signed(Operations.Create, {
       invalid: Refusal.invalidForm,
       aliases,
       takesFiles: true,
       handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
     }),
-    Route.make(CreateWithoutId, {
+    Route.signed(CreateWithoutId, {
       invalid: Refusal.invalidForm,
       aliases,
       takesFiles: true,
       handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
     }),
-    Route.make(Replay.Replay, {
+    Route.signed(Replay.Replay, {
       invalid: Refusal.invalidForm,
       handle: ({ authKey, params, path }) => creation.replay(path.assemblyId, authKey, params)
     }),
-    Route.make(Operations.Get, {
+    Route.open(Operations.Get, {
       // An id of another form names no Assembly either.
       invalid: () => Creation.notFound,
       handle: ({ path }) => creation.status(path.assemblyId)
     }),
-    Route.make(Operations.Cancel, {
+    Route.open(Operations.Cancel, {
       invalid: () => Creation.notFound,
       handle: ({ path }) => Effect.andThen(cancellation.cancel(path.assemblyId), creation.status(path.assemblyId))
     }),
-    Route.make(Operations.List, {
+    Route.signed(Operations.List, {
       invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", Refusal.explain(issues)),
       handle: ({ authKey, params }) => listing.page(authKey.workspace, params)
     })

@@ -30,7 +30,7 @@ const routes = Effect.gen(function* () {
   const dam = yield* DamStore.DamStore
 
   return yield* Effect.all([
-    Route.make(Operations.Move, {
+    Route.signed(Operations.Move, {
       invalid: (issues) => Refusal.named("DAM_INVALID_REQUEST", Refusal.explain(issues)),
       handle: ({ authKey, params, path }) =>
         dam

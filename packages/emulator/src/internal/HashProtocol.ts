@@ -10,15 +10,13 @@ export const contentAlgorithms = ["md5", "sha256"] as const
  */
 export type Question =
   | { readonly _tag: "Follow"; readonly file: string; readonly size: number }
-  | DigestQuestion
+  | {
+      readonly _tag: "Digest"
+      readonly id: number
+      readonly file: string
+      readonly algorithms: ReadonlyArray<string>
+    }
   | { readonly _tag: "Forget"; readonly file: string }
-
-export interface DigestQuestion {
-  readonly _tag: "Digest"
-  readonly id: number
-  readonly file: string
-  readonly algorithms: ReadonlyArray<string>
-}
 
 /** The digests in hexadecimal digits, in the order of their algorithms, of so many bytes. */
 export interface Digests {

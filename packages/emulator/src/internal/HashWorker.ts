@@ -61,7 +61,9 @@ const takeFollowed = (file: string, algorithms: ReadonlyArray<string>): Hashing 
   return hashing
 }
 
-const digest = ({ algorithms, file, id }: HashProtocol.DigestQuestion): HashProtocol.Answer => {
+type Digest = Extract<HashProtocol.Question, { readonly _tag: "Digest" }>
+
+const digest = ({ algorithms, file, id }: Digest): HashProtocol.Answer => {
   try {
     const hashing = takeFollowed(file, algorithms) ?? begin(algorithms)
     advance(hashing, file, Infinity)
@@ -72,8 +74,10 @@ const digest = ({ algorithms, file, id }: HashProtocol.DigestQuestion): HashProt
   }
 }
 
-const send = (message: readonly [ready: 0] | readonly [data: 1, HashProtocol.Answer]) =>
+const send = (message: readonly [ready: 0] | readonly [data: 1, HashProtocol.Answer]) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the port of a thread has no origin
   parentPort?.postMessage(message)
+}
 
 const handle = (question: HashProtocol.Question): void => {
   switch (question._tag) {

@@ -154,14 +154,14 @@ const routes = Effect.gen(function* () {
   })
 
   return yield* Effect.all([
-    Route.make(Get, {
+    Route.signed(Get, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, path }) {
         const row = yield* find(authKey.workspace, path.idOrName)
         return { ...toShown(row), ok: "TEMPLATE_FOUND", message: "The Template was found." } as const
       })
     }),
-    Route.make(Create, {
+    Route.signed(Create, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params: { template: content, ...params } }) {
         const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
@@ -169,7 +169,7 @@ const routes = Effect.gen(function* () {
         return { ...made, ok: "TEMPLATE_CREATED", message: "The Template was created." } as const
       })
     }),
-    Route.make(Update, {
+    Route.signed(Update, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params: { template, ...params }, path }) {
         const row = yield* find(authKey.workspace, path.idOrName)
@@ -177,7 +177,7 @@ const routes = Effect.gen(function* () {
         return { ...made, ok: "TEMPLATE_UPDATED", message: "The Template was updated." } as const
       })
     }),
-    Route.make(Delete, {
+    Route.signed(Delete, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, path }) {
         const { id } = yield* find(authKey.workspace, path.idOrName)
@@ -185,7 +185,7 @@ const routes = Effect.gen(function* () {
         return { ok: "TEMPLATE_DELETED", message: "The Template was deleted." } as const
       })
     }),
-    Route.make(List, {
+    Route.signed(List, {
       invalid: (issues) =>
         new Refusal.Refusal({ code: "TEMPLATE_LIST_ERROR", status: 400, message: Refusal.explain(issues) }),
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
