@@ -91,13 +91,13 @@ layer(Layer.merge(layerEmulator(), NodeFileSystem.layer), { excludeTestServices:
       const seen: Array<unknown> = []
       const status = yield* Effect.promise(() =>
         transloadit.createAssembly({
-          params: toSteps({ wait: { robot: "/emulator/wait", seconds: 0.2 } }),
+          params: toSteps({ wait: { robot: "/emulator/wait", seconds: 1 } }),
           waitForCompletion: true,
           onAssemblyProgress: ({ ok }) => void seen.push(ok)
         })
       )
       assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.deepStrictEqual(seen, ["ASSEMBLY_EXECUTING"])
+      assert.deepStrictEqual([...new Set(seen)], ["ASSEMBLY_EXECUTING"])
     })
   )
 
@@ -221,17 +221,20 @@ layer(Layer.merge(layerEmulator(), NodeFileSystem.layer), { excludeTestServices:
     Effect.gen(function* () {
       const transloadit = yield* client
       const original = yield* Effect.promise(() => transloadit.createAssembly({ params: toSteps({}) }))
-      const wait = toSteps({ wait: { robot: "/emulator/wait", seconds: 0.2 } })
-      const replayed = yield* Effect.promise(() => transloadit.replayAssembly(original.assembly_id ?? "", wait))
+      const replayed = yield* Effect.promise(() =>
+        transloadit.replayAssembly(original.assembly_id ?? "", toSteps(waiting))
+      )
+      const id = replayed.assembly_id ?? ""
       const seen: Array<unknown> = []
-      const status = yield* Effect.promise(() =>
-        transloadit.awaitAssemblyCompletion(replayed.assembly_id ?? "", {
-          interval: 20,
-          onAssemblyProgress: ({ ok }) => void seen.push(ok)
+      yield* Effect.promise(() =>
+        transloadit.awaitAssemblyCompletion(id, {
+          interval: 10,
+          onAssemblyProgress: ({ ok }) => void seen.push(ok),
+          onPoll: () => seen.length < 2
         })
       )
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.deepStrictEqual([...new Set(seen)], ["ASSEMBLY_REPLAYING"])
+      assert.deepStrictEqual(seen, ["ASSEMBLY_REPLAYING", "ASSEMBLY_REPLAYING"])
+      assert.strictEqual((yield* Effect.promise(() => transloadit.cancelAssembly(id))).ok, "ASSEMBLY_CANCELED")
     })
   )
 })
