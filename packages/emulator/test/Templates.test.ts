@@ -4,13 +4,13 @@ import type * as Template from "@assembly-effect/emulator/Template"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer, live } from "@effect/vitest"
-import { Transloadit } from "@transloadit/node"
+import type { Transloadit } from "@transloadit/node"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
+import { official } from "./official.ts"
 import { createUpload, hmac, json, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
 
 const bytes = new Uint8Array(100)
@@ -30,18 +30,6 @@ const stored = (status: Assembly.Status) => status.results?.["stored"]?.[0]?.pat
 
 /** The type of the official client knows the robots of the service only. */
 const toTemplate = (content: object) => content as NonNullable<Parameters<Transloadit["createTemplate"]>[0]>["template"]
-
-const official = Effect.map(
-  Emulator.Emulator,
-  ({ baseUrl, credentials }) =>
-    new Transloadit({
-      endpoint: baseUrl,
-      authKey: credentials.key,
-      authSecret: Redacted.value(credentials.secret),
-      validateResponses: true,
-      maxRetries: 0
-    })
-)
 
 const signedForm = Effect.fnUntraced(function* (path: string, params: object) {
   const { credentials } = yield* Emulator.Emulator
