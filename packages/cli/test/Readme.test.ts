@@ -27,7 +27,9 @@ const run = Effect.fnUntraced(function* (cwd: string) {
   return { output, exitCode: yield* process_.exitCode }
 })
 
-layer(Layer.merge(Emulator.layer(), NodeServices.layer), { excludeTestServices: true })("README", (it) => {
+const templates = [{ id: "my-template", content: { steps: { stored: { robot: "/transloadit/store" } } } }]
+
+layer(Layer.merge(Emulator.layer({ templates }), NodeServices.layer), { excludeTestServices: true })("README", (it) => {
   it.effect("shows the program of docs/examples/FirstUpload.ts", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -14,6 +14,7 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import type * as Redacted from "effect/Redacted"
+import type * as EmulatorError from "./EmulatorError.ts"
 import type * as Faults from "./Faults.ts"
 import * as Assemblies from "./internal/Assemblies.ts"
 import * as AssemblyListing from "./internal/AssemblyListing.ts"
@@ -43,6 +44,8 @@ import * as Robots from "./internal/Robots.ts"
 import * as Server from "./internal/Server.ts"
 import * as Statistics from "./internal/Statistics.ts"
 import * as StatisticsStore from "./internal/StatisticsStore.ts"
+import * as TemplateRoutes from "./internal/TemplateRoutes.ts"
+import * as TemplateStore from "./internal/TemplateStore.ts"
 import * as TokenRoute from "./internal/TokenRoute.ts"
 import * as Expiry from "./internal/tus/Expiry.ts"
 import * as Tus from "./internal/tus/Tus.ts"
@@ -53,6 +56,7 @@ import * as Updates from "./internal/Updates.ts"
 import * as UploadedFiles from "./internal/UploadedFiles.ts"
 import * as UsedSignatures from "./internal/UsedSignatures.ts"
 import * as Workspaces from "./internal/Workspaces.ts"
+import type * as Template from "./Template.ts"
 
 /**
  * A running emulator: where it is, its first Workspace and the first Auth Key of that.
@@ -78,11 +82,13 @@ export interface AuthKey {
 }
 
 /**
- * A Workspace by its slug, and the Auth Keys that act for it. A key belongs to one Workspace.
+ * A Workspace by its slug, and the Auth Keys that act for it. A key belongs to one Workspace (`KeyInTwoWorkspaces`).
  */
 export interface Workspace {
   readonly slug: string
   readonly keys: ReadonlyArray<AuthKey>
+  /** What requests with their keys may name as `template_id`. */
+  readonly templates?: ReadonlyArray<Template.Template> | undefined
 }
 
 /**
@@ -91,6 +97,7 @@ export interface Workspace {
  * - `credentials`: the first Auth Key; by default that of the first of `workspaces`, else the one that `data` holds, else
  *   a random one.
  * - `workspaces`: what they hold is apart from each other; by default one, `emulator`. Those that `data` holds stay.
+ * - `templates`: those of the first Workspace. One that `data` holds under the same id is changed to what is given.
  * - `seed`: ids and keys are the same with every run, in the order in which they are asked for, and no secret.
  * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
  *   default. It doubles with every further one; there are 8.
@@ -102,6 +109,7 @@ export interface Options {
   readonly data?: string | undefined
   readonly credentials?: AuthKey | undefined
   readonly workspaces?: ReadonlyArray<Workspace> | undefined
+  readonly templates?: ReadonlyArray<Template.Template> | undefined
   readonly seed?: string | undefined
   readonly notificationPause?: Duration.Input | undefined
   readonly uploadLifetime?: Duration.Input | undefined
@@ -118,16 +126,25 @@ const emulator = (options: Options) =>
     })
   )
 
-/** Where state and bytes are kept: in the folder, or in memory and a folder that the scope removes. */
+/**
+ * Where state and bytes are kept: in the folder, or in memory and a folder that the scope removes. It holds secrets, and
+ * what was uploaded, so it is for its owner alone.
+ */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const path = yield* Path.Path
       const folder = data ?? (yield* fs.makeTempDirectoryScoped({ prefix: "assembly-emulator-" }))
-      yield* fs.makeDirectory(folder, { recursive: true })
+      yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+      const database = path.join(folder, "emulator.sqlite")
+      if (data !== undefined) {
+        // SQLite gives its other files the permissions of this one.
+        yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
+        yield* fs.chmod(database, 0o600)
+      }
       return Layer.mergeAll(
-        Database.layer(data === undefined ? ":memory:" : path.join(folder, "emulator.sqlite")),
+        Database.layer(data === undefined ? ":memory:" : database),
         FileStore.layer(path.join(folder, "files"))
       )
     })
@@ -139,6 +156,7 @@ const routes = Layer.mergeAll(
   NotificationRoutes.layer,
   Statistics.layer,
   Dam.layer,
+  TemplateRoutes.layer,
   TokenRoute.layer,
   Tus.layer,
   Middleware.layer
@@ -151,6 +169,7 @@ const stores = Layer.mergeAll(
   DamStore.layer,
   NotificationStore.layer,
   StatisticsStore.layer,
+  TemplateStore.layer,
   UploadStore.layer,
   UsedSignatures.layer
 )
@@ -186,7 +205,7 @@ const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour", up
  * **Details**
  *
  * It listens on loopback only. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
- * however that ends: what was answered is kept. When the scope closes, requests under way get 50 milliseconds, then they are cut.
+ * however that ends: what was answered is kept. Its files are readable by its owner only. When the scope closes, requests under way get 50 milliseconds, then they are cut.
  *
  * **Gotchas**
  *
@@ -207,7 +226,7 @@ export const layer = (
   options: Options = {}
 ): Layer.Layer<
   Emulator | Faults.Faults,
-  HttpServerError.ServeError | PlatformError.PlatformError | Database.DataInUse
+  HttpServerError.ServeError | PlatformError.PlatformError | EmulatorError.EmulatorError
 > =>
   Layer.mergeAll(
     emulator(options),

@@ -125,6 +125,33 @@ layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
     })
   )
 
+  it.effect("answers a quiet creation with no more than its id and how it went", () =>
+    Effect.gen(function* () {
+      const { credentials } = yield* Emulator.Emulator
+      const create = Effect.fnUntraced(function* (steps: object) {
+        const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
+        const body = JSON.stringify({ auth, nonce: Math.random().toString(), quiet: true, steps })
+        const form = { params: body, signature: hmac(body, credentials.secret) }
+        return json(yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form))))
+      })
+      const done = yield* create({})
+      assert.hasAllKeys(done, ["ok", "assembly_id"])
+      assert.strictEqual((yield* Assemblies.get(Assembly.AssemblyId.make(String(done["assembly_id"])))).ok, done["ok"])
+      assert.hasAllKeys(yield* create({ a: { robot: "/no/robot" } }), ["error", "message", "assembly_id"])
+    })
+  )
+
+  it.effect("puts fields of the form on top of those of the params, as the service does", () =>
+    Effect.gen(function* () {
+      const { credentials } = yield* Emulator.Emulator
+      const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
+      const body = JSON.stringify({ auth, nonce: "on top", fields: { a: 1, b: 2 } })
+      const form = { params: body, signature: hmac(body, credentials.secret), b: "form" }
+      const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form)))
+      assert.deepStrictEqual(json(answer)["fields"], { a: 1, b: "form" })
+    })
+  )
+
   it.effect("accepts the other name of the expected uploads, and keeps further fields", () =>
     Effect.gen(function* () {
       const { credentials } = yield* Emulator.Emulator
@@ -177,48 +204,51 @@ layer(layerEmulator(), { excludeTestServices: true })("The list", (it) => {
   )
 })
 
-layer(layerEmulator(), { excludeTestServices: true })("Statistics", (it) => {
-  it.effect("count what happened", () =>
-    Effect.gen(function* () {
-      yield* uploadOne({ steps: storeAt("counted.txt") }, text("12345"))
-      yield* uploadOne({ templateId: "template" }, text("123"))
-      yield* Assemblies.create({ steps: { a: { robot: "/no/robot" } } })
-      const since = DateTime.subtract(yield* DateTime.now, { hours: 3 })
+layer(layerEmulator({ templates: [{ id: "template", content: {} }] }), { excludeTestServices: true })(
+  "Statistics",
+  (it) => {
+    it.effect("count what happened", () =>
+      Effect.gen(function* () {
+        yield* uploadOne({ steps: storeAt("counted.txt") }, text("12345"))
+        yield* uploadOne({ templateId: "template" }, text("123"))
+        yield* Assemblies.create({ steps: { a: { robot: "/no/robot" } } })
+        const since = DateTime.subtract(yield* DateTime.now, { hours: 3 })
 
-      const without = yield* Assemblies.statistics({ region: "all", since })
-      assert.deepInclude(without, { totalAssemblies: 2, totalBytesUploaded: 5, totalOutputBytesProcessed: 5 })
-      assert.deepInclude(without, { totalFilesProcessed: 2, totalOutputFilesProcessed: 1, totalUsage: 10 })
-      assert.deepStrictEqual(without.errorStatsTotals, [
-        { error: "ASSEMBLY_STEP_UNKNOWN_ROBOT", num_erroneous_assemblies: 1 }
-      ])
-      assert.strictEqual(
-        without.stats.reduce((sum, bucket) => sum + bucket.num_successful_assemblies, 0),
-        1
-      )
-      assert.isAtLeast(without.stats.length, 4)
+        const without = yield* Assemblies.statistics({ region: "all", since })
+        assert.deepInclude(without, { totalAssemblies: 2, totalBytesUploaded: 5, totalOutputBytesProcessed: 5 })
+        assert.deepInclude(without, { totalFilesProcessed: 2, totalOutputFilesProcessed: 1, totalUsage: 10 })
+        assert.deepStrictEqual(without.errorStatsTotals, [
+          { error: "ASSEMBLY_STEP_UNKNOWN_ROBOT", num_erroneous_assemblies: 1 }
+        ])
+        assert.strictEqual(
+          without.stats.reduce((sum, bucket) => sum + bucket.num_successful_assemblies, 0),
+          1
+        )
+        assert.isAtLeast(without.stats.length, 4)
 
-      const ofTemplate = yield* Assemblies.statistics({ region: "all", since, templateId: "template" })
-      assert.deepInclude(ofTemplate, { totalAssemblies: 1, totalBytesUploaded: 3 })
-      const all = yield* Assemblies.statistics({ region: "all", since, templateId: "all" })
-      assert.strictEqual(all.totalAssemblies, 3)
-      const elsewhere = yield* Assemblies.statistics({ region: "elsewhere", since, templateId: "all" })
-      assert.strictEqual(elsewhere.totalAssemblies, 0)
-    })
-  )
+        const ofTemplate = yield* Assemblies.statistics({ region: "all", since, templateId: "template" })
+        assert.deepInclude(ofTemplate, { totalAssemblies: 1, totalBytesUploaded: 3 })
+        const all = yield* Assemblies.statistics({ region: "all", since, templateId: "all" })
+        assert.strictEqual(all.totalAssemblies, 3)
+        const elsewhere = yield* Assemblies.statistics({ region: "elsewhere", since, templateId: "all" })
+        assert.strictEqual(elsewhere.totalAssemblies, 0)
+      })
+    )
 
-  it.effect("check the region before the time", () =>
-    Effect.gen(function* () {
-      const code = (params: object) =>
-        Effect.map(signedGet("/assembly_stats", params), (answer) => json(answer)["error"])
-      const tooFar = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days: 92 }))
-      const recent = DateTime.formatIso(yield* DateTime.now)
-      assert.strictEqual(yield* code({}), "ASSEMBLY_STATS_MISSING_REGION")
-      assert.strictEqual(yield* code({ region: "", since: recent }), "ASSEMBLY_STATS_MISSING_REGION")
-      assert.strictEqual(yield* code({ region: "all" }), "ASSEMBLY_STATS_INVALID_TIME")
-      assert.strictEqual(yield* code({ region: "all", since: "no date" }), "ASSEMBLY_STATS_INVALID_TIME")
-      assert.strictEqual(yield* code({ region: "all", since: tooFar }), "ASSEMBLY_STATS_INVALID_TIME")
-      assert.strictEqual(yield* code({ region: "all", since: recent, more: 1 }), "ASSEMBLY_STATS_INVALID_TIME")
-      assert.strictEqual(yield* code({ region: "all", since: recent, template_id: null }), undefined)
-    })
-  )
-})
+    it.effect("check the region before the time", () =>
+      Effect.gen(function* () {
+        const code = (params: object) =>
+          Effect.map(signedGet("/assembly_stats", params), (answer) => json(answer)["error"])
+        const tooFar = DateTime.formatIso(DateTime.subtract(yield* DateTime.now, { days: 92 }))
+        const recent = DateTime.formatIso(yield* DateTime.now)
+        assert.strictEqual(yield* code({}), "ASSEMBLY_STATS_MISSING_REGION")
+        assert.strictEqual(yield* code({ region: "", since: recent }), "ASSEMBLY_STATS_MISSING_REGION")
+        assert.strictEqual(yield* code({ region: "all" }), "ASSEMBLY_STATS_INVALID_TIME")
+        assert.strictEqual(yield* code({ region: "all", since: "no date" }), "ASSEMBLY_STATS_INVALID_TIME")
+        assert.strictEqual(yield* code({ region: "all", since: tooFar }), "ASSEMBLY_STATS_INVALID_TIME")
+        assert.strictEqual(yield* code({ region: "all", since: recent, more: 1 }), "ASSEMBLY_STATS_INVALID_TIME")
+        assert.strictEqual(yield* code({ region: "all", since: recent, template_id: null }), undefined)
+      })
+    )
+  }
+)

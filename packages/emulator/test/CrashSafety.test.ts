@@ -102,145 +102,133 @@ const size = 4 * 1024 * 1024
 const bytes = Uint8Array.from({ length: size }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
-it.live(
-  "the last bytes count, also those that a killed process had only written",
-  () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const data = yield* fs.makeTempDirectoryScoped()
-      const first = yield* start({ data })
-      const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(Effect.provide(client(first.ready)))
-      const url = yield* create(created, 10)
-      yield* patch(url, 0, bytes.slice(0, 4))
-      yield* first.kill
-      const id = url.slice(url.lastIndexOf("/") + 1)
-      yield* fs.writeFile(`${data}/files/${id}`, bytes.slice(4, 10), { flag: "a" })
+it.live("the last bytes count, also those that a killed process had only written", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const first = yield* start({ data })
+    const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(Effect.provide(client(first.ready)))
+    const url = yield* create(created, 10)
+    yield* patch(url, 0, bytes.slice(0, 4))
+    yield* first.kill
+    const id = url.slice(url.lastIndexOf("/") + 1)
+    yield* fs.writeFile(`${data}/files/${id}`, bytes.slice(4, 10), { flag: "a" })
 
-      const second = yield* start({ data, port: Number(new URL(first.ready.baseUrl).port) })
-      assert.strictEqual(yield* offsetOf(url), 10)
-      const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id)).pipe(
-        Effect.provide(client(second.ready))
-      )
-      assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", finished_tus_uploads: 1 })
-      assert.strictEqual(status.uploads?.[0]?.size, 10)
-    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
-  { timeout: 30_000 }
+    const second = yield* start({ data, port: Number(new URL(first.ready.baseUrl).port) })
+    // Nobody has asked for the upload.
+    const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id)).pipe(
+      Effect.provide(client(second.ready))
+    )
+    assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", finished_tus_uploads: 1 })
+    assert.strictEqual(status.uploads?.[0]?.size, 10)
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
-it.live(
-  "a SIGKILL loses no acknowledged byte and no acknowledged Assembly",
-  () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const data = yield* fs.makeTempDirectoryScoped()
-      let port = 0
-      let assemblyId: Assembly.AssemblyId | undefined
-      let url = ""
-      let acknowledged = 0
+it.live("a SIGKILL loses no acknowledged byte and no acknowledged Assembly", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    let port = 0
+    let assemblyId: Assembly.AssemblyId | undefined
+    let url = ""
+    let acknowledged = 0
 
-      for (let life = 0; life < 3 && acknowledged < size; life++) {
-        const running = yield* start({ data, port })
-        port = Number(new URL(running.ready.baseUrl).port)
-        if (assemblyId === undefined) {
-          const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(
-            Effect.provide(client(running.ready))
-          )
-          assemblyId = Assembly.AssemblyId.make(created.assembly_id)
-          url = yield* create(created, size)
-        } else {
-          const offset = yield* offsetOf(url)
-          assert.isAtLeast(offset, acknowledged)
-          acknowledged = offset
-        }
-        // Small pieces, each acknowledged, and the process killed after so many of them, while one is on its way.
-        for (let piece = 0; piece < 2 + life && acknowledged < size; piece++) {
-          acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged, acknowledged + 200_000))
-        }
-        if (life === 2) {
-          acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged))
-          const status = yield* Assemblies.get(assemblyId).pipe(Effect.provide(client(running.ready)))
-          assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-          assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
-        }
-        const onItsWay = yield* Effect.forkChild(Effect.exit(patch(url, acknowledged, bytes.slice(acknowledged))))
-        yield* Effect.yieldNow
-        yield* running.kill
-        yield* Fiber.join(onItsWay)
-      }
-      const last = yield* start({ data, port })
-      const status = yield* Assemblies.get(assemblyId ?? Assembly.AssemblyId.make("0".repeat(32))).pipe(
-        Effect.provide(client(last.ready))
-      )
-      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.deepInclude(status.uploads?.[0], { size, sha256 })
-    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
-  30_000
-)
-
-it.live(
-  "what was stored before a crash is not stored again when its Assembly is executed again",
-  () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const data = yield* fs.makeTempDirectoryScoped()
-      const content = bytes.slice(0, 1000)
-      const steps = {
-        hashed: { use: ":original", robot: "/file/hash" },
-        stored: { use: "hashed", robot: "/transloadit/store", path: "folder/stored.txt" },
-        waiting: { use: "stored", robot: "/emulator/wait", seconds: 600 }
-      }
-      /** The asset that the Step made, as soon as it is there. */
-      const storedBy = (id: Assembly.AssemblyId) =>
-        Effect.repeat(Assemblies.get(id), { until: ({ results }) => results?.["stored"] !== undefined }).pipe(
-          Effect.map(({ ok, results }) => {
-            const file = results?.["stored"]?.[0]
-            return { ok, asset: file?.asset_id, version: file?.version_id, path: file?.path }
-          })
+    for (let life = 0; life < 3 && acknowledged < size; life++) {
+      const running = yield* start({ data, port })
+      port = Number(new URL(running.ready.baseUrl).port)
+      if (assemblyId === undefined) {
+        const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 }).pipe(
+          Effect.provide(client(running.ready))
         )
-
-      const first = yield* start({ data })
-      const { before, id } = yield* Effect.gen(function* () {
-        const status = yield* Assemblies.create({
-          numExpectedUploadFiles: 1,
-          steps: { ":original": { robot: "/upload/handle" }, ...steps }
-        })
-        yield* patch(yield* create(status, content.length), 0, content)
-        const created = Assembly.AssemblyId.make(status.assembly_id)
-        return { id: created, before: yield* storedBy(created) }
-      }).pipe(Effect.provide(client(first.ready)))
-      assert.strictEqual(before.ok, "ASSEMBLY_EXECUTING")
-      assert.isString(before.version)
-      yield* first.kill
-
-      const again = yield* start({ data })
-      assert.deepStrictEqual(yield* storedBy(id).pipe(Effect.provide(client(again.ready))), before)
-      yield* again.kill
-      const database = new DatabaseSync(`${data}/emulator.sqlite`)
-      const rows = database.prepare("SELECT id FROM versions").all()
-      database.close()
-      assert.deepStrictEqual(
-        rows.map((row) => row["id"]),
-        [before.version]
-      )
-    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
-  30_000
+        assemblyId = Assembly.AssemblyId.make(created.assembly_id)
+        url = yield* create(created, size)
+      } else {
+        const offset = yield* offsetOf(url)
+        assert.isAtLeast(offset, acknowledged)
+        acknowledged = offset
+      }
+      // Small pieces, each acknowledged, and the process killed after so many of them, while one is on its way.
+      for (let piece = 0; piece < 2 + life && acknowledged < size; piece++) {
+        acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged, acknowledged + 200_000))
+      }
+      if (life === 2) {
+        acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged))
+        const status = yield* Assemblies.get(assemblyId).pipe(Effect.provide(client(running.ready)))
+        assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+        assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
+      }
+      const onItsWay = yield* Effect.forkChild(Effect.exit(patch(url, acknowledged, bytes.slice(acknowledged))))
+      yield* Effect.yieldNow
+      yield* running.kill
+      yield* Fiber.join(onItsWay)
+    }
+    const last = yield* start({ data, port })
+    const status = yield* Assemblies.get(assemblyId ?? Assembly.AssemblyId.make("0".repeat(32))).pipe(
+      Effect.provide(client(last.ready))
+    )
+    assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    assert.deepInclude(status.uploads?.[0], { size, sha256 })
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
-it.live(
-  "a data folder belongs to one emulator at a time",
-  () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const data = yield* fs.makeTempDirectoryScoped()
-      const other = yield* start({ data })
-      const refused = yield* Effect.flip(Layer.build(Emulator.layer({ data })))
-      assert.strictEqual(refused._tag, "DataInUse")
-      // However it ends.
-      yield* other.kill
-      yield* Layer.build(Emulator.layer({ data }))
-      assert.strictEqual((yield* Effect.flip(Layer.build(Emulator.layer({ data }))))._tag, "DataInUse")
-    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
-  30_000
+it.live("what was stored before a crash is not stored again when its Assembly is executed again", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const content = bytes.slice(0, 1000)
+    const steps = {
+      hashed: { use: ":original", robot: "/file/hash" },
+      stored: { use: "hashed", robot: "/transloadit/store", path: "folder/stored.txt" },
+      waiting: { use: "stored", robot: "/emulator/wait", seconds: 600 }
+    }
+    /** The asset that the Step made, as soon as it is there. */
+    const storedBy = (id: Assembly.AssemblyId) =>
+      Effect.repeat(Assemblies.get(id), { until: ({ results }) => results?.["stored"] !== undefined }).pipe(
+        Effect.map(({ ok, results }) => {
+          const file = results?.["stored"]?.[0]
+          return { ok, asset: file?.asset_id, version: file?.version_id, path: file?.path }
+        })
+      )
+
+    const first = yield* start({ data })
+    const { before, id } = yield* Effect.gen(function* () {
+      const status = yield* Assemblies.create({
+        numExpectedUploadFiles: 1,
+        steps: { ":original": { robot: "/upload/handle" }, ...steps }
+      })
+      yield* patch(yield* create(status, content.length), 0, content)
+      const created = Assembly.AssemblyId.make(status.assembly_id)
+      return { id: created, before: yield* storedBy(created) }
+    }).pipe(Effect.provide(client(first.ready)))
+    assert.strictEqual(before.ok, "ASSEMBLY_EXECUTING")
+    assert.isString(before.version)
+    yield* first.kill
+
+    const again = yield* start({ data })
+    assert.deepStrictEqual(yield* storedBy(id).pipe(Effect.provide(client(again.ready))), before)
+    yield* again.kill
+    const database = new DatabaseSync(`${data}/emulator.sqlite`)
+    const rows = database.prepare("SELECT id FROM versions").all()
+    database.close()
+    assert.deepStrictEqual(
+      rows.map((row) => row["id"]),
+      [before.version]
+    )
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.live("a data folder belongs to one emulator at a time", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const other = yield* start({ data })
+    const refused = yield* Effect.flip(Layer.build(Emulator.layer({ data })))
+    assert.strictEqual(refused._tag, "DataInUse")
+    // However it ends.
+    yield* other.kill
+    yield* Layer.build(Emulator.layer({ data }))
+    assert.strictEqual((yield* Effect.flip(Layer.build(Emulator.layer({ data }))))._tag, "DataInUse")
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
 it.live(

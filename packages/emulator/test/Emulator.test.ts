@@ -33,6 +33,36 @@ it.live("keeps everything in its folder", () =>
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
+// Windows has no such permissions.
+it.live.skipIf(process.platform === "win32")("keeps its folder, with secrets and uploads, from others", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = `${yield* fs.makeTempDirectoryScoped()}/data`
+    // What somebody made before, readable by everybody.
+    yield* fs.makeDirectory(data, { mode: 0o755 })
+    yield* fs.writeFile(`${data}/emulator.sqlite`, new Uint8Array(), { mode: 0o644 })
+    const modes = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+      return yield* Effect.forEach(names, (name) =>
+        Effect.map(fs.stat(`${data}/${name}`), ({ mode, type }) => [type, (mode & 0o777).toString(8)])
+      )
+    })
+    yield* Effect.gen(function* () {
+      const bytes = new Uint8Array(4)
+      const status = yield* Assemblies.create({ numExpectedUploadFiles: 2 })
+      const part = yield* createUpload(status, { "upload-length": "4", "upload-concat": "partial" })
+      yield* patch(part.headers["location"] ?? "", 0, bytes)
+      yield* createUpload(status, { "upload-concat": `final;${part.headers["location"] ?? ""}` })
+      const names = yield* fs.readDirectory(data, { recursive: true })
+      assert.isAbove(names.length, 4)
+      const all = yield* modes(names)
+      for (const [type, mode] of all) assert.strictEqual(mode, type === "Directory" ? "700" : "600")
+    }).pipe(Effect.provide(layer({ data })))
+    const made = yield* fs.makeTempDirectoryScoped()
+    yield* Layer.build(Emulator.layer({ data: `${made}/new` }))
+    assert.strictEqual((yield* fs.stat(`${made}/new`)).mode & 0o777, 0o700)
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
 it.live("shares nothing with another one", () =>
   Effect.gen(function* () {
     const one = yield* Layer.build(Emulator.layer())

@@ -1,13 +1,16 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, layer } from "@effect/vitest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
 import { createServer } from "node:http"
 import { hmac, json, layer as layerEmulator, send, uploadOne } from "./support.ts"
 
@@ -38,11 +41,16 @@ const receiver = Effect.fnUntraced(function* (statuses: ReadonlyArray<number>) {
   return { url: `${url}/hook`, next: Queue.take(received) }
 })
 
-const signedForm = Effect.fnUntraced(function* (path: string, params: object) {
+const signedForm = Effect.fnUntraced(function* (path: string, params: object, files: ReadonlyArray<File> = []) {
   const { credentials } = yield* Emulator.Emulator
-  const text = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, ...params })
-  const form = { params: text, signature: hmac(text, credentials.secret) }
-  return yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyUrlParams(form)))
+  const nonce = yield* Clock.currentTimeNanos
+  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
+  const text = JSON.stringify({ auth, nonce: String(nonce), ...params })
+  const form = new FormData()
+  form.set("params", text)
+  form.set("signature", hmac(text, credentials.secret))
+  for (const file of files) form.append("file", file)
+  return yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyFormData(form)))
 })
 
 const listed = (assemblyId: string) =>
@@ -64,6 +72,39 @@ layer(layerEmulator({ notificationPause: "5 millis" }), { excludeTestServices: t
       const { signature, transloadit } = yield* next
       assert.strictEqual(signature, hmac(transloadit, credentials.secret))
       assert.deepStrictEqual(JSON.parse(transloadit), JSON.parse(JSON.stringify(status)))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("leaves out what its Assembly asks it to leave out", () =>
+    Effect.gen(function* () {
+      const { next, url } = yield* receiver([])
+      const steps = { hash: { robot: "/file/hash", use: ":original" } }
+      const notified = Effect.fnUntraced(function* (...notification_payload: ReadonlyArray<string>) {
+        const created = yield* signedForm("/assemblies", { notify_url: url, steps, notification_payload }, [
+          new File([new Uint8Array(3)], "a.txt")
+        ])
+        assert.strictEqual(json(created)["ok"], "ASSEMBLY_COMPLETED")
+        const { transloadit } = yield* next
+        const { results, uploads } = Schema.decodeUnknownSync(Schema.fromJsonString(Assembly.Status))(transloadit)
+        return { uploads: uploads?.[0], results: results?.["hash"]?.[0] }
+      })
+      const whole = yield* notified()
+      assert.hasAllKeys(whole.results?.["meta"], ["hash"])
+      const { meta: _, ...uploadWithout } = whole.uploads ?? {}
+      assert.deepStrictEqual(
+        Object.keys((yield* notified("without_upload_meta_data")).uploads ?? {}),
+        Object.keys(uploadWithout)
+      )
+      const resultOnly = yield* notified("without_uploads", "without_result_meta_data", "without_params")
+      assert.isUndefined(resultOnly.uploads)
+      assert.deepInclude(resultOnly.results, { size: 3 })
+      assert.notProperty(resultOnly.results, "meta")
+      assert.deepStrictEqual(yield* notified("without_uploads", "without_results"), {
+        uploads: undefined,
+        results: undefined
+      })
+      const refused = yield* signedForm("/assemblies", { notification_payload: ["without_sense"] })
+      assert.deepInclude(json(refused), { error: "INVALID_FORM_DATA", http_code: 400 })
     }).pipe(Effect.scoped)
   )
 
@@ -111,8 +152,8 @@ layer(layerEmulator({ notificationPause: "5 millis" }), { excludeTestServices: t
       const { next, url } = yield* receiver([])
       const { assembly_id } = yield* Assemblies.create({})
       const path = `/assembly_notifications/${assembly_id}/replay`
-      assert.strictEqual((yield* signedForm(path, { nonce: 1 })).status, 400)
-      const replayed = yield* signedForm(path, { notify_url: url, nonce: 2 })
+      assert.strictEqual((yield* signedForm(path, {})).status, 400)
+      const replayed = yield* signedForm(path, { notify_url: url })
       assert.strictEqual(json(replayed)["ok"], "ASSEMBLY_NOTIFICATION_REPLAYED")
       assert.strictEqual(JSON.parse((yield* next).transloadit).assembly_id, assembly_id)
       const all = yield* Effect.repeat(listed(assembly_id), { until: ([one]) => one?.["status"] === "successful" })

@@ -144,3 +144,30 @@ live("a folder of data keeps them, and credentials come first", () =>
     yield* as(north)(listed).pipe(Effect.provide(layerEmulator({ data })))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
+
+live("a key acts for one Workspace", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const refused = (options: Emulator.Options) => Effect.flip(Effect.scoped(Layer.build(Emulator.layer(options))))
+    const twice = [
+      { slug: "one", keys: [north] },
+      { slug: "two", keys: [north] }
+    ]
+    assert.deepInclude(yield* refused({ workspaces: twice }), {
+      _tag: "KeyInTwoWorkspaces",
+      key: "north",
+      workspaces: ["one", "two"]
+    })
+    // What a folder of data holds counts as well.
+    yield* Effect.scoped(Layer.build(Emulator.layer({ data, workspaces })))
+    const moved = yield* refused({ data, workspaces: [{ slug: "south", keys: [north] }] })
+    assert.deepInclude(moved, { _tag: "KeyInTwoWorkspaces", workspaces: ["north", "south"] })
+    // Given twice for the same one, the first counts.
+    const limited = { ...north, scopes: ["assemblies:read"] }
+    const error = yield* Effect.flip(Assemblies.create({})).pipe(
+      Effect.provide(layerEmulator({ credentials: limited, workspaces }))
+    )
+    assert.deepInclude(error, { code: "INSUFFICIENT_AUTH_SCOPE" })
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)

@@ -1,6 +1,7 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
@@ -16,8 +17,29 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
+/** The file of `--templates` holds no Templates. */
+export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>()("CannotReadTemplates", {
+  path: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.path}: ${this.problem}`
+  }
+}
+
 /** Loaded when it is asked for: no other command should wait for a server and a database. */
 const load = Effect.promise(() => import("@assembly-effect/emulator/Emulator"))
+
+/** A list of Templates in JSON. */
+const readTemplates = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { Template } = yield* Effect.promise(() => import("@assembly-effect/emulator/Template"))
+  const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(Template)))
+  return yield* Effect.mapError(
+    Effect.flatMap(fs.readFileString(path), decode),
+    ({ message }) => new CannotReadTemplates({ path, problem: message })
+  )
+})
 
 /** `assembly emulator`: runs the service on this machine until it is interrupted. */
 export const emulator = Command.make(
@@ -35,9 +57,14 @@ export const emulator = Command.make(
     seed: Flag.String("seed").pipe(
       Flag.withDescription("Ids and keys are the same with every run of the same seed"),
       Flag.optional
+    ),
+    templates: Flag.File("templates").pipe(
+      Flag.withDescription("A JSON file with Templates, a list of objects with id, name and content"),
+      Flag.optional
     )
   },
-  Effect.fnUntraced(function* ({ data, port, seed }) {
+  Effect.fnUntraced(function* ({ data, port, seed, ...files }) {
+    const templates = Option.isSome(files.templates) ? yield* readTemplates(files.templates.value) : []
     const { Emulator, layer } = yield* load
     const run = Effect.gen(function* () {
       const { baseUrl, credentials } = yield* Emulator
@@ -51,7 +78,7 @@ export const emulator = Command.make(
     })
     return yield* Effect.provide(
       run,
-      layer({ port, data: Option.getOrUndefined(data), seed: Option.getOrUndefined(seed) })
+      layer({ port, data: Option.getOrUndefined(data), seed: Option.getOrUndefined(seed), templates })
     ).pipe(
       Effect.catchTag("ServeError", ({ cause }) =>
         Effect.fail(new CannotListen({ port, problem: cause instanceof Error ? cause.message : "the server failed" }))

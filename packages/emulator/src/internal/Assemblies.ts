@@ -1,5 +1,4 @@
 import * as Operations from "@assembly-effect/api/Assemblies"
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
@@ -19,12 +18,6 @@ const CreateWithoutId = Operation.make({
   retry: "never"
 })
 
-const explain = (issues: ReadonlyArray<ApiError.Issue>): string =>
-  issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")
-
-const invalidForm = (issues: ReadonlyArray<ApiError.Issue>) =>
-  new Refusal.Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
-
 const aliases = { tus_num_expected_upload_files: "num_expected_upload_files" }
 
 const routes = Effect.gen(function* () {
@@ -33,33 +26,33 @@ const routes = Effect.gen(function* () {
   const listing = yield* AssemblyListing.AssemblyListing
 
   return yield* Effect.all([
-    Route.make(Operations.Create, {
-      invalid: invalidForm,
+    Route.signed(Operations.Create, {
+      invalid: Refusal.invalidForm,
       aliases,
       takesFiles: true,
       handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
     }),
-    Route.make(CreateWithoutId, {
-      invalid: invalidForm,
+    Route.signed(CreateWithoutId, {
+      invalid: Refusal.invalidForm,
       aliases,
       takesFiles: true,
       handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
     }),
-    Route.make(Replay.Replay, {
-      invalid: invalidForm,
+    Route.signed(Replay.Replay, {
+      invalid: Refusal.invalidForm,
       handle: ({ authKey, params, path }) => creation.replay(path.assemblyId, authKey, params)
     }),
-    Route.make(Operations.Get, {
+    Route.open(Operations.Get, {
       // An id of another form names no Assembly either.
       invalid: () => Creation.notFound,
       handle: ({ path }) => creation.status(path.assemblyId)
     }),
-    Route.make(Operations.Cancel, {
+    Route.open(Operations.Cancel, {
       invalid: () => Creation.notFound,
       handle: ({ path }) => Effect.andThen(cancellation.cancel(path.assemblyId), creation.status(path.assemblyId))
     }),
-    Route.make(Operations.List, {
-      invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", explain(issues)),
+    Route.signed(Operations.List, {
+      invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", Refusal.explain(issues)),
       handle: ({ authKey, params }) => listing.page(authKey.workspace, params)
     })
   ])

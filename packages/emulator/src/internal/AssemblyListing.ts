@@ -20,8 +20,10 @@ export class AssemblyListing extends Context.Service<
 const Row = Schema.Struct({
   id: Schema.String,
   state: AssemblyStore.State,
+  parent_id: Schema.NullOr(Schema.String),
   region: Schema.String,
   template_id: Schema.NullOr(Schema.String),
+  template_name: Schema.NullOr(Schema.String),
   notify_url: Schema.NullOr(Schema.String),
   redirect_url: Schema.NullOr(Schema.String),
   error: Schema.NullOr(Schema.String),
@@ -42,7 +44,9 @@ const matching = `
 WITH listed AS (
   SELECT assemblies.*, assemblies.rowid AS position, (
     SELECT group_concat(filename, ', ') FROM uploads WHERE uploads.assembly_id = assemblies.id
-  ) AS files
+  ) AS files, (
+    SELECT name FROM templates WHERE templates.workspace = assemblies.workspace AND templates.id = template_id
+  ) AS template_name
   FROM assemblies
   WHERE workspace = :workspace AND created_at > :from AND created_at < :to AND (:type = 'all' OR state = :type)
 ), matching AS (
@@ -56,8 +60,8 @@ WITH listed AS (
 )`
 
 const pageSql = `${matching}
-SELECT id, state, region, template_id, notify_url, redirect_url, error, files, created_at, uploaded_at, ended_at,
-  input_files, input_bytes, output_bytes
+SELECT id, state, parent_id, region, template_id, template_name, notify_url, redirect_url, error, files, created_at,
+  uploaded_at, ended_at, input_files, input_bytes, output_bytes
 FROM matching ORDER BY created_at DESC, position DESC LIMIT :limit OFFSET :offset`
 
 const countSql = `${matching} SELECT count(*) AS count FROM matching`
@@ -72,10 +76,12 @@ const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
   id: row.id,
   created: toListDate(row.created_at),
   created_ts: Math.floor(row.created_at / 1000),
-  ok: okOf(row.state),
+  ok: okOf(row),
   error: row.error,
   region: row.region,
   template_id: row.template_id,
+  template_name: row.template_name,
+  parent_id: row.parent_id,
   notify_url: row.notify_url,
   redirect_url: row.redirect_url,
   files: row.files,
@@ -86,18 +92,10 @@ const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
   execution_duration: seconds(row.uploaded_at, row.ended_at)
 })
 
-const maxSqlInteger = 2n ** 63n - 1n
-
-/** A page below 1 is the first one; one that is far too high is empty. */
-const offsetOf = (page: number, pageSize: number): bigint => {
-  const offset = BigInt(Math.max(1, page) - 1) * BigInt(pageSize)
-  return offset > maxSqlInteger ? maxSqlInteger : offset
-}
-
 const toFilter = (workspace: string, query: AssemblyList.Query): Database.Parameters => ({
   workspace,
   from: query.fromDate.epochMilliseconds,
-  to: query.toDate?.epochMilliseconds ?? maxSqlInteger,
+  to: query.toDate?.epochMilliseconds ?? Database.maxInteger,
   type: query.type ?? AssemblyList.defaults.type,
   keywords: JSON.stringify(query.keywords ?? AssemblyList.defaults.keywords)
 })
@@ -111,7 +109,7 @@ const make = Effect.gen(function* () {
     page: (workspace, query) => {
       const filter = toFilter(workspace, query)
       const limit = query.pageSize ?? AssemblyList.defaults.pageSize
-      const offset = offsetOf(query.page ?? AssemblyList.defaults.page, limit)
+      const offset = Database.offsetOf(query.page ?? AssemblyList.defaults.page, limit)
       return database.transaction(() => ({
         items: page.all({ ...filter, limit, offset }).map(toEntry),
         count: Option.getOrThrow(count.first(filter)).count

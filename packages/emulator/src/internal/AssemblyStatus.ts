@@ -26,12 +26,19 @@ const ok: Readonly<Record<AssemblyStore.State, readonly [ok: string, message: st
   failed: undefined
 }
 
-/** What `ok` says of a state; a failed Assembly has none. */
-export const okOf = (state: AssemblyStore.State): string | null => ok[state]?.[0] ?? null
+/** A replay that executes. Beyond the specification: no source shows how long the service says this. */
+const replaying = ["ASSEMBLY_REPLAYING", "The Assembly is being replayed."] as const
 
-const standing = ({ error, message, state }: AssemblyStore.Row) => {
-  const named = ok[state]
-  return named === undefined ? { error: error ?? "ASSEMBLY_FAILED", message } : { ok: named[0], message: named[1] }
+type Standing = Pick<AssemblyStore.Row, "state" | "parent_id">
+
+const named = ({ parent_id, state }: Standing) => (state === "executing" && parent_id !== null ? replaying : ok[state])
+
+/** What `ok` says; a failed Assembly has none. */
+export const okOf = (assembly: Standing): string | null => named(assembly)?.[0] ?? null
+
+const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {
+  const said = named(assembly)
+  return said === undefined ? { error: error ?? "ASSEMBLY_FAILED", message } : { ok: said[0], message: said[1] }
 }
 
 const isoOrNull = (millis: number | null): string | null =>

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as CreationOptions from "./CreationOptions.ts"
 import * as Database from "./Database.ts"
 
 /** The states by the names that the list filters by (spec.md, "States and transitions"). */
@@ -21,6 +22,8 @@ export interface New {
   readonly redirectUrl: string | undefined
   /** Whether followers want to know how far the execution is. */
   readonly emitProgress: boolean
+  /** What its notifications leave out. */
+  readonly notificationPayload: ReadonlyArray<CreationOptions.Payload>
   readonly expectedUploads: number
   /** The Auth Key that asked for it; its secret signs the notification. */
   readonly authKey: string
@@ -50,6 +53,7 @@ export const Row = Schema.Struct({
   parent_id: Schema.NullOr(Schema.String),
   uploads_from: Schema.NullOr(Schema.String),
   emit_progress: Schema.Int,
+  notification_payload: Schema.fromJsonString(Schema.Array(CreationOptions.Payload)),
   created_at: Schema.Int,
   uploaded_at: Schema.NullOr(Schema.Int),
   ended_at: Schema.NullOr(Schema.Int),
@@ -96,9 +100,11 @@ export class AssemblyStore extends Context.Service<
 const insertSql = `
 INSERT INTO assemblies
   (id, workspace, region, state, steps, template_id, fields, notify_url, redirect_url, expected_uploads, auth_key,
-   max_size, parent_id, uploads_from, receiving, emit_progress, created_at)
+   max_size, parent_id, uploads_from, receiving, emit_progress,
+   notification_payload, created_at)
 VALUES (:id, :workspace, :region, 'uploading', :steps, :templateId, :fields, :notifyUrl, :redirectUrl,
-  :expectedUploads, :authKey, :maxSize, :parentId, :uploadsFrom, :receiving, :emitProgress, :createdAt)
+  :expectedUploads, :authKey, :maxSize, :parentId, :uploadsFrom, :receiving, :emitProgress,
+  :notificationPayload, :createdAt)
 ON CONFLICT DO NOTHING`
 
 /** What follows is the final files; parts do not count (spec.md, "Create a tus upload"). */
@@ -164,6 +170,7 @@ const toInsertParameters = (assembly: New): Database.Parameters => ({
   uploadsFrom: assembly.replayOf?.uploads_from ?? assembly.replayOf?.id ?? null,
   receiving: assembly.receiving ? 1 : 0,
   emitProgress: assembly.emitProgress ? 1 : 0,
+  notificationPayload: JSON.stringify(assembly.notificationPayload),
   createdAt: assembly.createdAt
 })
 

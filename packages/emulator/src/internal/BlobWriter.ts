@@ -4,14 +4,28 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { type FileHandle, open } from "node:fs/promises"
 
 /** More bytes came than there is room for. The chunk that was too long was not stored. */
 export class NoRoom extends Data.TaggedError("NoRoom") {}
 
-/** Chunks of 64 KiB, as sockets bring them, that may wait for one upload: 1 MiB, and 32 MiB for all together. */
-const capacityFor = (writers: number): number => Math.max(1, Math.min(16, Math.floor(512 / writers)))
+/** Bytes of one upload that may wait for the disk: at most 1 MiB, and 16 MiB for all together. */
+const capacityFor = (writers: number): number => Math.min(1024 * 1024, Math.floor((16 * 1024 * 1024) / writers))
+
+/** Chunks of one write, of which systems take 1024. */
+const maxChunks = 512
+
+/** Who watches an append. */
+export interface Observer {
+  /** Sees each chunk, in order, while it is on its way to the disk. */
+  readonly onChunk: (chunk: Uint8Array) => void
+  /** So many bytes stand in the file. */
+  readonly onWritten: (size: number) => Effect.Effect<void>
+}
+
+export const nobody: Observer = { onChunk: () => undefined, onWritten: () => Effect.void }
 
 /** Refuses the chunk that would take more than `room`. */
 const limit = (room: bigint | undefined) => {
@@ -27,50 +41,63 @@ const limit = (room: bigint | undefined) => {
 /** Open to append. Effect's own File cannot write many chunks at once. */
 const openToAppend = (path: string): Effect.Effect<FileHandle, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.promise(() => open(path, "a")),
+    Effect.promise(() => open(path, "a", 0o600)),
     (file) => Effect.promise(() => file.close())
   )
+
+const sizeOf = (chunks: ReadonlyArray<Uint8Array>): number => chunks.reduce((total, chunk) => total + chunk.length, 0)
 
 /** One write of many chunks. A disk that takes only some of the bytes gets the rest in further ones. */
 const writeAll = async (file: FileHandle, chunks: ReadonlyArray<Uint8Array>): Promise<void> => {
   const { bytesWritten } = await file.writev(chunks)
-  const size = chunks.reduce((total, chunk) => total + chunk.length, 0)
-  if (bytesWritten < size) await file.appendFile(Buffer.concat(chunks).subarray(bytesWritten))
+  if (bytesWritten < sizeOf(chunks)) await file.appendFile(Buffer.concat(chunks).subarray(bytesWritten))
 }
 
 /**
- * Writes what one request brings: what came while a write was under way is the next one, and is hashed meanwhile.
- * `capacity` is how many chunks may wait. What was taken is written when it has ended, however `bytes` ends.
+ * Writes what one request brings: what came while a write was under way is the next one. What was taken is written when
+ * it has ended, however `bytes` ends.
  */
 const writeGathered = <E>(
   file: FileHandle,
   bytes: Stream.Stream<Uint8Array, E>,
-  options: {
-    readonly capacity: number
-    readonly room: bigint | undefined
-    readonly onChunk: (chunk: Uint8Array) => void
-  }
+  capacity: number,
+  room: bigint | undefined,
+  { onChunk, onWritten }: Observer
 ): Effect.Effect<void, E | NoRoom> =>
   Effect.gen(function* () {
-    const { capacity, onChunk, room } = options
-    const waiting = yield* Queue.bounded<Uint8Array, Cause.Done>(capacity)
+    const waiting = yield* Queue.unbounded<Uint8Array, Cause.Done>()
     const hasRoom = limit(room)
-    const write = Effect.flatMap(Queue.takeBetween(waiting, 1, capacity), (chunks) =>
-      Effect.promise(() => {
-        const written = writeAll(file, chunks)
+    const places = Semaphore.makeUnsafe(capacity)
+    /** What a chunk takes: one that is larger than all there is waits until nothing else does. */
+    const placesFor = (chunk: Uint8Array): number => Math.min(chunk.length, capacity)
+    let written = 0
+
+    const write = Effect.gen(function* () {
+      const chunks = yield* Queue.takeBetween(waiting, 1, maxChunks)
+      yield* Effect.promise(() => {
+        const writing = writeAll(file, chunks)
         for (const chunk of chunks) onChunk(chunk)
-        return written
+        return writing
       })
-    )
+      yield* places.release(chunks.reduce((total, chunk) => total + placesFor(chunk), 0))
+      written += sizeOf(chunks)
+      yield* onWritten(written)
+    })
+
     const writing = yield* write.pipe(
       Effect.forever({ disableYield: true }),
       Effect.catchIf(Cause.isDone, () => Effect.void),
       // Nobody waits for a disk that failed.
-      Effect.ensuring(Queue.shutdown(waiting)),
+      Effect.ensuring(Effect.andThen(Queue.shutdown(waiting), places.releaseAll)),
       Effect.uninterruptible,
       Effect.forkChild({ startImmediately: true })
     )
-    const take = (chunk: Uint8Array) => (hasRoom(chunk) ? Queue.offer(waiting, chunk) : Effect.fail(new NoRoom()))
+
+    const take = (chunk: Uint8Array): Effect.Effect<unknown, NoRoom> =>
+      hasRoom(chunk)
+        ? Effect.andThen(places.take(placesFor(chunk)), Queue.offer(waiting, chunk))
+        : Effect.fail(new NoRoom())
+
     yield* Stream.runForEachArray(bytes, (chunks) =>
       Effect.uninterruptible(Effect.forEach(chunks, take, { discard: true }))
     ).pipe(Effect.ensuring(Effect.andThen(Queue.end(waiting), Fiber.join(writing))))
@@ -80,19 +107,20 @@ const writeGathered = <E>(
 export const make = Effect.sync(() => {
   let writers = 0
   /**
-   * Appends bytes as they come, at most `room` of them; `onChunk` sees them in order. However it ends – the stream
-   * fails, the fiber is interrupted – what was written has left this process when it has ended.
+   * Appends bytes as they come, at most `room` of them. However it ends – the stream fails, the fiber is interrupted –
+   * what was written has left this process when it has ended.
    */
   return <E>(
     path: string,
     bytes: Stream.Stream<Uint8Array, E>,
-    options: { readonly room: bigint | undefined; readonly onChunk: (chunk: Uint8Array) => void }
+    room: bigint | undefined,
+    observer: Observer
   ): Effect.Effect<void, E | NoRoom> =>
     openToAppend(path).pipe(
       Effect.flatMap((file) => {
         writers += 1
         return Effect.ensuring(
-          writeGathered(file, bytes, { ...options, capacity: capacityFor(writers) }),
+          writeGathered(file, bytes, capacityFor(writers), room, observer),
           Effect.sync(() => void (writers -= 1))
         )
       }),

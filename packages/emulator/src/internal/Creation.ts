@@ -9,22 +9,23 @@ import type * as Schema from "effect/Schema"
 import * as AssemblyStatus from "./AssemblyStatus.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import type * as AuthKeys from "./AuthKeys.ts"
-import * as CreationOptions from "./CreationOptions.ts"
 import * as Execution from "./Execution.ts"
 import type * as Form from "./Form.ts"
 import * as FormFiles from "./FormFiles.ts"
 import * as Ids from "./Ids.ts"
+import * as Instructions from "./Instructions.ts"
 import * as Origin from "./Origin.ts"
 import * as Refusal from "./Refusal.ts"
 import { maxSizeExceeded } from "./robots/Robot.ts"
 import { region } from "./Region.ts"
 import type * as Replay from "./Replay.ts"
+import * as TemplateStore from "./TemplateStore.ts"
 
 /** A creation as it was asked for. `id` is undefined where the service is to choose. */
 export interface Request {
   readonly id: string | undefined
   readonly authKey: AuthKeys.AuthKey
-  readonly params: Assembly.CreateParams
+  /** The params as they came. */
   readonly raw: Schema.JsonObject
   readonly form: Assembly.CreateForm
   readonly others: Form.Fields
@@ -64,13 +65,21 @@ const isBusy = new Refusal.Refusal({
   message: "Only an Assembly that is over can be replayed."
 })
 
-const replayParams = (original: AssemblyStore.Row, params: Replay.Params): Assembly.CreateParams => {
-  const templateId = params.template_id ?? original.template_id
-  const notifyUrl = params.notify_url ?? original.notify_url
+/** What a Status is reduced to where the params are `quiet`. */
+const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly.Status =>
+  error === undefined ? { assembly_id, ok: ok ?? null } : { assembly_id, error, message: message ?? null }
+
+/**
+ * What a replay does: its Steps are those that ran, unless others are given, or a Template is named or read again.
+ */
+const replayParams = (original: AssemblyStore.Row, params: Replay.Params): Schema.JsonObject => {
+  const { fields = original.fields, notify_url = original.notify_url, reparse_template, steps, template_id } = params
+  const templateId = template_id ?? (reparse_template === 1 ? original.template_id : null)
   return {
-    steps: params.steps ?? original.steps,
-    ...(templateId === null ? {} : { templateId }),
-    ...(notifyUrl === null ? {} : { notifyUrl })
+    fields,
+    notify_url,
+    template_id: templateId,
+    ...(steps === undefined ? (templateId === null ? { steps: original.steps } : {}) : { steps })
   }
 }
 
@@ -81,6 +90,7 @@ const make = Effect.gen(function* () {
   const origin = yield* Origin.Origin
   const random = yield* SecureRandom.SecureRandom
   const statuses = yield* AssemblyStatus.AssemblyStatus
+  const templates = yield* TemplateStore.TemplateStore
   const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
 
   const status = (id: string) =>
@@ -88,6 +98,9 @@ const make = Effect.gen(function* () {
       assemblies.find(id),
       Option.match({ onNone: () => Effect.fail(notFound), onSome: (assembly) => statuses.of(assembly) })
     )
+
+  const read = (workspace: string, params: Schema.JsonObject) =>
+    Effect.provideService(Instructions.read(workspace, params), TemplateStore.TemplateStore, templates)
 
   const insert = Effect.fnUntraced(function* (assembly: Omit<AssemblyStore.New, "createdAt" | "region">) {
     const now = yield* DateTime.now
@@ -106,8 +119,8 @@ const make = Effect.gen(function* () {
       Effect.andThen(execution.advance(id))
     )
 
-  const create = Effect.fnUntraced(function* ({ authKey, files, form, others, params, raw, ...request }: Request) {
-    const options = yield* CreationOptions.read(raw)
+  const create = Effect.fnUntraced(function* ({ authKey, files, form, others, raw, ...request }: Request) {
+    const { options, params } = yield* read(authKey.workspace, raw)
     const id = request.id ?? (yield* newId)
     yield* insert({
       ...options,
@@ -115,13 +128,15 @@ const make = Effect.gen(function* () {
       workspace: authKey.workspace,
       authKey: authKey.key,
       params,
-      fields: { ...others, ...params.fields },
+      // As the service does it: what is not signed is on top of what is.
+      fields: { ...params.fields, ...others },
       expectedUploads: form.numExpectedUploadFiles ?? 0,
       replayOf: undefined,
       receiving: files !== undefined
     })
     if (files !== undefined) yield* receive(id, files, options.maxSize)
-    return yield* status(id)
+    const made = yield* status(id)
+    return options.isQuiet ? quietly(made) : made
   })
 
   const replay = Effect.fnUntraced(function* (originalId: string, authKey: AuthKeys.AuthKey, params: Replay.Params) {
@@ -129,15 +144,19 @@ const make = Effect.gen(function* () {
     if (Option.isNone(found)) return yield* notFound
     const original = found.value
     if (original.state === "uploading" || original.state === "executing") return yield* isBusy
+    const templateId = params.template_id ?? original.template_id
+    const instructions = yield* read(authKey.workspace, replayParams(original, params))
     const id = yield* newId
     yield* insert({
       id,
       workspace: authKey.workspace,
       authKey: authKey.key,
-      params: replayParams(original, params),
-      fields: params.fields ?? original.fields,
+      // Also where the Template is not read again.
+      params: templateId === null ? instructions.params : { ...instructions.params, templateId },
+      fields: instructions.params.fields ?? {},
       redirectUrl: original.redirect_url ?? undefined,
       emitProgress: original.emit_progress === 1,
+      notificationPayload: original.notification_payload,
       maxSize: undefined,
       expectedUploads: 0,
       replayOf: original,
@@ -151,7 +170,7 @@ const make = Effect.gen(function* () {
       assembly_id: id,
       assembly_url: url,
       assembly_ssl_url: url,
-      notify_url: params.notify_url ?? original.notify_url
+      notify_url: instructions.params.notifyUrl ?? null
     } as const
   })
 
@@ -167,4 +186,5 @@ export const layer: Layer.Layer<
   | FormFiles.FormFiles
   | Origin.Origin
   | SecureRandom.SecureRandom
+  | TemplateStore.TemplateStore
 > = Layer.effect(Creation, make)

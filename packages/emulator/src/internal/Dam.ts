@@ -30,12 +30,8 @@ const routes = Effect.gen(function* () {
   const dam = yield* DamStore.DamStore
 
   return yield* Effect.all([
-    Route.make(Operations.Move, {
-      invalid: (issues) =>
-        Refusal.named(
-          "DAM_INVALID_REQUEST",
-          issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")
-        ),
+    Route.signed(Operations.Move, {
+      invalid: (issues) => Refusal.named("DAM_INVALID_REQUEST", Refusal.explain(issues)),
       handle: ({ authKey, params, path }) =>
         dam
           .move({

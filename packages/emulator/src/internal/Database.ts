@@ -1,22 +1,24 @@
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { DatabaseSync } from "node:sqlite"
+import { DataInUse } from "../EmulatorError.ts"
 import { migrations } from "./migrations.ts"
-
-/** Another emulator works on the same data. `path` is that of its database. */
-export class DataInUse extends Data.TaggedError("DataInUse")<{ readonly path: string }> {
-  override get message() {
-    return `another emulator uses ${this.path}`
-  }
-}
 
 /** Named parameters of a statement, without their `:`. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>
+
+/** The largest that SQLite knows. */
+export const maxInteger = 2n ** 63n - 1n
+
+/** The OFFSET of a page. One below 1 is the first; one that is far too high is empty. */
+export const offsetOf = (page: number, pageSize: number): bigint => {
+  const offset = BigInt(Math.max(1, page) - 1) * BigInt(pageSize)
+  return offset > maxInteger ? maxInteger : offset
+}
 
 /** A prepared SELECT (or a statement with RETURNING) whose rows are decoded. */
 export interface Query<Row> {

@@ -6,26 +6,30 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
-import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
-import { createHash } from "node:crypto"
 import * as BlobWriter from "./BlobWriter.ts"
+import * as ContentHash from "./ContentHash.ts"
+import * as FileHasher from "./FileHasher.ts"
 
 /** What was computed from stored bytes. `size` is bytes. */
-export interface Digest {
-  readonly size: number
-  readonly md5hash: string
-  readonly sha256: string
-}
+export type Digest = ContentHash.Digest
 
 /** What a client computed from bytes that it sends, by an algorithm that Node knows. */
 export interface Checksum {
   readonly algorithm: string
-  readonly digest: Buffer
+  /** In hexadecimal digits. */
+  readonly digest: string
 }
 
 /** The bytes have another checksum. */
 export class Mismatch extends Data.TaggedError("Mismatch") {}
+
+/** How an append goes. `isHashed`: its digest is computed while its bytes come, so that it is there with the last one. */
+export interface Append {
+  /** The most bytes that it may bring. */
+  readonly room: bigint | undefined
+  readonly isHashed: boolean
+}
 
 /**
  * The bytes of uploads and assets, each blob a file that only grows. Its length is the one truth about how much is
@@ -34,23 +38,22 @@ export class Mismatch extends Data.TaggedError("Mismatch") {}
 export class FileStore extends Context.Service<
   FileStore,
   {
-    /** `isHashed`: its digest is computed while its bytes come, so that it is there with the last one. */
-    readonly create: (id: string, options: { readonly isHashed: boolean }) => Effect.Effect<void>
+    readonly create: (id: string) => Effect.Effect<void>
     readonly size: (id: string) => Effect.Effect<bigint>
     /**
-     * Stores bytes as they come, at most `room` of them. However it ends – the stream fails, the fiber is interrupted –
+     * Stores bytes as they come. However it ends – the stream fails, the fiber is interrupted –
      * what was stored has left this process when it has ended, so its death loses nothing. That of the machine may.
      */
     readonly append: <E>(
       id: string,
       bytes: Stream.Stream<Uint8Array, E>,
-      room: bigint | undefined
+      options: Append
     ) => Effect.Effect<void, E | BlobWriter.NoRoom>
     /** Stores bytes that have this checksum, and nothing of any others, nor of some that do not all arrive. */
     readonly appendVerified: <E>(
       id: string,
       bytes: Stream.Stream<Uint8Array, E>,
-      room: bigint | undefined,
+      options: Append,
       checksum: Checksum
     ) => Effect.Effect<void, E | BlobWriter.NoRoom | Mismatch>
     readonly digest: (id: string) => Effect.Effect<Digest>
@@ -69,32 +72,13 @@ export class FileStore extends Context.Service<
 /** Bytes that are read at once. */
 const readChunk = 1024 * 1024
 
-const maxReaders = 2
-
 /** At the end of the name of a file that is no blob yet. */
 const unfinished = ".part"
-
-/** A digest on its way. */
-class Hashing {
-  size = 0
-  private readonly md5 = createHash("md5")
-  private readonly sha256 = createHash("sha256")
-
-  update(chunk: Uint8Array): void {
-    this.md5.update(chunk)
-    this.sha256.update(chunk)
-    this.size += chunk.length
-  }
-
-  digest(): Digest {
-    return { size: this.size, md5hash: this.md5.digest("hex"), sha256: this.sha256.digest("hex") }
-  }
-}
 
 const make = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  yield* fs.makeDirectory(folder, { recursive: true })
+  yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
   const fileOf = (id: string) => path.join(folder, id)
   const sizeOf = (id: string) =>
     fs.stat(fileOf(id)).pipe(
@@ -103,68 +87,63 @@ const make = Effect.fnUntraced(function* (folder: string) {
       Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0n)),
       Effect.orDie
     )
-  const hashings = new Map<string, Hashing>()
+  const hasher = yield* FileHasher.FileHasher
+  const contents = new Map<string, ContentHash.ContentHash>()
   const write = yield* BlobWriter.make
-  const readers = yield* Semaphore.make(maxReaders)
-  /** Reads a blob to its end. Many at once would only hold memory: what reads them uses one core. */
-  const readAll = (id: string, use: (chunk: Uint8Array) => Effect.Effect<void>) =>
-    readers.withPermit(Stream.runForEach(read(id), use))
   const readFile = (file: string) => Stream.orDie(fs.stream(file, { chunkSize: readChunk }))
   const read = (id: string) => readFile(fileOf(id))
-  const append = <E>(id: string, bytes: Stream.Stream<Uint8Array, E>, room: bigint | undefined) => {
-    const hashing = hashings.get(id)
-    return write(fileOf(id), bytes, { room, onChunk: (chunk) => hashing?.update(chunk) })
-  }
+  const hash = (file: string, algorithm: string) =>
+    Effect.map(hasher.digest(file, [algorithm]), ({ digests: [digest = ""] }) => digest)
+
+  /** Has a blob hashed while it is written, by this process from its first byte on. */
+  const observe = Effect.fnUntraced(function* (id: string) {
+    const start = Number(yield* sizeOf(id))
+    const content = contents.get(id) ?? ContentHash.make(hasher, fileOf(id))
+    contents.set(id, content)
+    return content.observe(start)
+  })
+
+  const append = Effect.fnUntraced(function* <E>(
+    id: string,
+    bytes: Stream.Stream<Uint8Array, E>,
+    { isHashed, room }: Append
+  ) {
+    yield* write(fileOf(id), bytes, room, isHashed ? yield* observe(id) : BlobWriter.nobody)
+  })
 
   return FileStore.of({
-    create: (id, { isHashed }) =>
-      fs.open(fileOf(id), { flag: "ax" }).pipe(
-        Effect.scoped,
-        Effect.orDie,
-        Effect.map(() => {
-          if (isHashed) hashings.set(id, new Hashing())
-        })
-      ),
+    create: (id) => fs.open(fileOf(id), { flag: "ax", mode: 0o600 }).pipe(Effect.scoped, Effect.orDie, Effect.asVoid),
     size: sizeOf,
     append,
-    appendVerified: (id, bytes, room, { algorithm, digest }) => {
+    appendVerified: (id, bytes, options, { algorithm, digest }) => {
       const unverified = `${fileOf(id)}${unfinished}`
-      const hash = createHash(algorithm)
-      return write(unverified, bytes, { room, onChunk: (chunk) => hash.update(chunk) }).pipe(
-        Effect.flatMap(() => (digest.equals(hash.digest()) ? Effect.void : Effect.fail(new Mismatch()))),
-        Effect.andThen(Effect.uninterruptible(append(id, readFile(unverified), undefined))),
+      return write(unverified, bytes, options.room, BlobWriter.nobody).pipe(
+        Effect.andThen(hash(unverified, algorithm)),
+        Effect.flatMap((actual) => (actual === digest ? Effect.void : Effect.fail(new Mismatch()))),
+        Effect.andThen(Effect.uninterruptible(append(id, readFile(unverified), { ...options, room: undefined }))),
         Effect.ensuring(Effect.orDie(fs.remove(unverified, { force: true })))
       )
     },
     digest: Effect.fnUntraced(function* (id) {
-      const hashed = hashings.get(id)
-      hashings.delete(id)
-      // The length of the file is the truth: a former process may have written some of it.
-      if (hashed !== undefined && BigInt(hashed.size) === (yield* sizeOf(id))) return hashed.digest()
-      const hashing = new Hashing()
-      yield* readAll(id, (chunk) => Effect.sync(() => hashing.update(chunk)))
-      return hashing.digest()
+      const content = contents.get(id) ?? ContentHash.make(hasher, fileOf(id))
+      contents.delete(id)
+      return yield* content.digest(Number(yield* sizeOf(id)))
     }),
-    hash: (id, algorithm) =>
-      Effect.suspend(() => {
-        const hash = createHash(algorithm)
-        return readAll(id, (chunk) => Effect.sync(() => void hash.update(chunk))).pipe(
-          Effect.map(() => hash.digest("hex"))
-        )
-      }),
+    hash: (id, algorithm) => hash(fileOf(id), algorithm),
     read,
     concatenate: (id, parts) =>
       Effect.gen(function* () {
         const made = `${fileOf(id)}${unfinished}`
-        const file = yield* fs.open(made, { flag: "w" })
+        const file = yield* fs.open(made, { flag: "w", mode: 0o600 })
         for (const part of parts) yield* Stream.runForEach(read(part), (chunk) => file.writeAll(chunk))
         yield* fs.rename(made, fileOf(id))
       }).pipe(Effect.scoped, Effect.orDie),
     names: Effect.orDie(fs.readDirectory(folder)),
-    remove: (id) => {
-      hashings.delete(id)
-      return Effect.orDie(fs.remove(fileOf(id), { force: true }))
-    }
+    remove: Effect.fnUntraced(function* (id) {
+      contents.delete(id)
+      yield* hasher.forget(fileOf(id))
+      yield* fs.remove(fileOf(id), { force: true })
+    }, Effect.orDie)
   })
 })
 
@@ -172,4 +151,4 @@ const make = Effect.fnUntraced(function* (folder: string) {
 export const layer = (
   folder: string
 ): Layer.Layer<FileStore, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
-  Layer.effect(FileStore, make(folder))
+  Layer.effect(FileStore, make(folder)).pipe(Layer.provide(FileHasher.layer))

@@ -39,7 +39,7 @@ const make = Effect.gen(function* () {
 
   const keep = Effect.fnUntraced(function* (assemblyId: string, file: Multipart.File, maxSize: number | undefined) {
     const id = yield* newId
-    yield* store.create(id, { isHashed: true })
+    yield* store.create(id)
     yield* uploads.insert({
       id,
       assemblyId,
@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
     })
     const bytes = Stream.mapError(file.content, ({ message }) => new Form.Malformed({ problem: message }))
     yield* store
-      .append(id, bytes, maxSize === undefined ? undefined : BigInt(maxSize))
+      .append(id, bytes, { room: maxSize === undefined ? undefined : BigInt(maxSize), isHashed: true })
       .pipe(Effect.catchTag("NoRoom", () => Effect.fail(new TooLarge())))
     yield* uploads.setLength(id, yield* store.size(id))
     yield* uploads.finish(id, yield* store.digest(id))

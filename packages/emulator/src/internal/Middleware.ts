@@ -4,7 +4,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import type * as Types from "effect/Types"
-import * as Cors from "./tus/Cors.ts"
+import * as Cors from "./Cors.ts"
 import * as FaultyAnswer from "./FaultyAnswer.ts"
 import * as Refusal from "./Refusal.ts"
 
@@ -18,7 +18,12 @@ const date = HttpRouter.middleware(
   { global: true }
 )
 
-const notFound = HttpRouter.add("*", "/*", Refusal.toResponse(Refusal.notFound))
+/** Before a request to another origin a browser asks with OPTIONS, whatever the route is. */
+const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
+  Effect.succeed(
+    method === "OPTIONS" ? HttpServerResponse.empty({ status: 204 }) : Refusal.toResponse(Refusal.notFound)
+  )
+)
 
 /** What holds for every request. The first one is the outermost: a page can read an injected fault as well. */
-export const layer = Layer.mergeAll(Cors.layer, FaultyAnswer.layer, date, notFound)
+export const layer = Layer.mergeAll(Cors.layer, FaultyAnswer.layer, date, elsewhere)

@@ -70,7 +70,7 @@ const routes = Effect.gen(function* () {
   const sent = yield* NotificationStore.NotificationStore
 
   return yield* Effect.all([
-    Route.make(List, {
+    Route.open(List, {
       invalid: () => Creation.notFound,
       handle: Effect.fnUntraced(function* ({ path }) {
         if (Option.isNone(yield* assemblies.find(path.assemblyId))) return yield* Creation.notFound
@@ -78,7 +78,7 @@ const routes = Effect.gen(function* () {
         return { ok: "ASSEMBLY_NOTIFICATIONS_LISTED", notifications: rows.map(toEntry) } as const
       })
     }),
-    Route.make(Replay, {
+    Route.signed(Replay, {
       invalid: ([issue]) => new Refusal.Refusal({ ...noUrl, message: issue?.message ?? noUrl.message }),
       handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
         const assembly = Option.filter(

@@ -1,3 +1,4 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
@@ -11,11 +12,13 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as AssemblyStatus from "./AssemblyStatus.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import * as AuthKeys from "./AuthKeys.ts"
+import type * as CreationOptions from "./CreationOptions.ts"
 import * as Ids from "./Ids.ts"
 import * as NotificationStore from "./NotificationStore.ts"
 
@@ -67,6 +70,25 @@ const serialize = (form: FormData): Effect.Effect<HttpBody.HttpBody> =>
     return HttpBody.uint8Array(bytes, whole.headers.get("content-type") ?? "")
   })
 
+const withoutMeta = (files: ReadonlyArray<Assembly.File>): ReadonlyArray<Assembly.File> =>
+  files.map(({ meta: _meta, ...file }) => file)
+
+/** A Status without what its Assembly asked to leave out (service facts, `notification_payload`). */
+const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOptions.Payload>): Assembly.Status => {
+  const { results, uploads, ...rest } = status
+  const has = (part: CreationOptions.Payload) => !leaveOut.includes(part)
+  return {
+    // It never holds the params, so `without_params` takes nothing away.
+    ...rest,
+    ...(has("without_uploads")
+      ? { uploads: has("without_upload_meta_data") ? (uploads ?? null) : withoutMeta(uploads ?? []) }
+      : {}),
+    ...(has("without_results")
+      ? { results: has("without_result_meta_data") ? (results ?? null) : Record.map(results ?? {}, withoutMeta) }
+      : {})
+  }
+}
+
 const make = Effect.fnUntraced(function* (firstPause: Duration.Duration) {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const authKeys = yield* AuthKeys.AuthKeys
@@ -80,7 +102,7 @@ const make = Effect.fnUntraced(function* (firstPause: Duration.Duration) {
   /** The form that is sent: what is signed is the text of the Status, exactly as it stands there. */
   const formOf = Effect.fnUntraced(
     function* (assembly: AssemblyStore.Row) {
-      const text = JSON.stringify(yield* statuses.of(assembly))
+      const text = JSON.stringify(payloadOf(yield* statuses.of(assembly), assembly.notification_payload))
       const authKey = yield* authKeys.find(assembly.auth_key ?? "")
       const form = new FormData()
       form.set("transloadit", text)

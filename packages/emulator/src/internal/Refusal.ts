@@ -1,3 +1,4 @@
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -13,6 +14,14 @@ export class Refusal extends Data.TaggedError("Refusal")<{
 /** A refusal with the status that the specification gives its code. */
 export const named = (code: ServiceError.NamedCode, message: string): Refusal =>
   new Refusal({ code, status: ServiceError.statusOf[code], message })
+
+/** What is wrong with a request, where, in one text. */
+export const explain = (issues: ReadonlyArray<ApiError.Issue>): string =>
+  issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")
+
+/** The refusal of a creation or replay whose form breaks a rule. Beyond the specification. */
+export const invalidForm = (issues: ReadonlyArray<ApiError.Issue>): Refusal =>
+  new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
 
 export const toResponse = ({ code, message, status }: Refusal): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe({ error: code, http_code: status, message }, { status })

@@ -9,7 +9,6 @@ const Params = Schema.Struct({
   fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   notify_url: Schema.optionalKey(Schema.NonEmptyString),
   template_id: Schema.optionalKey(Schema.NonEmptyString),
-  // Templates are not read, so there is nothing to parse again.
   reparse_template: Schema.optionalKey(Schema.Literals([0, 1]))
 })
 export type Params = typeof Params.Type

@@ -9,14 +9,17 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
+import type * as Scope from "effect/Scope"
 import * as Authentication from "./Authentication.ts"
 import type * as AuthKeys from "./AuthKeys.ts"
 import * as Form from "./Form.ts"
 import * as Refusal from "./Refusal.ts"
 
-/** A request that was decoded and, where the operation asks for it, authenticated. */
-interface Call<Op extends Operation.Any> extends Operation.Input<Op> {
-  readonly authKey: Op["auth"] extends "signed" ? AuthKeys.AuthKey : undefined
+/** A request as it was read. */
+interface Read<Op extends Operation.Any> {
+  readonly path: Schema.Struct<Op["variables"]>["Type"]
+  readonly params: Op["params"]["Type"]
+  readonly fields: Op["fields"]["Type"]
   /** The params as they came, with `auth` and with keys that the operation does not name. */
   readonly raw: Schema.JsonObject
   /** The files of the form, where the operation takes some. */
@@ -25,16 +28,27 @@ interface Call<Op extends Operation.Any> extends Operation.Input<Op> {
   readonly others: Form.Fields
 }
 
+/** A request that was read and authenticated. */
+interface Call<Op extends Operation.Any> extends Read<Op> {
+  readonly authKey: AuthKeys.AuthKey
+}
+
 /**
+ * How a request is read.
+ *
  * - `invalid`: the answer to input that breaks a rule of the operation's schemas, which are the only validation.
  * - `takesFiles`: whether its form may hold files. The handler reads them.
  * - `aliases`: other names under which a form field is accepted.
  */
-export interface Options<Op extends Operation.Any, R> {
+interface Rules {
   readonly invalid: (issues: ReadonlyArray<ApiError.Issue>) => Refusal.Refusal
   readonly aliases?: Readonly<Record<string, string>> | undefined
   readonly takesFiles?: boolean | undefined
-  readonly handle: (call: Call<Op>) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal, R>
+}
+
+/** The rules of a route, and what it does with what it reads. */
+interface Options<Input, Op extends Operation.Any> extends Rules {
+  readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal>
 }
 
 const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
@@ -49,10 +63,7 @@ const withoutAuth = ({ auth: _auth, nonce: _nonce, ...params }: Schema.JsonObjec
 const isNonce = Schema.is(Auth.Nonce)
 
 /** A nonce, wherever it sits, is text or an integer (spec.md, "Endpoints"). */
-const checkNonce = Effect.fnUntraced(function* (
-  { auth, ...params }: Schema.JsonObject,
-  invalid: Options<Operation.Any, never>["invalid"]
-) {
+const checkNonce = Effect.fnUntraced(function* ({ auth, ...params }: Schema.JsonObject, invalid: Rules["invalid"]) {
   const wrong = [params, auth].some((seat) => Predicate.hasProperty(seat, "nonce") && !isNonce(seat.nonce))
   if (wrong) return yield* invalid([{ path: ["nonce"], message: "Expected a text or an integer" }])
 })
@@ -68,29 +79,28 @@ const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(Object(named), name)))
 
 /** A number has one form. Read as JavaScript reads it, `01` and `1e0` would be numbers as well. */
-const checkCanonical = Effect.fnUntraced(function* (
-  fields: Form.Fields,
-  named: unknown,
-  invalid: Options<Operation.Any, never>["invalid"]
-) {
+const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: unknown, invalid: Rules["invalid"]) {
   const changed = Object.entries(Object(named)).find(([name, text]) => fields[name] !== text)
   if (changed === undefined) return
   return yield* invalid([{ path: [changed[0]], message: `Expected ${JSON.stringify(changed[1])}` }])
 })
 
 /** A decoder that answers with the operation's own refusal. */
-const decoder = (schema: Schema.ConstraintDecoder<unknown>, invalid: Options<Operation.Any, never>["invalid"]) => {
+const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, invalid: Rules["invalid"]) => {
   const decode = SchemaParser.decodeUnknownEffect(schema, { errors: "all" })
   return (input: unknown) => decode(input).pipe(Effect.mapError((issue) => invalid(ApiError.fromSchemaIssue(issue))))
 }
 
-/** What comes before the handler: the wire → a call. */
-const reader = (operation: Operation.Any, options: Options<Operation.Any, never>) => {
-  const { aliases = {}, invalid, takesFiles = false } = options
-  const decodePath = decoder(Schema.Struct(operation.variables), invalid)
-  const decodeParams = decoder(operation.params, invalid)
+/** Proves who asks, before anything else is said about what was asked. */
+type Prove<Proof> = (claim: Authentication.Claim) => Effect.Effect<Proof, Refusal.Refusal>
+
+/** What comes before the handler: the wire → what it says, and whatever `prove` makes of who says it. */
+const reader = <Op extends Operation.Any, Proof>(operation: Op, rules: Rules, prove: Prove<Proof>) => {
+  const { aliases = {}, invalid, takesFiles = false } = rules
+  const decodePath = decoder(Schema.Struct<Op["variables"]>(operation.variables), invalid)
+  const decodeParams = decoder<Op["params"]>(operation.params, invalid)
   // A form knows texts only, so numbers are read from their digits.
-  const fieldsCodec = Schema.toCodecStringTree(operation.fields)
+  const fieldsCodec = Schema.toCodecStringTree<Op["fields"]>(operation.fields)
   const decodeFields = decoder(fieldsCodec, invalid)
   const encodeFields = SchemaParser.encodeUnknownEffect(fieldsCodec)
 
@@ -104,18 +114,14 @@ const reader = (operation: Operation.Any, options: Options<Operation.Any, never>
     const params = parseParams(all)
     if (Option.isNone(params)) return yield* invalid([{ path: ["params"], message: "Expected a JSON object" }])
 
-    const authentication = yield* Authentication.Authentication
-    const authKey =
-      operation.auth === "none"
-        ? undefined
-        : yield* authentication.authenticate({
-            text: all["params"] ?? "{}",
-            params: params.value,
-            signature: all["signature"],
-            authorization: request.headers["authorization"],
-            referer: request.headers["referer"],
-            scope: operation.scope
-          })
+    const proof = yield* prove({
+      text: all["params"] ?? "{}",
+      params: params.value,
+      signature: all["signature"],
+      authorization: request.headers["authorization"],
+      referer: request.headers["referer"],
+      scope: operation.scope
+    })
 
     yield* checkNonce(params.value, invalid)
 
@@ -123,8 +129,7 @@ const reader = (operation: Operation.Any, options: Options<Operation.Any, never>
     const fields = yield* decodeFields(texts)
     const named = yield* Effect.orDie(encodeFields(fields))
     yield* checkCanonical(texts, named, invalid)
-    return {
-      authKey,
+    const read: Read<Op> = {
       raw: params.value,
       files,
       path: yield* Effect.flatMap(HttpRouter.params, decodePath),
@@ -132,29 +137,47 @@ const reader = (operation: Operation.Any, options: Options<Operation.Any, never>
       fields,
       others: otherFields(texts, named)
     }
+    return { proof, read }
   })
 }
 
-/**
- * The route of an operation: what the client's interpreter does, from the other side. Defects are logged and answered
- * with status 500.
- */
-export const make = Effect.fnUntraced(function* <Op extends Operation.Any, R>(operation: Op, options: Options<Op, R>) {
-  const authentication = yield* Authentication.Authentication
-  // The reader only asks `options` for what does not depend on the type of the operation.
-  const read = reader(operation, options as unknown as Options<Operation.Any, never>)
+/** Defects are logged and answered with status 500. */
+const route = <Op extends Operation.Any>(
+  operation: Op,
+  answer: (
+    request: HttpServerRequest.HttpServerRequest
+  ) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal, HttpRouter.RouteContext | Scope.Scope>
+) => {
   const encode = SchemaParser.encodeUnknownEffect(operation.success)
-
   const handler = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
-      // What the schemas of `operation` decode is what its `Call` names.
-      const call = (yield* read(request)) as unknown as Call<Op>
-      const success = yield* options.handle(call)
-      return HttpServerResponse.jsonUnsafe(yield* Effect.orDie(encode(success)))
+      return HttpServerResponse.jsonUnsafe(yield* Effect.orDie(encode(yield* answer(request))))
     },
     Effect.scoped,
-    Effect.provideService(Authentication.Authentication, authentication),
     Refusal.answered(operation.name)
   )
   return HttpRouter.route(operation.method, operation.path as HttpRouter.PathInput, handler)
+}
+
+/** The route of an operation that asks who asks: what the client's interpreter does, from the other side. */
+export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "signed" }>(
+  operation: Op,
+  options: Options<Call<Op>, Op>
+) {
+  const authentication = yield* Authentication.Authentication
+  const read = reader(operation, options, authentication.authenticate)
+  return route(operation, (request) =>
+    Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, authKey: proof }))
+  )
 })
+
+/** The route of an operation for everybody. */
+export const open = <Op extends Operation.Any & { readonly auth: "none" }>(
+  operation: Op,
+  options: Options<Read<Op>, Op>
+) => {
+  const read = reader(operation, options, () => Effect.void)
+  const answer = (request: HttpServerRequest.HttpServerRequest) =>
+    Effect.flatMap(read(request), ({ read: said }) => options.handle(said))
+  return Effect.succeed(route(operation, answer))
+}

@@ -33,7 +33,7 @@ const routes = Effect.gen(function* () {
   const statistics = yield* StatisticsStore.StatisticsStore
 
   return yield* Effect.all([
-    Route.make(Operations.Statistics, {
+    Route.signed(Operations.Statistics, {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params }) {
         const since = yield* readSince(params.since)

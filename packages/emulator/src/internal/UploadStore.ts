@@ -59,6 +59,8 @@ export class UploadStore extends Context.Service<
     readonly setLength: (id: string, length: bigint) => Effect.Effect<void>
     /** All bytes are there. Whether it was this call that finished it. */
     readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean>
+    /** The ids of those that a request may continue. */
+    readonly unfinished: Effect.Effect<ReadonlyArray<string>>
     /** The ids of those whose bytes are still of use, where what began before this time is over. */
     readonly kept: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>>
     /** The ids of those that were not finished in time, and of parts. */
@@ -93,6 +95,10 @@ const make = Effect.gen(function* () {
     `UPDATE uploads SET finished_at = :now, md5hash = :md5hash, sha256 = :sha256
      WHERE id = :id AND finished_at IS NULL`
   )
+  const unfinished = database.query(
+    Id,
+    "SELECT id FROM uploads WHERE finished_at IS NULL AND terminated_at IS NULL AND kind <> 'form' ORDER BY rowid"
+  )
   const kept = database.query(Id, `SELECT id FROM uploads WHERE ${isOfUse}`)
   const expired = database.query(Id, `SELECT id FROM uploads WHERE ${isExpired}`)
   const terminate = database.command("UPDATE uploads SET terminated_at = :now WHERE id = :id")
@@ -109,6 +115,7 @@ const make = Effect.gen(function* () {
       const now = (yield* DateTime.now).epochMilliseconds
       return finish({ id, now, md5hash: digest?.md5hash ?? null, sha256: digest?.sha256 ?? null }) === 1
     }),
+    unfinished: Effect.sync(() => unfinished.all({}).map(({ id }) => id)),
     kept: (createdBefore) => Effect.sync(() => kept.all({ createdBefore }).map(({ id }) => id)),
     expired: (createdBefore) => Effect.sync(() => expired.all({ createdBefore }).map(({ id }) => id)),
     terminate: Effect.fnUntraced(function* (id) {

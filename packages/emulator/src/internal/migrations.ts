@@ -117,5 +117,23 @@ ALTER TABLE versions ADD COLUMN made_by TEXT;
 CREATE UNIQUE INDEX versions_by_maker ON versions (made_by)
 `
 
+const fourth = `
+ALTER TABLE assemblies ADD COLUMN notification_payload TEXT NOT NULL DEFAULT '[]';
+
+CREATE TABLE templates (
+  workspace TEXT NOT NULL,
+  id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  content TEXT NOT NULL,
+  require_signature_auth INTEGER NOT NULL,
+  assembly_status_expiry TEXT,
+  transcoding_result_expiry TEXT,
+  created_at INTEGER NOT NULL,
+  modified_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace, id)
+) STRICT;
+CREATE UNIQUE INDEX templates_by_name ON templates (workspace, name)
+`
+
 /** Each script brings the database one version further; one that has run somewhere is never changed again. */
-export const migrations: ReadonlyArray<string> = [first, second, third]
+export const migrations: ReadonlyArray<string> = [first, second, third, fourth]

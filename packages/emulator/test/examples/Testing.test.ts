@@ -81,3 +81,26 @@ layer(TestLive, { excludeTestServices: true })("an application", (it) => {
     })
   )
 })
+
+const templates = [
+  {
+    id: "archive",
+    content: { steps: { stored: { robot: "/transloadit/store", path: "${fields.year}/${file.name}" } } }
+  },
+  { id: "fixed", content: { steps: {}, allow_steps_override: false } }
+]
+const WithTemplates = client.pipe(
+  Layer.provideMerge(Emulator.layer({ templates })),
+  Layer.provide(FetchHttpClient.layer)
+)
+
+layer(WithTemplates, { excludeTestServices: true })("an application with Templates", (it) => {
+  it.effect("may not change the Steps of one", () =>
+    Effect.gen(function* () {
+      const steps = { hash: { robot: "/file/hash" } }
+      const refused = yield* Effect.flip(Assemblies.create({ templateId: "fixed", steps }))
+      assert.deepInclude(refused, { code: "TEMPLATE_DENIES_STEPS_OVERRIDE" })
+      assert.strictEqual((yield* Assemblies.create({ templateId: "archive" })).template_id, "archive")
+    })
+  )
+})

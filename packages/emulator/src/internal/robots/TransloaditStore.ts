@@ -1,6 +1,7 @@
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as DamStore from "../DamStore.ts"
 import * as Ids from "../Ids.ts"
@@ -18,8 +19,9 @@ const messages: Readonly<Record<DamStore.Problem, string>> = {
 
 const failed = (message: string) => new StepFailed({ error: "TRANSLOADIT_STORE_FAILED", message })
 
-/** The variables that a `path` may hold. Any other is kept as it is written. */
+/** The variables that a `path` may hold, beside the fields of the Assembly. Any other is kept as it is written. */
 const variables = ({ assembly }: Work, { file }: StepFile): Readonly<Record<string, unknown>> => ({
+  ...Record.mapKeys(assembly.fields, (name) => `fields.${name}`),
   "assembly.id": assembly.id,
   "file.id": file.id,
   "file.name": file.name,
@@ -28,9 +30,9 @@ const variables = ({ assembly }: Work, { file }: StepFile): Readonly<Record<stri
 })
 
 const interpolate = (template: string, values: Readonly<Record<string, unknown>>): string =>
-  template.replace(/\$\{([a-z._]+)\}/g, (text, name: string) => {
+  template.replace(/\$\{([^{}]+)\}/g, (text, name: string) => {
     const value = values[name]
-    return typeof value === "string" ? value : text
+    return typeof value === "string" || typeof value === "number" ? String(value) : text
   })
 
 const placeOf = Effect.fnUntraced(

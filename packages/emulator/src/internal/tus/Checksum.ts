@@ -23,6 +23,6 @@ export const read = (headers: Headers.Headers): Effect.Effect<FileStore.Checksum
     if (size === undefined) return Effect.fail(TusRefusal.unknownChecksum)
     const digest = Buffer.from(text, "base64")
     return more.length === 0 && digest.length === size && digest.toString("base64") === text
-      ? Effect.succeed({ algorithm, digest })
+      ? Effect.succeed({ algorithm, digest: digest.toString("hex") })
       : Effect.fail(TusRefusal.invalidChecksum)
   })

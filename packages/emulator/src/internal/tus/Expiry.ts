@@ -3,6 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as FileStore from "../FileStore.ts"
 import * as UploadStore from "../UploadStore.ts"
 import * as UploadLocks from "./UploadLocks.ts"
@@ -16,14 +17,12 @@ export class Expiry extends Context.Service<
   {
     /** When the upload is gone; undefined where it stays. */
     readonly of: (upload: UploadStore.Row) => DateTime.Utc | undefined
-    /** Removes the bytes of uploads that are gone, if that was not done lately. */
-    readonly sweep: Effect.Effect<void>
     readonly isOver: (upload: UploadStore.Row) => Effect.Effect<boolean>
   }
 >()("@assembly-effect/emulator/tus/Expiry") {}
 
-/** The bytes of uploads that are gone are removed at most this often, in milliseconds. */
-const pause = Duration.toMillis("1 hour")
+/** How long the bytes of uploads that are gone may stay. */
+const pauseFor = Duration.clamp({ minimum: Duration.seconds(1), maximum: Duration.hours(1) })
 
 const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
   const files = yield* FileStore.FileStore
@@ -37,9 +36,10 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
   yield* Effect.forEach(yield* files.names, (name) => (kept.has(name) ? Effect.void : files.remove(name)))
 
   const sweep = Effect.flatMap(limit, uploads.expired).pipe(
-    Effect.flatMap(Effect.forEach((id) => locks.hold(id, () => files.remove(id)), { discard: true }))
+    Effect.flatMap(Effect.forEach((id) => locks.hold(id, () => files.remove(id)), { discard: true })),
+    Effect.catchDefect((defect) => Effect.logError("Expired uploads were not removed", defect))
   )
-  let sweptAt = (yield* DateTime.now).epochMilliseconds
+  yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(pauseFor(lifetime))))
 
   const of = ({ created_at, finished_at, kind }: UploadStore.Row) =>
     finished_at === null || kind === "partial"
@@ -48,11 +48,6 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
 
   return Expiry.of({
     of,
-    sweep: Effect.flatMap(DateTime.now, ({ epochMilliseconds }) => {
-      if (epochMilliseconds < sweptAt + pause) return Effect.void
-      sweptAt = epochMilliseconds
-      return sweep
-    }),
     isOver: Effect.fnUntraced(function* (upload) {
       const end = of(upload)
       return end !== undefined && DateTime.isLessThan(end, yield* DateTime.now)

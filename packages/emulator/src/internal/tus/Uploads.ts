@@ -164,10 +164,9 @@ const make = Effect.gen(function* () {
   const create = Effect.fnUntraced(function* (creation: Creation) {
     const assembly = yield* assemblyAt(creation.metadata.assembly_url)
     yield* checkSize(assembly, creation.length)
-    yield* expiry.sweep
     const id = yield* newId
     const kind = creation.concat === undefined ? "ordinary" : "partial"
-    yield* files.create(id, { isHashed: kind === "ordinary" })
+    yield* files.create(id)
     return yield* insert(id, kind, assembly.id, creation)
   }, Effect.uninterruptible)
 
@@ -203,9 +202,9 @@ const make = Effect.gen(function* () {
 
   const store = <E>(
     { bytes, checksum, id }: Append<E>,
-    room: bigint | undefined
+    options: FileStore.Append
   ): Effect.Effect<void, E | BlobWriter.NoRoom | FileStore.Mismatch> =>
-    checksum === undefined ? files.append(id, bytes, room) : files.appendVerified(id, bytes, room, checksum)
+    checksum === undefined ? files.append(id, bytes, options) : files.appendVerified(id, bytes, options, checksum)
 
   const appendAlone = Effect.fnUntraced(function* <E>(append: Append<E>, asked: Effect.Effect<void>) {
     const upload = yield* load(append.id)
@@ -216,7 +215,9 @@ const make = Effect.gen(function* () {
     yield* ifWaiting(assembly)
     yield* checkSize(assembly, append.length)
     if (append.length !== undefined) yield* uploads.setLength(append.id, append.length)
-    yield* store(append, roomIn(assembly, upload.offset, room)).pipe(
+    // A part is only there to be put together: nobody asks for its digest.
+    const isHashed = upload.row.kind === "ordinary"
+    yield* store(append, { isHashed, room: roomIn(assembly, upload.offset, room) }).pipe(
       Effect.raceFirst(Effect.andThen(asked, Effect.fail(TusRefusal.locked))),
       Effect.catchTag("Mismatch", () => Effect.fail(TusRefusal.checksumMismatch)),
       Effect.catchTag("NoRoom", () =>
@@ -235,12 +236,14 @@ const make = Effect.gen(function* () {
     return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
   })
 
+  // What a former process had stored and not yet followed from, before anybody can ask.
+  yield* Effect.forEach(yield* uploads.unfinished, settle, { discard: true })
+
   return Uploads.of({
     create,
     concatenate,
     download: downloadable,
-    // A former process may have been killed between the last bytes and what follows from them.
-    get: (id) => locks.hold(id, () => Effect.andThen(settle(id), load(id))),
+    get: (id) => locks.hold(id, () => load(id)),
     append: (append) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
     terminate: (id) =>
       locks.hold(

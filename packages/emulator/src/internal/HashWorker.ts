@@ -1,0 +1,97 @@
+/**
+ * The thread that computes digests, beside the one that serves. It reads what it hashes from the files: bytes that were
+ * just written cost a copy from the system's cache, and nothing is sent from thread to thread.
+ *
+ * It speaks the protocol of `effect/workers` without Effect, which would take longer to load than most files take.
+ */
+import { createHash, type Hash } from "node:crypto"
+import { closeSync, openSync, readSync } from "node:fs"
+import { parentPort } from "node:worker_threads"
+import * as HashProtocol from "./HashProtocol.ts"
+
+/** The digests of the first `size` bytes of a file, on their way. */
+interface Hashing {
+  size: number
+  readonly algorithms: ReadonlyArray<string>
+  readonly hashes: ReadonlyArray<Hash>
+}
+
+const followed = new Map<string, Hashing>()
+
+const buffer = Buffer.allocUnsafe(1024 * 1024)
+
+const begin = (algorithms: ReadonlyArray<string>): Hashing => ({
+  size: 0,
+  algorithms,
+  hashes: algorithms.map((algorithm) => createHash(algorithm))
+})
+
+/** Goes on to `end`, or to the end of the file. */
+const advance = (hashing: Hashing, file: string, end: number): void => {
+  const descriptor = openSync(file, "r")
+  try {
+    while (hashing.size < end) {
+      const wanted = Math.min(buffer.length, end - hashing.size)
+      const read = readSync(descriptor, buffer, 0, wanted, hashing.size)
+      if (read === 0) return
+      for (const hash of hashing.hashes) hash.update(buffer.subarray(0, read))
+      hashing.size += read
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const follow = (file: string, size: number): void => {
+  const hashing = followed.get(file) ?? begin(HashProtocol.contentAlgorithms)
+  followed.set(file, hashing)
+  try {
+    advance(hashing, file, size)
+  } catch {
+    // Its bytes were given up meanwhile; whoever asks for it hears so.
+    followed.delete(file)
+  }
+}
+
+/** What is there of these digests already, which is then asked for. */
+const takeFollowed = (file: string, algorithms: ReadonlyArray<string>): Hashing | undefined => {
+  const hashing = followed.get(file)
+  if (hashing === undefined || String(hashing.algorithms) !== String(algorithms)) return undefined
+  followed.delete(file)
+  return hashing
+}
+
+type Digest = Extract<HashProtocol.Question, { readonly _tag: "Digest" }>
+
+const digest = ({ algorithms, file, id }: Digest): HashProtocol.Answer => {
+  try {
+    const hashing = takeFollowed(file, algorithms) ?? begin(algorithms)
+    advance(hashing, file, Infinity)
+    const digests = hashing.hashes.map((hash) => hash.digest("hex"))
+    return { _tag: "Digested", id, digests: { size: hashing.size, digests } }
+  } catch (problem) {
+    return { _tag: "Failed", id, problem: String(problem) }
+  }
+}
+
+const send = (message: readonly [ready: 0] | readonly [data: 1, HashProtocol.Answer]) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the port of a thread has no origin
+  parentPort?.postMessage(message)
+}
+
+const handle = (question: HashProtocol.Question): void => {
+  switch (question._tag) {
+    case "Follow":
+      return follow(question.file, question.size)
+    case "Digest":
+      return send([1, digest(question)])
+    case "Forget":
+      return void followed.delete(question.file)
+  }
+}
+
+parentPort?.on("message", (message: readonly [request: 0, HashProtocol.Question] | readonly [close: 1]) => {
+  if (message[0] === 1) parentPort?.close()
+  else handle(message[1])
+})
+send([0])
