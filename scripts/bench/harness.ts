@@ -67,6 +67,12 @@ export const seconds = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
     return Effect.map(effect, () => (performance.now() - start) / 1000)
   })
 
+/** Megabytes a second of an effect that moves so many bytes. */
+export const throughput =
+  (bytes: number) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
+    Effect.map(seconds(effect), (taken) => bytes / 1e6 / taken)
+
 /**
  * The samples of several sides: each side once to warm up, then `rounds` rounds in which every side has its turn, the
  * first one a different one each time.

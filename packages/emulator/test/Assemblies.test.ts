@@ -5,7 +5,7 @@ import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { createHash } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { hmac, json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
 const text = (value: string) => new TextEncoder().encode(value)
@@ -15,7 +15,7 @@ const unknownId = Assembly.AssemblyId.make("0".repeat(32))
 /** A signed query, so that what our client would never send reaches the emulator. */
 const signedGet = Effect.fnUntraced(function* (path: string, params: object) {
   const { credentials } = yield* Emulator.Emulator
-  const nonce = DateTime.formatIso(yield* DateTime.now) + Math.random()
+  const nonce = randomUUID()
   const body = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce, ...params })
   const fields = { params: body, signature: hmac(body, credentials.secret) }
   return yield* send(HttpClientRequest.get(path).pipe(HttpClientRequest.setUrlParams(fields)))
@@ -130,7 +130,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
       const { credentials } = yield* Emulator.Emulator
       const create = Effect.fnUntraced(function* (steps: object) {
         const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
-        const body = JSON.stringify({ auth, nonce: Math.random().toString(), quiet: true, steps })
+        const body = JSON.stringify({ auth, nonce: randomUUID(), quiet: true, steps })
         const form = { params: body, signature: hmac(body, credentials.secret) }
         return json(yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form))))
       })

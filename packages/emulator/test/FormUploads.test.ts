@@ -4,7 +4,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { createHash } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { request } from "node:http"
 import { hmac, json, layer as layerEmulator, send, storeAt } from "./support.ts"
 
@@ -14,7 +14,7 @@ const sha256 = createHash("sha256").update(bytes).digest("hex")
 /** A form whose fields come before its files, as the service's clients send it. */
 const formOf = Effect.fnUntraced(function* (params: object, files: Readonly<Record<string, Uint8Array<ArrayBuffer>>>) {
   const { credentials } = yield* Emulator.Emulator
-  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: String(Math.random()) }
+  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: randomUUID() }
   const text = JSON.stringify({ ...params, auth: { ...auth, ...("auth" in params ? Object(params.auth) : {}) } })
   const form = new FormData()
   form.set("params", text)

@@ -160,11 +160,12 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         : Effect.fail(new SourceFailed({ kind: "Changed", problem: `${path}: was ${state}, is ${fileState(now)}` }))
 
     const learned: FilePieces.Learned = { size: FilePieces.smallest }
+    const open = Effect.mapError(fs.open(path), unreadable)
     const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
     const read = (start: bigint, end: bigint) =>
       Effect.scoped(
         Effect.gen(function* () {
-          const file = yield* Effect.mapError(fs.open(path), unreadable)
+          const file = yield* open
           const size = Number(end - start)
           const bytes = yield* Effect.mapError(file.readAlloc(size, { position: start }), unreadable)
           yield* checkOf(file)
@@ -174,7 +175,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     const range = (start: bigint, end: bigint) =>
       Stream.unwrap(
         Effect.gen(function* () {
-          const file = yield* Effect.mapError(fs.open(path), unreadable)
+          const file = yield* open
           const check = checkOf(file)
           // What fits into one piece is checked once, after it was read.
           if (end - start > FilePieces.smallest) yield* check

@@ -10,8 +10,7 @@ export const row: Harness.Row = {
   run: Effect.gen(function* () {
     const origin = yield* Uploads.sink()
     const path = yield* Uploads.file(size)
-    const speed = <E, R>(effect: Effect.Effect<unknown, E, R>) =>
-      Effect.map(Harness.seconds(effect), (seconds) => size / 1e6 / seconds)
+    const speed = Harness.throughput(size)
     const samples = yield* Harness.alternate(
       {
         ours: speed(Uploads.ours(origin, path)),

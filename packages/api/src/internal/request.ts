@@ -87,14 +87,6 @@ export const secretsOf = (proof: Authenticator.Proof | undefined): ReadonlyArray
   return [signature.slice(signature.indexOf(":") + 1)]
 }
 
-const formType = "application/x-www-form-urlencoded"
-
-const toFormData = (parts: Readonly<Record<string, string>>): FormData => {
-  const data = new FormData()
-  for (const [name, value] of Object.entries(parts)) data.append(name, value)
-  return data
-}
-
 /** Puts params and proof where the operation carries them. */
 export const toHttp = (
   operation: Operation.Any,
@@ -115,8 +107,8 @@ export const toHttp = (
     case "query":
       return HttpClientRequest.setUrlParams(authorized, parts)
     case "form":
-      return HttpClientRequest.bodyText(authorized, String(new URLSearchParams(parts)), formType)
+      return HttpClientRequest.bodyUrlParams(authorized, parts)
     case "multipart":
-      return HttpClientRequest.bodyFormData(authorized, toFormData(parts))
+      return HttpClientRequest.bodyFormDataRecord(authorized, parts)
   }
 }
