@@ -4,6 +4,7 @@
  * None carries a secret, a signature or a signed URL.
  */
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
@@ -104,11 +105,20 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
 }
 
 /**
- * The request or its answer was lost on the way; whether the service saw it is not known.
+ * The request or its answer was lost on the way, or was stopped before it left.
+ *
+ * - `code`: the cause's own code where it has one, such as `ECONNREFUSED`, `ENOTFOUND` or `CERT_HAS_EXPIRED`.
+ * - `sent`: `no` when nothing of the request has left, so that it may be sent again; `maybe` when the service may have
+ *   seen it.
+ * - `permanent`: whether the same request would fail in the same way: a certificate that is not trusted, an unknown
+ *   host, an HTTP client that changes requests.
  */
 export class TransportFailure extends Schema.TaggedError<TransportFailure>()("TransportFailure", {
   ...subject,
-  problem: Schema.String
+  problem: Schema.String,
+  code: Schema.optionalKey(Schema.String),
+  sent: Schema.Literals(["no", "maybe"]).pipe(Schema.withConstructorDefault(Effect.succeed("maybe" as const))),
+  permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
 }) {
   override get message() {
     return `${this.operation}: ${this.problem}`

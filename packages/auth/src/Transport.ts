@@ -63,6 +63,16 @@ export const isRedirect = (status: number): boolean => status === 0 || (status >
  */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
+/** Statuses below 500 that leave open whether the request was carried out. */
+const openBelow500: ReadonlySet<number> = new Set([408, 409, 423, 425, 429, 499])
+
+/**
+ * Whether a status says for sure that a request was not carried out: 501, and every 4xx except 408, 409, 423, 425, 429
+ * and 499. Any other failure leaves it open, whatever its body says.
+ */
+export const isRefusal = (status: number): boolean =>
+  status === 501 || (status >= 400 && status < 500 && !openBelow500.has(status))
+
 /**
  * The value of a JSON text; none where it is not JSON.
  */

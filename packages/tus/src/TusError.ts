@@ -90,6 +90,18 @@ export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknow
   }
 }
 
+/**
+ * The server counts other bytes than the ones that were handed over: something in between dropped, repeated or changed
+ * some. What is stored under this URL may be wrong, so nothing more is sent there.
+ */
+export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("UploadUntrusted", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return `the server may have stored other bytes than the ones that were sent (${this.problem})`
+  }
+}
+
 /** The upload at this URL, or the source at hand, is not the one that was begun: they differ in `field`. */
 export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("UploadMismatch", {
   field: Schema.Literals(["upload-length", "upload-offset", "upload-metadata", "size", "fingerprint"]),

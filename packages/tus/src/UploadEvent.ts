@@ -11,6 +11,7 @@ import type { UploadUrl } from "./UploadTarget.ts"
  * - `Progress`: `sent` bytes have left, `acknowledged` ones are stored for good. Those that nobody read in time are
  *   left out, only the newest is kept.
  * - `Retrying`: a request failed in a way that can heal; the next one follows after `delay`.
+ * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, for the `reason` given.
  * - `PartCompleted`: every byte of a part is stored, from `start` to `end`.
  * - `Finishing`: the last byte has left; the server stores, or puts parts together, and may take its time.
  * - `Completed`: every byte is stored.
@@ -20,10 +21,11 @@ export type UploadEvent = Data.TaggedEnum<{
   readonly Resumed: { readonly offset: bigint }
   readonly Progress: { readonly sent: bigint; readonly acknowledged: bigint; readonly total: bigint | undefined }
   readonly Retrying: { readonly attempt: number; readonly delay: Duration.Duration; readonly reason: string }
+  readonly Waiting: { readonly reason: string; readonly until: number }
   readonly PartCompleted: { readonly part: number; readonly start: bigint; readonly end: bigint }
   readonly Finishing: { readonly total: bigint }
   readonly Completed: { readonly url: UploadUrl; readonly length: bigint }
 }>
 
-export const { $is, $match, Completed, Created, Finishing, PartCompleted, Progress, Resumed, Retrying } =
+export const { $is, $match, Completed, Created, Finishing, PartCompleted, Progress, Resumed, Retrying, Waiting } =
   Data.taggedEnum<UploadEvent>()

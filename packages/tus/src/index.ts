@@ -1,4 +1,5 @@
 export * as AssemblyUpload from "./AssemblyUpload.ts"
+export * as PieceMemory from "./PieceMemory.ts"
 export * as Transfer from "./Transfer.ts"
 export * as Tus from "./Tus.ts"
 export * as TusError from "./TusError.ts"

@@ -71,7 +71,9 @@ const recorder = (
         _tag: "Concatenating",
         marker,
         urls: urls.map((url) => Redacted.value(url))
-      }))
+      })),
+    untrusted: () => Effect.void,
+    completed: () => Effect.void
   }
 }
 

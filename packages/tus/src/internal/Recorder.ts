@@ -20,6 +20,10 @@ export interface Recorder<E> {
   readonly created: (marker: string, url: UploadUrl) => Effect.Effect<void, E>
   readonly parts: (parts: ReadonlyArray<Part>) => Effect.Effect<void, E>
   readonly concatenating: (marker: string, urls: ReadonlyArray<UploadUrl>) => Effect.Effect<void, E>
+  /** The upload is never to be gone on with; told before the error is. */
+  readonly untrusted: (problem: string) => Effect.Effect<void, E>
+  /** Every byte is stored. */
+  readonly completed: (url: UploadUrl, length: bigint) => Effect.Effect<void, E>
 }
 
 /** Nobody listens: a crash loses the upload. */
@@ -27,5 +31,7 @@ export const none: Recorder<never> = {
   creating: () => Effect.void,
   created: () => Effect.void,
   parts: () => Effect.void,
-  concatenating: () => Effect.void
+  concatenating: () => Effect.void,
+  untrusted: () => Effect.void,
+  completed: () => Effect.void
 }

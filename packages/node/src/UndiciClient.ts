@@ -1,0 +1,22 @@
+/**
+ * The HTTP client of Node that uploads are fastest with.
+ */
+import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+
+/**
+ * Undici over a dispatcher of its own, which nothing else can reach. Uploads use the memory of sent pieces again with
+ * this client, and with no other.
+ *
+ * **Gotchas**
+ *
+ * A client made from this one, by `HttpClient.mapRequest` for example, is another client: its uploads are right as
+ * well, and slower.
+ */
+export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.tap(NodeHttpClient.makeUndici, (client) => Effect.sync(() => PieceMemory.register(client)))
+).pipe(Layer.provide(NodeHttpClient.layerDispatcher))

@@ -1,0 +1,1 @@
+export * as UndiciClient from "./UndiciClient.ts"
