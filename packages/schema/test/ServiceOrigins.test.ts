@@ -1,0 +1,134 @@
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+
+const origins = (baseUrl: string, additional?: ReadonlyArray<string>) =>
+  Result.getOrThrow(ServiceOrigins.make(baseUrl, additional))
+
+const rules = (baseUrl: string, additional: ReadonlyArray<string>) =>
+  Result.match(ServiceOrigins.make(baseUrl, additional), {
+    onSuccess: () => [],
+    onFailure: (problems) => problems.map(({ index, rule }) => `${index}: ${rule}`)
+  })
+
+describe("ServiceOrigins", () => {
+  it("holds the base URL's own origin alone", () => {
+    const own = origins("https://api.example.com/v2")
+    for (const url of [
+      "https://api.example.com/resumable/files/1",
+      "HTTPS://API.Example.com:443/resumable/files/1",
+      "https://api.example.com"
+    ]) {
+      assert.isTrue(ServiceOrigins.includes(own, url), url)
+    }
+    for (const url of [
+      "https://api2.example.com/",
+      "https://api.example.com.evil.example/",
+      "https://api.example.com:8443/",
+      "http://api.example.com/",
+      "https://api.example.com@evil.example/",
+      "https://user@api.example.com/",
+      "https://api.ex%61mple.com/",
+      "https:\\\\api.example.com/",
+      "//api.example.com/",
+      "/resumable/files/1",
+      "http://127.0.0.1/",
+      ""
+    ]) {
+      assert.isFalse(ServiceOrigins.includes(own, url), url)
+    }
+  })
+
+  it("holds the cells of the public service for its base URL, and for no other", () => {
+    for (const baseUrl of ["https://api2.transloadit.com", "https://api2-ada.transloadit.com/"]) {
+      const all = origins(baseUrl)
+      for (const host of ["api2", "api2-ada", "api2-eu-west-1", "api2-1x"]) {
+        assert.isTrue(ServiceOrigins.includes(all, `https://${host}.transloadit.com/resumable/files/1`), host)
+      }
+      for (const host of [
+        "api2-.transloadit.com",
+        "api2-a.b.transloadit.com",
+        "api3-a.transloadit.com",
+        "api2-a.transloadit.com.evil.example",
+        "transloadit.com",
+        "evil.example/api2-a.transloadit.com",
+        "evil.example#.transloadit.com",
+        "api2-ada.transloadit.com:8443"
+      ]) {
+        assert.isFalse(ServiceOrigins.includes(all, `https://${host}`), host)
+      }
+      assert.isFalse(ServiceOrigins.includes(all, "http://api2-ada.transloadit.com/"))
+    }
+    assert.isFalse(ServiceOrigins.includes(origins("https://api.example.com"), "https://api2-ada.transloadit.com/"))
+  })
+
+  it("takes exact origins and patterns besides", () => {
+    const all = origins("https://api.example.com", [
+      "https://Upload.example.com/",
+      "https://up-*.eu.example.com",
+      "https://*-cell.example.com:8443"
+    ])
+    for (const url of [
+      "https://upload.example.com/x",
+      "https://up-1.eu.example.com/x",
+      "https://a-b-cell.example.com:8443/x"
+    ]) {
+      assert.isTrue(ServiceOrigins.includes(all, url), url)
+    }
+    for (const url of [
+      "https://up-1.us.example.com/",
+      "https://up-.eu.example.com/",
+      "https://a-cell.example.com/",
+      "https://up-a.b.eu.example.com/"
+    ]) {
+      assert.isFalse(ServiceOrigins.includes(all, url), url)
+    }
+  })
+
+  it("refuses any other entry, and says which", () => {
+    const wrong = [
+      "https://*.example.com",
+      "https://a.*.example.com",
+      "https://a*.com",
+      "https://a-*-*.example.com",
+      "http://a-*.example.com",
+      "https://*",
+      "*",
+      "a-*.example.com",
+      "https://a-*.example.com/path",
+      "https://upload.example.com/path",
+      "https://upload.example.com?x",
+      "https://user@upload.example.com",
+      "upload.example.com",
+      "ftp://upload.example.com",
+      "http://upload.example.com",
+      "http://127.0.0.1:8080",
+      "https://a-*.-b.example.com",
+      ""
+    ]
+    assert.deepStrictEqual(
+      rules("https://api.example.com", wrong).map((line) => Number(line.split(":")[0])),
+      wrong.map((_, index) => index)
+    )
+    assert.deepStrictEqual(rules("https://api.example.com", ["http://127.0.0.1:8080"]), [
+      "0: Expected https (http on loopback only where the base URL is on loopback)"
+    ])
+  })
+
+  it("takes http on loopback where the base URL is there", () => {
+    const all = origins("http://127.0.0.1:3000", ["http://localhost:4000"])
+    assert.isTrue(ServiceOrigins.includes(all, "http://127.0.0.1:3000/resumable/files/1"))
+    assert.isTrue(ServiceOrigins.includes(all, "http://localhost:4000/resumable/files/1"))
+    assert.isFalse(ServiceOrigins.includes(all, "http://127.0.0.1:3001/resumable/files/1"))
+  })
+
+  it("keeps entries in a normal form that makes the same origins again", () => {
+    const { entries } = origins("https://API2.transloadit.com:443/", ["https://UP-*.example.com:443/"])
+    assert.deepStrictEqual(entries, [
+      "https://api2.transloadit.com",
+      "https://api2-*.transloadit.com",
+      "https://up-*.example.com"
+    ])
+    assert.deepStrictEqual(origins(entries[0], entries.slice(1)).entries, entries)
+  })
+})
