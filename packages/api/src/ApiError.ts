@@ -69,7 +69,8 @@ export const invalidRequest = (operation: string, issue: SchemaIssue.Issue): Inv
  * The service does not accept who asks: an unknown key, a wrong or used signature, a missing scope, an expired token.
  *
  * `clockSkew` is how far the clock of the service is ahead of ours (negative: behind), in milliseconds, where the code
- * is AUTH_EXPIRED and the answer told its time. One attempt with that corrected has failed as well.
+ * is AUTH_EXPIRED and the answer told its time. One attempt with that corrected has failed as well, or it is more than the
+ * `maxClockSkew` of the client and was not corrected.
  */
 export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFailed>()("AuthenticationFailed", {
   ...Details.fields,
@@ -78,6 +79,9 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 
 /**
  * Too many requests; `retryAfter` is how long the service asks to wait, zero where it names nothing.
+ *
+ * Status 0 stands for the program's own rate limiter (`Guard.layerRateLimiter`), which sent nothing; `retryAfter` is then
+ * the time until it has a permit.
  */
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   ...Details.fields,

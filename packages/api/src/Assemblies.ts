@@ -5,7 +5,13 @@
  */
 export { Cancel, cancel } from "./internal/assemblies/cancel.ts"
 export { Create, create, type CreateOptions } from "./internal/assemblies/create.ts"
-export { awaitCompletion, type FollowOptions, watch } from "./internal/assemblies/follow.ts"
+export {
+  type AwaitOptions,
+  awaitCompletion,
+  checkAwaitOptions,
+  type FollowOptions,
+  watch
+} from "./internal/assemblies/follow.ts"
 export { Get, get } from "./internal/assemblies/get.ts"
 export { List, list, listAll, listPages } from "./internal/assemblies/list.ts"
 export { Statistics, statistics } from "./internal/assemblies/statistics.ts"

@@ -1,7 +1,9 @@
 /**
  * The interpreter of operations: one description in, one typed Effect out.
  */
+import * as Admission from "@assembly-effect/auth/Admission"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Settings from "@assembly-effect/auth/Settings"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
@@ -12,11 +14,11 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 import * as Attempt from "./internal/attempt.ts"
+import * as ClockSkew from "./internal/clockSkew.ts"
 import * as Persist from "./internal/persist.ts"
 import * as Request from "./internal/request.ts"
 import * as Telemetry from "./internal/telemetry.ts"
@@ -27,7 +29,7 @@ import * as Transport from "./Transport.ts"
 
 /**
  * Runs operations against one base URL. `open` reads an address that a Status names, such as its update stream; no
- * credential goes there. A client that has none, such as a stub in a test, makes `Assemblies.watch` poll.
+ * credential goes there, and the head of its answer has to come within `requestTimeout`. A client that has none, such as a stub in a test, makes `Assemblies.watch` poll.
  */
 export class AssemblyClient extends Context.Service<
   AssemblyClient,
@@ -39,20 +41,30 @@ export class AssemblyClient extends Context.Service<
     readonly open?: (
       url: ServiceUrl,
       options: Transport.Subject & { readonly accept: string }
-    ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ApiError.TransportFailure, Scope.Scope>
+    ) => Effect.Effect<
+      HttpClientResponse.HttpClientResponse,
+      ApiError.TransportFailure | ApiError.RateLimited | ApiError.TimedOut,
+      Scope.Scope
+    >
   }
 >()("@assembly-effect/api/AssemblyClient") {}
 
 /**
  * - `baseUrl`: https, or http on loopback; credentials go nowhere else.
- * - `requestTimeout`: for one request with its whole answer, 1 minute by default.
+ * - `requestTimeout`: for one request with its whole answer, 1 minute by default. The wait for a permit of a rate limiter
+ *   (`Guard`) is not part of it.
  * - `deadline`: for all attempts of one operation with the pauses between them, 5 minutes by default.
+ * - `maxClockSkew`: how far a clock of the service may be off for signatures to be corrected by it, 1 hour by default.
+ *   Beyond it `AuthenticationFailed` tells the skew.
  * - `maxResponseBytes`: of one answer, 32 MiB by default.
+ *
+ * Each duration is positive and finite; else the Layer fails with `InvalidRequest`.
  */
 export interface Options {
   readonly baseUrl: string | URL
   readonly requestTimeout?: Duration.Input | undefined
   readonly deadline?: Duration.Input | undefined
+  readonly maxClockSkew?: Duration.Input | undefined
   readonly maxResponseBytes?: number | undefined
 }
 
@@ -70,11 +82,24 @@ const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl,
     )
   )
 
+const checkLimits = (options: Options): Effect.Effect<void, ApiError.InvalidRequest> => {
+  const issues = Settings.issues({
+    requestTimeout: Settings.duration(options.requestTimeout),
+    deadline: Settings.duration(options.deadline),
+    maxClockSkew: Settings.duration(options.maxClockSkew),
+    maxResponseBytes: Settings.whole(options.maxResponseBytes, 1)
+  })
+  return issues.length === 0
+    ? Effect.void
+    : Effect.fail(new ApiError.InvalidRequest({ operation: "AssemblyClient.layer", issues }))
+}
+
 /**
  * A client from the HttpClient and the Authenticator of the context, and its `RetryPolicy`. Fails with `InvalidRequest`
- * when the base URL is not one to send credentials to.
+ * when the base URL is not one to send credentials to, or an option is no limit.
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
+  yield* checkLimits(options)
   const baseUrl = yield* checkBaseUrl(options.baseUrl)
   const environment: Attempt.Environment = {
     baseUrl,
@@ -82,12 +107,18 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     http: yield* HttpClient.HttpClient,
     maxBytes: options.maxResponseBytes ?? 32 * 1024 * 1024
   }
-  const limits: Persist.Limits = {
-    policy: yield* RetryPolicy.RetryPolicy,
+  const builtIn = { policy: yield* RetryPolicy.RetryPolicy, gate: yield* Admission.Admission }
+  const times = {
     requestTimeout: Duration.toMillis(options.requestTimeout ?? 60_000),
     deadline: Duration.toMillis(options.deadline ?? 300_000),
-    clockSkew: yield* Ref.make(0)
+    skew: yield* ClockSkew.make(Duration.toMillis(options.maxClockSkew ?? 3_600_000))
   }
+
+  /** What is provided for the call comes before what the client was built with. */
+  const limits = Effect.gen(function* (): Effect.fn.Return<Persist.Limits> {
+    const policy = (yield* RetryPolicy.RetryPolicy) ?? builtIn.policy ?? RetryPolicy.standard
+    return { ...times, policy, gate: yield* Admission.gate(builtIn.gate) }
+  })
 
   const compile = (operation: Operation.Any) => {
     const encode = Request.encoder(operation, baseUrl)
@@ -96,7 +127,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 
     return (input: Operation.Input<Operation.Any>) =>
       encode(input).pipe(
-        Effect.flatMap((encoded) => Persist.persist(operation, limits, (conditions) => attempt(encoded, conditions))),
+        Effect.zip(limits),
+        Effect.flatMap(([encoded, limited]) =>
+          Persist.persist(operation, limited, (conditions) => attempt(encoded, conditions))
+        ),
         observe
       )
   }
@@ -115,8 +149,18 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       // The codecs of `operation` decode `Success` and raise `Failure`; TypeScript cannot follow them through the table.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
       interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
-    open: (url, { accept, ...subject }) =>
-      Transport.execute(environment.http, HttpClientRequest.get(Redacted.value(url), { accept }), subject)
+    open: Effect.fnUntraced(function* (address, { accept, ...subject }) {
+      const url = Redacted.value(address)
+      const { deadline, gate, requestTimeout } = yield* limits
+      const after = Duration.millis(Math.min(requestTimeout, deadline))
+      yield* Transport.admit(gate, url, subject, Duration.millis(deadline))
+      return yield* Transport.execute(environment.http, HttpClientRequest.get(url, { accept }), subject).pipe(
+        Effect.timeoutOrElse({
+          duration: after,
+          orElse: () => Effect.fail(new ApiError.TimedOut({ ...subject, after }))
+        })
+      )
+    })
   })
 })
 

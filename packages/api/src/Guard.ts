@@ -1,47 +1,26 @@
 /**
- * What stands in front of the HttpClient: a rate limiter and a circuit breaker, each one Layer.
+ * What stands between a program and the service: a rate limiter and a circuit breaker, each one Layer.
  *
- * Both are Effect's own. They serve `api` and `tus` alike, count by origin, and add nothing to an error channel: a
- * request that they do not let through is a `TransportFailure` that says so.
+ * Both count by Effect's own modules and by origin, serve `api`, `auth` and `tus` alike, and add nothing to an error
+ * channel: what the limiter does not let through in time is `RateLimited`, what the breaker does not is a
+ * `TransportFailure` that says so.
  *
  * Not part of the index: `import * as Guard from "@assembly-effect/api/Guard"`.
  */
-import * as Transport from "@assembly-effect/auth/Transport"
-import * as Wait from "@assembly-effect/auth/Wait"
+import * as Admission from "@assembly-effect/auth/Admission"
+import * as Settings from "@assembly-effect/auth/Settings"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
+import * as ApiError from "./ApiError.ts"
+import * as Lanes from "./internal/lanes.ts"
 
 const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL(url).origin
-
-/** No answer about a rate limit is larger than a few hundred bytes. */
-const maxBytes = 64 * 1024
-
-/**
- * A 429 whose body names the wait (`retryIn`) says it in `Retry-After` as well, which is all that the limiter reads. What
- * is no text of that size is left out: the status alone says it then.
- */
-const withRetryAfter = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
-  if (response.status !== 429) return response
-  const { headers, request, status } = response
-  const text = yield* Effect.catchTag(Transport.readText(response, { maxBytes }), "UnreadableBody", () =>
-    Effect.succeed("")
-  )
-  const wait = yield* Wait.named(headers, Option.getOrUndefined(Transport.parseJson(text)))
-  const told = Option.match(wait, {
-    onNone: () => headers,
-    onSome: (duration) => Headers.set(headers, "retry-after", String(Math.ceil(Duration.toSeconds(duration))))
-  })
-  return HttpClientResponse.fromWeb(request, new Response(text, { status, headers: { ...told } }))
-})
 
 /** The client behind a guard, with what the guard fails with as an error of a client. */
 const guard = <E>(
@@ -63,36 +42,44 @@ const guard = <E>(
   )
 
 /**
- * At most `limit` requests to one origin in each `window`; by a token bucket where `algorithm` says so.
+ * At most `limit` requests to one origin in each `window`; by a token bucket where `algorithm` says so. `maxPause` is the
+ * longest pause that a rate limit of the service makes, 1 hour by default and at most.
  */
 export interface RateLimit {
   readonly limit: number
   readonly window: Duration.Input
   readonly algorithm?: "fixed-window" | "token-bucket" | undefined
+  readonly maxPause?: Duration.Input | undefined
+}
+
+const check = (options: RateLimit): Effect.Effect<void, ApiError.InvalidRequest> => {
+  const issues = Settings.issues({
+    limit: Settings.whole(options.limit, 1),
+    window: Settings.duration(options.window),
+    maxPause: Settings.duration(options.maxPause)
+  })
+  return issues.length === 0
+    ? Effect.void
+    : Effect.fail(new ApiError.InvalidRequest({ operation: "Guard.layerRateLimiter", issues }))
 }
 
 /**
- * {@link layerRateLimiter} with the limiter of the context, which several processes may share.
+ * {@link layerRateLimiter} with the limiter of the context, which several processes may share. Each process lets its own
+ * requests through in their order; between processes no order is kept.
  */
 export const layerRateLimiterNoDeps = (
   options: RateLimit
-): Layer.Layer<HttpClient.HttpClient, never, HttpClient.HttpClient | RateLimiter.RateLimiter> =>
+): Layer.Layer<never, ApiError.InvalidRequest, RateLimiter.RateLimiter> =>
   Layer.effect(
-    HttpClient.HttpClient,
+    Admission.Admission,
     Effect.gen(function* () {
-      const client = HttpClient.transformResponse(
-        yield* HttpClient.HttpClient,
-        Effect.flatMap((response) => withRetryAfter(response))
-      )
-      const limiter = yield* RateLimiter.RateLimiter
-      // Retries are the business of the RetryPolicy, which signs each attempt anew.
-      const limited = HttpClient.withRateLimiter(client, {
-        ...options,
-        limiter,
-        key: origin,
-        times: 0
+      yield* check(options)
+      return Lanes.make(yield* RateLimiter.RateLimiter, {
+        limit: options.limit,
+        window: Duration.fromInputUnsafe(options.window),
+        algorithm: options.algorithm ?? "fixed-window",
+        maxPause: Duration.min(Duration.fromInputUnsafe(options.maxPause ?? Lanes.longestPause), Lanes.longestPause)
       })
-      return guard(client, limited, "the rate limiter does not work")
     })
   )
 
@@ -100,19 +87,29 @@ export const layerRateLimiterNoDeps = (
  * Delays requests so that an origin gets no more than its limit. After a 429 that names a wait, by `Retry-After` or by
  * `retryIn` in its body, every request to that origin waits, whoever sent the first one.
  *
- * The delay counts towards the `requestTimeout` of the client, since the signature ages meanwhile.
+ * **Details**
+ *
+ * A request waits before it is signed and before its `requestTimeout` or `stallTimeout` begins, in the order of arrival.
+ * One whose `deadline` comes before its turn fails at once with `RateLimited`, which tells the wait. A permit is used up
+ * only by a request that leaves.
+ *
+ * Each Layer counts for itself. What it is provided to is what it limits: a client, its `Tokens`, uploads, or the whole
+ * program.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(
- *   Layer.provide(Guard.layerRateLimiter({ limit: 10, window: "1 second" })),
- *   Layer.provide(FetchHttpClient.layer)
+ *   Layer.provideMerge(Guard.layerRateLimiter({ limit: 10, window: "1 second" })),
+ *   Layer.provideMerge(FetchHttpClient.layer)
  * )
  */
-export const layerRateLimiter = (
-  options: RateLimit
-): Layer.Layer<HttpClient.HttpClient, never, HttpClient.HttpClient> =>
-  layerRateLimiterNoDeps(options).pipe(
-    Layer.provide(RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory)))
+export const layerRateLimiter = (options: RateLimit): Layer.Layer<never, ApiError.InvalidRequest> =>
+  Layer.unwrap(
+    // `layerStoreMemory` is one value: without `fresh` all limiters of a program would share its counters.
+    Effect.sync(() =>
+      layerRateLimiterNoDeps(options).pipe(
+        Layer.provide(Layer.fresh(RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))))
+      )
+    )
   )
 
 /**

@@ -1,12 +1,14 @@
 /**
  * When a failed request is sent again, and after which pause.
  */
+import * as Settings from "@assembly-effect/auth/Settings"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
+import * as ApiError from "./ApiError.ts"
 import type * as Operation from "./Operation.ts"
 
 /**
@@ -52,6 +54,8 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
  * - `maxPause`: of our own pauses, 10 seconds by default.
  * - `maxWait`: of the wait that an answer names, 1 minute by default. A longer one is not shortened: the error is told
  *   instead, with the wait.
+ *
+ * Each duration is positive and finite, and `retries` a whole number; else the Layer fails with `InvalidRequest`.
  */
 export interface Options {
   readonly retries?: number | undefined
@@ -60,17 +64,11 @@ export interface Options {
   readonly maxWait?: Duration.Input | undefined
 }
 
-/**
- * Retries what {@link isRetryable} allows.
- *
- * Our own pauses are between half and the whole of the doubling time. A wait that the answer names, 0 too, is kept at
- * least, with up to one such pause on top, so that clients that were refused together do not come back together.
- */
-export const make = (options?: Options): Policy => {
-  const retries = options?.retries ?? 4
-  const base = Duration.toMillis(options?.base ?? 250)
-  const maxPause = Duration.toMillis(options?.maxPause ?? 10_000)
-  const maxWait = Duration.toMillis(options?.maxWait ?? 60_000)
+const withLimits = (options: Options): Policy => {
+  const retries = options.retries ?? 4
+  const base = Duration.toMillis(options.base ?? 250)
+  const maxPause = Duration.toMillis(options.maxPause ?? 10_000)
+  const maxWait = Duration.toMillis(options.maxWait ?? 60_000)
 
   return {
     next: (failure) => {
@@ -85,22 +83,47 @@ export const make = (options?: Options): Policy => {
   }
 }
 
+/**
+ * A policy that retries what {@link isRetryable} allows.
+ *
+ * Our own pauses are between half and the whole of the doubling time. A wait that the answer names, 0 too, is kept at
+ * least, with up to one such pause on top, so that clients that were refused together do not come back together.
+ */
+export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.InvalidRequest> => {
+  const issues = Settings.issues({
+    retries: Settings.whole(options.retries, 0),
+    base: Settings.duration(options.base),
+    maxPause: Settings.duration(options.maxPause),
+    maxWait: Settings.duration(options.maxWait)
+  })
+  return issues.length === 0
+    ? Effect.succeed(withLimits(options))
+    : Effect.fail(new ApiError.InvalidRequest({ operation: "RetryPolicy.layer", issues }))
+}
+
+/** The policy where no other is provided: {@link make} with its defaults. */
+export const standard: Policy = withLimits({})
+
 /** Gives up after the first attempt. */
 export const none: Policy = { next: () => Effect.succeedNone }
 
 /**
- * The policy of a client, {@link make} with its defaults where no other is provided. The client reads it when it is
- * built.
+ * The policy of an operation: the one that is provided for the call, else the one that its client was built with, else
+ * {@link standard}.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(RetryPolicy.layer({ retries: 8 })))
+ *
+ * @example
+ * Assemblies.get(assemblyId).pipe(Effect.provide(RetryPolicy.layerNone))
  */
-export const RetryPolicy = Context.Reference<Policy>("@assembly-effect/api/RetryPolicy", {
-  defaultValue: () => make()
+export const RetryPolicy = Context.Reference<Policy | undefined>("@assembly-effect/api/RetryPolicy", {
+  defaultValue: () => undefined
 })
 
-/** Another number of retries, other pauses. */
-export const layer = (options: Options): Layer.Layer<never> => Layer.succeed(RetryPolicy, make(options))
+/** Another number of retries, other pauses; for a client, or for one call. */
+export const layer = (options: Options): Layer.Layer<never, ApiError.InvalidRequest> =>
+  Layer.effect(RetryPolicy, make(options))
 
 /** No retries: every failure is told at once. */
 export const layerNone: Layer.Layer<never> = Layer.succeed(RetryPolicy, none)

@@ -1,14 +1,19 @@
 /**
  * One HTTP exchange of an operation or an upload: the rules of `@assembly-effect/auth/Transport`, the errors of the api.
  */
+import * as Admission from "@assembly-effect/auth/Admission"
 import * as Transport from "@assembly-effect/auth/Transport"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
+
+export { gate, pause, raceFromDeparture } from "@assembly-effect/auth/Admission"
 
 /** Which operation a request belongs to, and the Assembly where its path names one. */
 export interface Subject {
@@ -23,6 +28,32 @@ export const toFailure =
   (subject: Subject) =>
   (error: HttpClientError.HttpClientError): ApiError.TransportFailure =>
     new ApiError.TransportFailure({ ...subject, problem: Transport.problem(error) })
+
+/**
+ * Waits until a request to `url` may leave, before its own time begins, and answers how long that took. Without a rate
+ * limiter that is at once. Whoever sends asks here first, for each request.
+ *
+ * `RateLimited` tells the wait for a permit that is longer than `patience`; nothing was sent.
+ */
+export const admit = (
+  gate: Admission.Gate,
+  url: string,
+  subject: Subject,
+  patience?: Duration.Duration
+): Effect.Effect<Duration.Duration, ApiError.RateLimited | ApiError.TransportFailure> =>
+  Effect.mapError(Admission.enter(gate, url, patience), ({ message, wait }) =>
+    Option.match(wait, {
+      onNone: () => new ApiError.TransportFailure({ ...subject, problem: message, sent: "no" }),
+      onSome: (retryAfter) =>
+        new ApiError.RateLimited({
+          code: "",
+          status: 0,
+          message: `${subject.operation}: ${message}`,
+          ...(subject.assemblyId === undefined ? undefined : { assemblyId: subject.assemblyId }),
+          retryAfter
+        })
+    })
+  )
 
 /**
  * Sends a request, in a scope that frees its connection. A redirect is not followed, and the HTTP client's own span is

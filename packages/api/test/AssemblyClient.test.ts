@@ -2,6 +2,7 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
+import * as Guard from "@assembly-effect/api/Guard"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Undici from "@effect/platform-node/NodeHttpClient"
@@ -17,11 +18,12 @@ import * as Logger from "effect/Logger"
 import * as Metric from "effect/Metric"
 import * as References from "effect/References"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Tracer from "effect/Tracer"
 import type { Socket } from "node:net"
 import * as Service from "./utils/FakeService.ts"
-import { assemblyId, cases } from "./utils/operations.ts"
+import { assemblyId, cases, status } from "./utils/operations.ts"
 import * as Server from "./utils/ScriptedServer.ts"
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
@@ -127,12 +129,14 @@ describe("a wrong clock", () => {
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const hour = 3_600_000
+      const ahead = "Thu, 01 Jan 2026 01:00:00 GMT"
+      const behind = "Wed, 31 Dec 2025 23:00:00 GMT"
       const service = Service.make(
-        expired("Thu, 01 Jan 2026 01:00:00 GMT"),
-        Service.json(200, []),
-        Service.json(200, []),
-        expired("Wed, 31 Dec 2025 23:00:00 GMT"),
-        Service.json(200, [])
+        expired(ahead),
+        Service.json(200, [], { date: ahead }),
+        Service.json(200, [], { date: ahead }),
+        expired(behind),
+        Service.json(200, [], { date: behind })
       )
       const list = Assemblies.list({ fromDate })
       yield* Effect.all([list, list, list]).pipe(provide(service))
@@ -140,6 +144,67 @@ describe("a wrong clock", () => {
       assert.deepStrictEqual(
         later.map((expiry) => expiry - first),
         [hour, hour, hour, -hour]
+      )
+    })
+  )
+
+  it.effect.each([
+    ["Fri, 31 Dec 9999 23:59:59 GMT", undefined, 1],
+    ["Thu, 01 Jan 2026 01:00:01 GMT", undefined, 1],
+    ["Wed, 31 Dec 2025 22:59:59 GMT", undefined, 1],
+    ["Thu, 01 Jan 2026 01:00:01 GMT", "2 hours", 2],
+    ["Thu, 01 Jan 2026 00:10:00 GMT", "5 minutes", 1]
+  ] as const)("is not corrected beyond its maximum (%s, %s)", ([date, maxClockSkew, requests]) =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const service = Service.make(expired(date))
+      const client = Service.client(service, { maxClockSkew }).pipe(Layer.provide(RetryPolicy.layerNone))
+      const error = yield* Assemblies.list({ fromDate }).pipe(Effect.provide(client), Effect.flip)
+      assert.deepInclude(error, {
+        _tag: "AuthenticationFailed",
+        code: "AUTH_EXPIRED",
+        clockSkew: Date.parse(date) - Date.UTC(2026, 0, 1)
+      })
+      assert.strictEqual(service.requests.length, requests)
+    })
+  )
+
+  it.effect("is not taken for one after a single wrong Date: the next operations sign as before", () =>
+    Effect.gen(function* () {
+      const now = "Thu, 01 Jan 2026 00:00:00 GMT"
+      const answers = [
+        Service.json(200, [], { date: now }),
+        Service.json(404, { error: "X" }, { date: now }),
+        expired("Wed, 31 Dec 2025 23:30:00 GMT"),
+        Service.json(200, [])
+      ]
+      for (const answer of answers) {
+        yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+        const service = Service.make(expired("Thu, 01 Jan 2026 00:50:00 GMT"), answer, Service.json(200, []))
+        const list = Effect.ignore(Assemblies.list({ fromDate }))
+        yield* Effect.all([list, list]).pipe(provide(service))
+        const [first = 0, second = 0, third = 0] = expiries(service)
+        assert.deepStrictEqual([second - first, third - first], [3_000_000, 0])
+      }
+    })
+  )
+
+  it.effect("is taken back when the service tells another time", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1))
+      const ahead = "Thu, 01 Jan 2026 00:30:00 GMT"
+      const service = Service.make(
+        expired(ahead),
+        Service.json(200, [], { date: ahead }),
+        Service.json(200, [], { date: "Thu, 01 Jan 2026 00:00:00 GMT" }),
+        Service.json(200, [])
+      )
+      const list = Assemblies.list({ fromDate })
+      yield* Effect.all([list, list, list]).pipe(provide(service))
+      const [first = 0, ...later] = expiries(service)
+      assert.deepStrictEqual(
+        later.map((expiry) => expiry - first),
+        [1_800_000, 1_800_000, 0]
       )
     })
   )
@@ -160,6 +225,67 @@ describe("a wrong clock", () => {
       const error = yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.flip)
       assert.strictEqual(error._tag, "AuthenticationFailed")
       assert.strictEqual(service.requests.length, 1)
+    })
+  )
+})
+
+describe("options", () => {
+  const refused = (options: Omit<AssemblyClient.Options, "baseUrl">) =>
+    Effect.flip(
+      Layer.build(
+        AssemblyClient.layer({ baseUrl: "https://api2.example.com", ...options }).pipe(
+          Layer.provide([Service.authenticated, Service.make().layer])
+        )
+      )
+    ).pipe(Effect.scoped)
+
+  it.effect.each([
+    ["requestTimeout", Number.NaN],
+    ["requestTimeout", 0],
+    ["deadline", -1],
+    ["deadline", Number.POSITIVE_INFINITY],
+    ["maxClockSkew", "Infinity"]
+  ] as const)("that are no durations are refused: %s %s", ([name, value]) =>
+    Effect.gen(function* () {
+      const { message } = yield* refused({ [name]: value })
+      assert.strictEqual(
+        message,
+        `AssemblyClient.layer: ${name}: Expected a positive, finite duration, got ${String(value)}`
+      )
+    })
+  )
+
+  it.effect("that are several wrong ones are all told", () =>
+    Effect.gen(function* () {
+      const { issues } = yield* refused({ requestTimeout: -1, maxResponseBytes: 0.5 })
+      assert.deepStrictEqual(
+        issues.map(({ path }) => path),
+        [["requestTimeout"], ["maxResponseBytes"]]
+      )
+    })
+  )
+
+  it.effect("of a policy, a limiter and a follower are checked as well", () =>
+    Effect.gen(function* () {
+      const layers = [
+        RetryPolicy.layer({ retries: Number.NaN, base: 0, maxPause: -1, maxWait: Number.NaN }),
+        Guard.layerRateLimiter({ limit: 0, window: Number.NaN, maxPause: 0 })
+      ]
+      for (const layer of layers) {
+        const { issues } = yield* Effect.flip(Effect.scoped(Layer.build(layer)))
+        assert.isAtLeast(issues.length, 3)
+      }
+      const service = Service.make(Service.json(200, status))
+      const options = { interval: 0, maxInterval: Number.NaN, maxWait: -1 }
+      const followers = [
+        Assemblies.awaitCompletion(assemblyId, options),
+        Stream.runDrain(Assemblies.watch(assemblyId, options))
+      ]
+      for (const follower of followers) {
+        const error: object = yield* follower.pipe(provide(service), Effect.flip)
+        assert.deepPropertyVal(error, "_tag", "InvalidRequest")
+      }
+      assert.isEmpty(service.requests)
     })
   )
 })

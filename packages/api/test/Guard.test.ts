@@ -1,12 +1,17 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Guard from "@assembly-effect/api/Guard"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { HttpClient } from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
@@ -14,7 +19,10 @@ import { assemblyId, status } from "./utils/operations.ts"
 const ok = Service.json(200, status)
 
 /** The scripted service behind a guard, and when each request reached it, in seconds. */
-const guarded = (guard: Layer.Layer<HttpClient, never, HttpClient>, ...lines: ReadonlyArray<Service.Line>) => {
+const guarded = (
+  guard: Layer.Layer<never, ApiError.InvalidRequest> | Layer.Layer<HttpClient, never, HttpClient>,
+  ...lines: ReadonlyArray<Service.Line>
+) => {
   const times: Array<number> = []
   const service = Service.make(
     ...lines.map(
@@ -26,10 +34,12 @@ const guarded = (guard: Layer.Layer<HttpClient, never, HttpClient>, ...lines: Re
           })
     )
   )
-  const layer = Service.client({ ...service, layer: Layer.provide(guard, service.layer) }).pipe(
-    Layer.provide(RetryPolicy.layerNone)
+  const client = AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
+    Layer.provide(guard),
+    Layer.provide([Service.authenticated, service.layer, RetryPolicy.layerNone]),
+    Layer.orDie
   )
-  return { times, layer }
+  return { times, layer: client }
 }
 
 const passTime = (seconds: number) =>
@@ -55,13 +65,14 @@ describe("a rate limiter", () => {
   )
 
   it.effect.each([
-    ["Retry-After", Service.json(429, { error: "RATE_LIMIT_REACHED" }, { "retry-after": "7" })],
-    ["retryIn", Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 6.5 } })],
+    ["Retry-After", 7, Service.json(429, { error: "RATE_LIMIT_REACHED" }, { "retry-after": "7" })],
+    ["retryIn", 6.5, Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 6.5 } })],
     [
       "the longer of both",
+      7,
       Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 7 } }, { "retry-after": "2" })
     ]
-  ] as const)("makes every request to the origin wait after a 429, which is still told: %s", ([, limited]) =>
+  ] as const)("makes every request to the origin wait after a 429, which is still told: %s", ([, wait, limited]) =>
     Effect.gen(function* () {
       const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 100, window: "1 second" }), limited, ok)
       const both = Effect.gen(function* () {
@@ -74,7 +85,7 @@ describe("a rate limiter", () => {
       const first = yield* Fiber.join(fiber)
       assert.deepInclude(first, { _tag: "RateLimited", code: "RATE_LIMIT_REACHED", status: 429 })
       assert.strictEqual(times.length, 2)
-      assert.isAtLeast(times[1] ?? 0, 7)
+      assert.isAtLeast(times[1] ?? 0, wait)
     })
   )
 
@@ -84,6 +95,120 @@ describe("a rate limiter", () => {
       const { layer } = guarded(Guard.layerRateLimiter({ limit: 100, window: "1 second" }), endless)
       const error = yield* Effect.flip(Effect.provide(get, layer))
       assert.deepInclude(error, { _tag: "RateLimited", status: 429 })
+    })
+  )
+})
+
+/** Runs on the TestClock to the end of an effect. */
+const toEnd = <A, E>(effect: Effect.Effect<A, E>, seconds: number) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(effect)
+    for (let second = 0; second < seconds && fiber.pollUnsafe() === undefined; second++) yield* passTime(1)
+    return yield* Fiber.join(fiber)
+  })
+
+describe("the wait for a permit", () => {
+  it.effect("is not part of a request: 200 reads at one a second all succeed", () =>
+    Effect.gen(function* () {
+      const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 second" }), ok)
+      const tags = Effect.forEach(
+        Array.from({ length: 200 }),
+        () => Effect.map(Effect.result(get), (result) => (Result.isFailure(result) ? result.failure._tag : "read")),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(new Set(yield* toEnd(Effect.provide(tags, layer), 400)), new Set(["read"]))
+      assert.deepStrictEqual(
+        times,
+        Array.from({ length: 200 }, (_, second) => second)
+      )
+    })
+  )
+
+  it.effect("fails at once where it would end after the deadline, and takes no permit", () =>
+    Effect.gen(function* () {
+      const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 minute" }), ok)
+      const outcome = Effect.flatMap(Effect.result(get), (result) =>
+        Effect.map(Clock.currentTimeMillis, (now) => ({ result, second: now / 1000 }))
+      )
+      // Five minutes are the deadline: the sixth would begin when it is over.
+      const all = Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => outcome, { concurrency: "unbounded" })
+      const outcomes = yield* toEnd(Effect.provide(all, layer), 400)
+      assert.deepStrictEqual(times, [0, 60, 120, 180, 240])
+      for (const { result, second } of outcomes.slice(5)) {
+        assert.strictEqual(second, 0)
+        assert(Result.isFailure(result) && result.failure._tag === "RateLimited")
+        assert.strictEqual(result.failure.status, 0)
+        assert.strictEqual(Duration.toSeconds(result.failure.retryAfter), 300)
+        assert.strictEqual(
+          result.failure.message,
+          "Assemblies.get: the rate limiter has no permit for 300 s; nothing was sent"
+        )
+      }
+    })
+  )
+
+  it.effect.each(["fixed-window", "token-bucket"] as const)(
+    "leaves the permit to the next one when a fiber is interrupted (%s)",
+    (algorithm) =>
+      Effect.gen(function* () {
+        const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 1, window: "10 seconds", algorithm }), ok)
+        const program = Effect.gen(function* () {
+          yield* get
+          const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(get))
+          yield* Effect.sleep("5 seconds")
+          yield* Effect.forEach(waiting.slice(0, 2), Fiber.interrupt)
+          yield* Fiber.joinAll(waiting.slice(2))
+        })
+        yield* toEnd(Effect.provide(program, layer), 100)
+        assert.deepStrictEqual(times, [0, 10])
+      })
+  )
+
+  it.effect("does not age the signature: it is made when the request leaves", () =>
+    Effect.gen(function* () {
+      const service = Service.make(Service.json(200, []))
+      const client = Service.client(service).pipe(
+        Layer.provide(Guard.layerRateLimiter({ limit: 1, window: "4 minutes" })),
+        Layer.orDie
+      )
+      const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+      yield* toEnd(Effect.provide(Effect.all([list, list]), client), 300)
+      const [first = 0, second = 0] = service.requests.map((url) =>
+        Date.parse(JSON.parse(url.searchParams.get("params") ?? "").auth.expires)
+      )
+      assert.strictEqual(second - first, 240_000)
+    })
+  )
+
+  it.effect("is at most maxPause after a 429, whatever wait it names; the error tells it all", () =>
+    Effect.gen(function* () {
+      const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 1e300 } })
+      const guard = Guard.layerRateLimiter({ limit: 100, window: "1 second", maxPause: "2 minutes" })
+      const { layer, times } = guarded(guard, limited, ok)
+      const program = Effect.gen(function* () {
+        const error = yield* Effect.flip(get)
+        assert(error._tag === "RateLimited")
+        assert.isAbove(Duration.toSeconds(error.retryAfter), 1e12)
+        yield* get
+      })
+      yield* toEnd(Effect.provide(program, layer), 200)
+      assert.deepStrictEqual(times, [0, 120])
+    })
+  )
+
+  it.effect("is counted by each Layer for itself, and by one Layer for all who use it", () =>
+    Effect.gen(function* () {
+      const first = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 hour" }), ok)
+      const second = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 hour" }), ok)
+      yield* Effect.andThen(Effect.provide(get, first.layer), Effect.provide(get, second.layer))
+      assert.deepStrictEqual([first.times, second.times], [[0], [0]])
+
+      const shared = Guard.layerRateLimiter({ limit: 1, window: "1 hour" })
+      const [one, other] = [guarded(shared, ok), guarded(shared, ok)]
+      const both = Effect.all([Effect.provide(get, one.layer), Effect.provide(Effect.flip(get), other.layer)])
+      const [, error] = yield* both.pipe(Effect.provide(shared))
+      assert.strictEqual(error._tag, "RateLimited")
+      assert.deepStrictEqual([one.times, other.times], [[0], []])
     })
   )
 })

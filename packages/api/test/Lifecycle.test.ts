@@ -1,10 +1,12 @@
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
@@ -172,6 +174,41 @@ describe("awaitCompletion", () => {
   )
 })
 
+describe("a wait that a rate limit names", () => {
+  const named = (retryIn: unknown) =>
+    Service.json(429, { error: "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED", info: { retryIn } })
+  const followers: ReadonlyArray<Effect.Effect<unknown, AnyError, AssemblyClient>> = [
+    Assemblies.awaitCompletion(assemblyId, { timeout: "1 day" }),
+    Stream.runDrain(Assemblies.watch(assemblyId))
+  ]
+
+  it.effect.each([61, 999_999_999, 1e300, 1e306])("of %s seconds is told, not waited for", (seconds) =>
+    Effect.gen(function* () {
+      for (const follow of followers) {
+        const { requests, result } = yield* outcome(follow, busy, named(seconds), completed)
+        assert.strictEqual(result._tag, "Failure")
+        if (result._tag !== "Failure") continue
+        const error = result.failure
+        assert(error instanceof ApiError.RateLimited)
+        assert.isAtLeast(Duration.toSeconds(error.retryAfter), Math.min(seconds, 1e12))
+        assert.isTrue(Number.isFinite(Duration.toMillis(error.retryAfter)))
+        assert.strictEqual(requests.length, 2)
+      }
+    })
+  )
+
+  it.effect.each([-1, "soon", null])("that is none (%s) is no wait", (retryIn) =>
+    Effect.gen(function* () {
+      for (const follow of followers) {
+        const { requests, result, seconds } = yield* outcome(follow, busy, named(retryIn), completed)
+        assert.strictEqual(result._tag, "Success")
+        assert.strictEqual(requests.length, 3)
+        assert.isBelow(seconds, 10)
+      }
+    })
+  )
+})
+
 describe("watch without an update stream", () => {
   it.effect("tells each change once and ends with the Assembly", () =>
     Effect.gen(function* () {
@@ -185,6 +222,17 @@ describe("watch without an update stream", () => {
           ["ASSEMBLY_UPLOADING", "ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
         )
       }
+    })
+  )
+
+  it.effect("reads often again after each change", () =>
+    Effect.gen(function* () {
+      const still = Array.from({ length: 10 }, () => uploading)
+      const watch = Stream.runDrain(Assemblies.watch(assemblyId, { maxInterval: "1 hour" }))
+      const before = yield* outcome(watch, ...still, completed)
+      const after = yield* outcome(watch, ...still, busy, completed)
+      // From 1 second on again, not half as long again as the last pause.
+      assert.isAtMost(after.seconds - before.seconds, 3)
     })
   )
 

@@ -7,12 +7,14 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Service from "./utils/FakeService.ts"
 import type { Case } from "./utils/operations.ts"
-import { cases } from "./utils/operations.ts"
+import { assemblyId, cases } from "./utils/operations.ts"
 
 type Options = Omit<AssemblyClient.Options, "baseUrl">
 
@@ -22,11 +24,11 @@ const policy = RetryPolicy.layer({ retries: 3 })
 const outcome = (
   operation: Case,
   lines: ReadonlyArray<Service.Line>,
-  options?: Options & { readonly policy?: Layer.Layer<never> }
+  options?: Options & { readonly policy?: typeof policy }
 ) =>
   Effect.gen(function* () {
     const service = Service.make(...lines)
-    const layer = Service.client(service, options).pipe(Layer.provide(options?.policy ?? policy))
+    const layer = Service.client(service, options).pipe(Layer.provide(options?.policy ?? policy), Layer.orDie)
     const fiber = yield* Effect.forkChild(Effect.result(Effect.provide(operation.run, layer)))
     let result = fiber.pollUnsafe()
     for (let second = 0; result === undefined && second < 3600; second++) {
@@ -121,6 +123,45 @@ describe("what is sent again", () => {
   )
 })
 
+describe("a policy of one call", () => {
+  const busy = Service.text(503, html)
+
+  /** The requests of an effect, by a client whose own policy is to try four times. */
+  const requestsOf = (effect: Effect.Effect<unknown, unknown, AssemblyClient.AssemblyClient>) =>
+    Effect.gen(function* () {
+      const service = Service.make(busy)
+      const client = Service.client(service).pipe(Layer.provide(policy), Layer.orDie)
+      const fiber = yield* Effect.forkChild(Effect.ignore(Effect.provide(effect, client)))
+      for (let second = 0; fiber.pollUnsafe() === undefined && second < 100; second++) {
+        yield* TestClock.adjust("1 second")
+        for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+      }
+      yield* Fiber.join(fiber)
+      return service.requests.length
+    })
+
+  it.effect("is that of the call, else that of the client", () =>
+    Effect.gen(function* () {
+      for (const { run } of cases.filter(({ name }) => name !== "Dam.move" && name !== "Assemblies.create")) {
+        assert.strictEqual(yield* requestsOf(run), 4)
+        assert.strictEqual(yield* requestsOf(Effect.provide(run, RetryPolicy.layerNone)), 1)
+      }
+    })
+  )
+
+  it.effect("reaches Streams", () =>
+    Effect.gen(function* () {
+      const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
+      const listing = Assemblies.listAll({ fromDate })
+      assert.strictEqual(yield* requestsOf(Stream.runDrain(listing)), 4)
+      assert.strictEqual(yield* requestsOf(Stream.runDrain(Stream.provide(listing, RetryPolicy.layerNone))), 1)
+      const watching = Assemblies.watch(assemblyId)
+      assert.strictEqual(yield* requestsOf(Stream.runDrain(watching)), 4)
+      assert.strictEqual(yield* requestsOf(Stream.runDrain(Stream.provide(watching, RetryPolicy.layerNone))), 1)
+    })
+  )
+})
+
 describe("how long it waits", () => {
   it.effect("at least as long as the answer names, by retryIn or Retry-After", () =>
     Effect.gen(function* () {
@@ -189,7 +230,7 @@ describe("how long it waits", () => {
     },
     ({ failures, seconds, seed }) =>
       Effect.gen(function* () {
-        const { next } = RetryPolicy.make({ retries: 40 })
+        const { next } = yield* RetryPolicy.make({ retries: 40 })
         const pause = Math.min(250 * 2 ** (failures - 1), 10_000)
         const own = Duration.toMillis(Option.getOrThrow(yield* next(failure(failures, Option.none()))))
         assert.isAtLeast(own, pause / 2 - 1)

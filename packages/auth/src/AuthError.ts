@@ -56,14 +56,17 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 }
 
 /**
- * Too many token requests; `retryAfter` is how long the service asks to wait.
+ * Too many token requests; `retryAfter` is how long the service asks to wait. Status 0 stands for the program's own rate
+ * limiter, which sent nothing; `retryAfter` is then the time until it has a permit.
  */
 export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("TokenRateLimited", {
   ...Refusal.fields,
   retryAfter: Schema.Duration
 }) {
   override get message() {
-    return describe(this, "Too many token requests")
+    return this.status === 0
+      ? "The rate limiter has no permit for a token request in time; nothing was sent"
+      : describe(this, "Too many token requests")
   }
 }
 

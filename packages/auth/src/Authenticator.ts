@@ -13,6 +13,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
+import * as Settings from "./Settings.ts"
 import * as Signer from "./Signer.ts"
 import * as Tokens from "./Tokens.ts"
 
@@ -61,7 +62,8 @@ const final = () => Effect.succeed("final" as const)
 
 /**
  * Signed params: `auth.key`, `auth.expires` and a nonce are added, then the text is signed (spec.md, "Authentication").
- * `window` is how long a signature stays valid, 5 minutes by default.
+ * `window` is how long a signature stays valid, 5 minutes by default; one that is not positive and finite is a defect of
+ * the program, and ends the Layer with one.
  */
 export const layerSignedNoDeps = (options?: {
   readonly window?: Duration.Input | undefined
@@ -69,6 +71,8 @@ export const layerSignedNoDeps = (options?: {
   Layer.effect(
     Authenticator,
     Effect.gen(function* () {
+      const issues = Settings.issues({ window: Settings.duration(options?.window) })
+      if (issues.length > 0) return yield* Effect.die(Settings.defect("Authenticator.layerSigned", issues))
       const { key } = yield* Credentials.Credentials
       const signer = yield* Signer.Signer
       const random = yield* SecureRandom.SecureRandom

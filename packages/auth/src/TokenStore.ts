@@ -9,6 +9,7 @@ import * as Digest from "effect/crypto/Digest"
 import * as Kdf from "effect/crypto/Kdf"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import type * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
@@ -59,6 +60,9 @@ const none: Store = {
  * The store that `Tokens` uses. Without a layer nothing is shared.
  */
 export const TokenStore = Context.Reference<Store>("@assembly-effect/auth/TokenStore", { defaultValue: () => none })
+
+/** For one access to a store of others; one that hangs is as good as none. */
+const patience = Duration.seconds(5)
 
 const utf8 = new TextEncoder()
 const { nonceLength } = Aead.aes256Gcm
@@ -130,6 +134,7 @@ const makeKeyValueStore = Effect.gen(function* () {
     <B>(method: string, fallback: B) =>
     <A, E extends { readonly _tag: string }>(attempt: Effect.Effect<A, E>) =>
       attempt.pipe(
+        Effect.timeout(patience),
         Effect.catch((error) =>
           Effect.logWarning(`The token store is of no use (${method}: ${error._tag})`).pipe(Effect.as(fallback))
         )

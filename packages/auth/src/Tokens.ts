@@ -17,9 +17,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
+import * as Admission from "./Admission.ts"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as TokenEndpoint from "./internal/tokenEndpoint.ts"
+import * as Settings from "./Settings.ts"
 import * as TokenStore from "./TokenStore.ts"
 
 /**
@@ -51,12 +53,17 @@ export class Tokens extends Context.Service<
  * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, and never more than half of
  *   its lifetime.
  * - `requestTimeout`: for one token request with its answer, 30 seconds by default.
+ * - `maxWait`: of the wait that the service names after a renewal that failed, 1 minute by default. Meanwhile the token
+ *   is used while it is valid; a longer wait is not kept.
  * - `audience`: `api2` by default, the only one of the specification.
+ *
+ * A duration that is not positive and finite is a defect of the program, and ends the Layer with one.
  */
 export interface Options {
   readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
   readonly renewBefore?: Duration.Input | undefined
   readonly requestTimeout?: Duration.Input | undefined
+  readonly maxWait?: Duration.Input | undefined
   readonly audience?: string | undefined
 }
 
@@ -99,33 +106,41 @@ const toToken = (
   return { ...token, expiresAt: Option.getOrUndefined(expiresAt), renewAt: Option.getOrUndefined(renewAt) }
 }
 
+/** The time from `now` to a moment, not below zero; without a moment no end. */
+const timeUntil = (moment: DateTime.Utc | undefined, now: number): Duration.Duration =>
+  moment === undefined ? Duration.infinity : Duration.millis(Math.max(0, moment.epochMilliseconds - now))
+
 const toLease = (token: TokenStore.Token, now: number): Lease => ({
   token,
-  duration:
-    token.renewAt === undefined
-      ? Duration.infinity
-      : Duration.millis(Math.max(0, token.renewAt.epochMilliseconds - now))
+  duration: Duration.min(timeUntil(token.renewAt, now), timeUntil(token.expiresAt, now))
 })
 
 /** The lease of a token whose renewal failed: until the next try. */
 const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration): Lease => ({
   token,
-  duration:
-    token.expiresAt === undefined
-      ? pause
-      : Duration.min(pause, Duration.millis(Math.max(0, token.expiresAt.epochMilliseconds - now)))
+  duration: Duration.min(pause, timeUntil(token.expiresAt, now))
 })
 
 /** The pause after which a failed renewal may succeed; none where it never will. */
-const pauseAfter = (error: AuthError.AuthError): Option.Option<Duration.Duration> => {
+const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Option.Option<Duration.Duration> => {
   switch (error._tag) {
     case "TokenUnavailable":
       return Option.some(renewalPause)
     case "TokenRateLimited":
-      return Option.some(Duration.max(error.retryAfter, renewalPause))
+      return Option.some(Duration.max(Duration.min(error.retryAfter, maxWait), renewalPause))
     default:
       return Option.none()
   }
+}
+
+/** The names of the options that are no durations to work with are the defect. */
+const checkOptions = ({ maxWait, renewBefore, requestTimeout }: Options): Effect.Effect<void> => {
+  const issues = Settings.issues({
+    maxWait: Settings.duration(maxWait),
+    renewBefore: Settings.duration(renewBefore),
+    requestTimeout: Settings.duration(requestTimeout)
+  })
+  return issues.length === 0 ? Effect.void : Effect.die(Settings.defect("Tokens.layer", issues))
 }
 
 const hasValue =
@@ -142,17 +157,20 @@ const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefi
 /**
  * Tokens of the Credentials and the HttpClient of the context, and its `TokenStore`.
  */
-export const make = Effect.fnUntraced(function* (options?: Options) {
+export const make = Effect.fnUntraced(function* (options: Options = {}) {
+  yield* checkOptions(options)
   const credentials = yield* Credentials.Credentials
   const store = yield* TokenStore.TokenStore
   const environment: TokenEndpoint.Environment = {
     http: yield* HttpClient.HttpClient,
     credentials,
-    requestTimeout: Duration.fromInputUnsafe(options?.requestTimeout ?? "30 seconds")
+    requestTimeout: Duration.fromInputUnsafe(options.requestTimeout ?? "30 seconds"),
+    gate: yield* Admission.gate()
   }
-  const renewBefore = Duration.fromInputUnsafe(options?.renewBefore ?? "1 minute")
-  const audience = options?.audience ?? "api2"
-  const allScopes = options?.scopes === undefined ? undefined : [...new Set(options.scopes)].toSorted()
+  const maxWait = Duration.fromInputUnsafe(options.maxWait ?? "1 minute")
+  const renewBefore = Duration.fromInputUnsafe(options.renewBefore ?? "1 minute")
+  const audience = options.audience ?? "api2"
+  const allScopes = options.scopes === undefined ? undefined : [...new Set(options.scopes)].toSorted()
   const memories = yield* Ref.make(HashMap.empty<TokenStore.Grant, Memory>())
 
   const grantOf = ({ baseUrl, scope }: Request): TokenStore.Grant => ({
@@ -181,32 +199,37 @@ export const make = Effect.fnUntraced(function* (options?: Options) {
     return token
   })
 
-  /** The best token that is there already: that of another process, else our own last one. */
-  const existing = Effect.fnUntraced(function* (grant: TokenStore.Grant, now: number) {
+  /** The best token that is there already and still valid: that of another process, else our own last one. */
+  const existing = Effect.fnUntraced(function* (grant: TokenStore.Grant) {
+    const stored = Option.getOrUndefined(yield* store.load(grant))
     const { latest, refused } = yield* recall(grant)
-    const candidates = [Option.getOrUndefined(yield* store.load(grant)), latest]
-    return candidates.find(
+    // Only now: the store may have taken its time.
+    const now = yield* Clock.currentTimeMillis
+    const current = [stored, latest].find(
       (token) =>
         token !== undefined && isLater(token.expiresAt, now) && !refused.some((value) => hasValue(value)(token))
     )
+    return { current, now }
+  })
+
+  /** The token whose renewal failed, until the next try, if it has not expired while the renewal was under way. */
+  const fallBack = Effect.fnUntraced(function* (current: TokenStore.Token | undefined, error: AuthError.AuthError) {
+    const pause = pauseAfter(error, maxWait)
+    const now = yield* Clock.currentTimeMillis
+    return current === undefined || Option.isNone(pause) || !isLater(current.expiresAt, now)
+      ? yield* Effect.fail(error)
+      : extended(current, now, pause.value)
   })
 
   const lookup = Effect.fnUntraced(function* (grant: TokenStore.Grant): Effect.fn.Return<Lease, AuthError.AuthError> {
-    const now = yield* Clock.currentTimeMillis
-    const current = yield* existing(grant, now)
+    const { current, now } = yield* existing(grant)
     if (current !== undefined && isLater(current.renewAt, now)) {
       yield* giveOut(grant, current)
       return toLease(current, now)
     }
     return yield* mint(grant).pipe(
       Effect.flatMap((token) => Effect.map(Clock.currentTimeMillis, (then) => toLease(token, then))),
-      Effect.catch((error) =>
-        Option.match(pauseAfter(error), {
-          onSome: (pause) =>
-            current === undefined ? Effect.fail(error) : Effect.succeed(extended(current, now, pause)),
-          onNone: () => Effect.fail(error)
-        })
-      ),
+      Effect.catch((error) => fallBack(current, error)),
       Effect.withSpan("Tokens.request", {
         kind: "client",
         attributes: { "http.request.method": "POST", "url.template": "/token" }

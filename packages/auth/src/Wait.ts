@@ -43,11 +43,17 @@ const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number
   )
 }
 
-/** The wait that an answer names, by its body or by `Retry-After`; the longer one where both do. */
+/** In milliseconds. A longer wait is one that nobody waits for; sums with this one stay finite. */
+const longest = Number.MAX_SAFE_INTEGER
+
+/**
+ * The wait that an answer names, by its body or by `Retry-After`; the longer one where both do. It is always finite, but
+ * may be absurdly long: whoever waits has a maximum.
+ */
 export const named = (headers: Headers.Headers, body: unknown): Effect.Effect<Option.Option<Duration.Duration>> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const waits = [...Option.toArray(retryAfter(headers, now)), ...Option.toArray(retryIn(body))]
-    return waits.length === 0 ? Option.none() : Option.some(Duration.millis(Math.max(...waits)))
+    return waits.length === 0 ? Option.none() : Option.some(Duration.millis(Math.min(Math.max(...waits), longest)))
   })
 
 /** How far the service's clock is ahead of ours, in milliseconds. */

@@ -1,6 +1,8 @@
+export * as Admission from "./Admission.ts"
 export * as AuthError from "./AuthError.ts"
 export * as Authenticator from "./Authenticator.ts"
 export * as Credentials from "./Credentials.ts"
+export * as Settings from "./Settings.ts"
 export * as Signer from "./Signer.ts"
 export * as Tokens from "./Tokens.ts"
 export * as TokenStore from "./TokenStore.ts"

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
@@ -143,6 +144,11 @@ describe("TokenStore.layerKeyValueStore", () => {
   )
 })
 
+/** WebCrypto's threads are no business of the TestClock: they get time to come to the store. */
+const untilSleeping = Effect.promise(async () => {
+  for (let turn = 0; turn < 100; turn++) await new Promise((done) => setImmediate(done))
+})
+
 describe("Processes that share their tokens", () => {
   const ask = (server: { readonly baseUrl: SecureUrl }) => get({ baseUrl: server.baseUrl, scope: "dam:write" })
 
@@ -222,6 +228,35 @@ describe("Processes that share their tokens", () => {
         yield* refuse("token-1")
         assert.strictEqual(yield* ask(server), "token-2")
       }).pipe(processOf(broken))
+    })
+  )
+
+  it.effect("work without the store while it hangs", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 3600 }))
+      const shared = yield* memory
+      const hanging: KeyValueStore.KeyValueStore = { ...shared, getUint8Array: () => Effect.never }
+      const asking = yield* Effect.forkChild(ask(server).pipe(processOf(hanging)), { startImmediately: true })
+      yield* untilSleeping
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(yield* Fiber.join(asking), "token-1")
+    })
+  )
+
+  it.effect("do not use a token that expires while the store is read", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 100 }))
+      const shared = yield* memory
+      yield* ask(server).pipe(processOf(shared))
+      const slow: KeyValueStore.KeyValueStore = {
+        ...shared,
+        getUint8Array: (name) => Effect.delay(shared.getUint8Array(name), "4 seconds")
+      }
+      yield* TestClock.setTime(97_000)
+      const asking = yield* Effect.forkChild(ask(server).pipe(processOf(slow, { renewBefore: "1 second" })))
+      yield* untilSleeping
+      yield* TestClock.setTime(101_000)
+      assert.strictEqual(yield* Fiber.join(asking), "token-2")
     })
   )
 

@@ -200,6 +200,57 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
+  it.effect("ends while a renewal is under way that fails after it", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 100 }), TokenServer.silence)
+      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
+      yield* get(request)
+      yield* TestClock.setTime(95_000)
+      const renewal = yield* Effect.forkChild(Effect.flip(get(request)))
+      yield* Effect.promise(async () => {
+        while (server.received.length < 2) await new Promise((done) => setImmediate(done))
+      })
+      // The token is over after 100 seconds, the request that was to renew it after 125.
+      yield* TestClock.setTime(126_000)
+      assert.strictEqual((yield* Fiber.join(renewal))._tag, "TokenUnavailable")
+    }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
+  )
+
+  it.effect("is renewed after at most maxWait, whatever wait the service names", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(
+        token({ expires_in: 86_400 }),
+        answer(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 1e300 } }, { "retry-after": "999999999" }),
+        token({ expires_in: 86_400 })
+      )
+      const at = (seconds: number) =>
+        Effect.andThen(TestClock.setTime(seconds * 1000), get({ baseUrl: server.baseUrl, scope: "dam:write" }))
+      yield* at(0)
+      assert.strictEqual(yield* at(50_000), "token-1")
+      assert.strictEqual(yield* at(50_029), "token-1")
+      assert.strictEqual(yield* at(50_030), "token-3")
+      assert.strictEqual(server.received.length, 3)
+    }).pipe(Effect.provide(tokens({ renewBefore: "12 hours", maxWait: "30 seconds" })))
+  )
+
+  it.effect.each([1e15, 1e300, 1e308])("has no end where it lasts absurdly long (%s s)", (seconds) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* ask({ expires_in: seconds }, 0, "3650 days"), ["token-1", "token-1"])
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect.each([
+    ["requestTimeout", Number.NaN],
+    ["renewBefore", -1],
+    ["maxWait", "Infinity"]
+  ] as const)("is no token at all where %s is %s: a defect of the program", ([name, value]) =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(Effect.scoped(Layer.build(tokens({ [name]: value }))))
+      assert(Exit.isFailure(exit))
+      assert.include(Cause.pretty(exit.cause), `Tokens.layer: ${name}: Expected a positive, finite duration`)
+    })
+  )
+
   it.effect("ends when the renewal is refused for good", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(

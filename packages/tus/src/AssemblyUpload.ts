@@ -6,7 +6,6 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Data from "effect/Data"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -48,7 +47,7 @@ export interface Options<R = never> {
   readonly origins?: ReadonlyArray<string> | undefined
   readonly onFailure?: "cancel" | "keep" | undefined
   readonly cancelOnInterrupt?: boolean | undefined
-  readonly wait?: false | (Assemblies.FollowOptions & { readonly timeout?: Duration.Input | undefined }) | undefined
+  readonly wait?: false | Assemblies.AwaitOptions | undefined
 }
 
 /**
@@ -217,6 +216,7 @@ const program = <R>(options: Options<R>, emit: Events.Emit<AssemblyUploadEvent>)
   Effect.gen(function* () {
     const { files, params } = options
     yield* checkFiles(files)
+    if (options.wait !== undefined && options.wait !== false) yield* Assemblies.checkAwaitOptions(options.wait)
     const sources = yield* Effect.forEach(files, prepare)
     // Who leaves at the news of the Assembly must find it guarded already.
     return yield* Effect.uninterruptibleMask((restore) =>

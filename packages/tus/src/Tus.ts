@@ -266,6 +266,7 @@ export const download = (url: UploadTarget.UploadUrl) =>
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       const subject = { operation: "Tus.download" }
+      yield* Transport.admit(yield* Transport.gate(), Redacted.value(url), subject)
       const response = yield* Transport.execute(
         client,
         HttpClientRequest.get(Redacted.value(url), { headers: version }),

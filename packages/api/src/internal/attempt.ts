@@ -1,9 +1,13 @@
+import * as Admission from "@assembly-effect/auth/Admission"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as Headers from "effect/http/Headers"
 import * as Scope from "effect/Scope"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
@@ -20,10 +24,20 @@ export interface Environment {
   readonly maxBytes: number
 }
 
-/** What one attempt may differ in: how long it may take, and how far the clock is off, both in milliseconds. */
+/**
+ * What one attempt may differ in. All times are in milliseconds.
+ *
+ * - `requestTimeout`: for each request, from when it leaves.
+ * - `until`: the moment at which everything has ended, waits included.
+ * - `clockSkew`: how far the clock is off.
+ * - `accepted`: hears the headers of an answer to a signed request that was not about its expiry.
+ */
 export interface Conditions {
-  readonly timeout: number
+  readonly requestTimeout: number
+  readonly until: number
   readonly clockSkew: number
+  readonly gate: Admission.Gate
+  readonly accepted: (headers: Headers.Headers) => Effect.Effect<void>
 }
 
 /**
@@ -39,29 +53,83 @@ const cutUnlessRead = <A, E, R>(exchange: Effect.Effect<A, E, R | Scope.Scope>) 
     )
   })
 
+const timeLeft = ({ until }: Conditions): Effect.Effect<number> =>
+  Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, until - now))
+
+/** Ends what takes longer than `limit`, or than the operation has. */
+const inTime =
+  (subject: Transport.Subject, conditions: Conditions, limit: number) =>
+  <A, R>(effect: Effect.Effect<A, Response.Failed, R>): Effect.Effect<A, Response.Failed, R> =>
+    Effect.flatMap(timeLeft(conditions), (left) => {
+      const after = Duration.millis(Math.min(left, limit))
+      return Effect.timeoutOrElse(effect, {
+        duration: after,
+        orElse: () => Effect.fail(Response.withoutWait(new ApiError.TimedOut({ ...subject, after })))
+      })
+    })
+
+const isAboutExpiry = ({ error }: Response.Failed): boolean =>
+  error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
+
 /**
  * One request with its whole answer. It is authenticated anew, so each attempt carries a fresh nonce and expiry. A
  * proof that the service refuses is replaced once where the Authenticator has another one.
  */
 export const compile = (operation: Operation.Any, { authenticator, baseUrl, http, maxBytes }: Environment) => {
   const decode = Response.decoder(operation, { maxBytes })
+  const isSigned = operation.auth === "signed"
 
-  const authenticate = (encoded: Request.Encoded, clockSkew: number) =>
+  const authenticate = (encoded: Request.Encoded, conditions: Conditions) =>
     authenticator
       .authenticate({
         baseUrl,
         params: encoded.params,
         nonceIn: operation.nonceIn,
         scope: operation.scope,
-        clockSkew: Duration.millis(clockSkew)
+        clockSkew: Duration.millis(conditions.clockSkew)
       })
-      .pipe(Effect.mapError((error) => AuthError.toFailed(encoded.subject, error)))
+      .pipe(
+        Effect.mapError((error) => AuthError.toFailed(encoded.subject, error)),
+        inTime(encoded.subject, conditions, Infinity)
+      )
 
-  const exchange = (encoded: Request.Encoded, proof: Authenticator.Proof | undefined) =>
-    Transport.execute(http, Request.toHttp(operation, encoded, proof), encoded.subject).pipe(
+  /** Waits for the permit of a request, and answers how long that took. */
+  const admit = (encoded: Request.Encoded, conditions: Conditions) =>
+    Effect.flatMap(timeLeft(conditions), (left) =>
+      Transport.admit(conditions.gate, encoded.url, encoded.subject, Duration.millis(left)).pipe(
+        Effect.mapError(Response.unsent)
+      )
+    )
+
+  const receive = (
+    request: HttpClientRequest.HttpClientRequest,
+    asked: Response.Asked,
+    { accepted }: Conditions
+  ): Effect.Effect<unknown, Response.Failed> =>
+    Transport.execute(http, request, asked.subject).pipe(
       Effect.mapError(Response.withoutWait),
-      Effect.flatMap((response) => decode(response, { subject: encoded.subject, secrets: Request.secretsOf(proof) })),
+      Effect.flatMap((response) =>
+        decode(response, asked).pipe(
+          Effect.tap(() => (isSigned ? accepted(response.headers) : Effect.void)),
+          Effect.tapError((failed) => (isSigned && !isAboutExpiry(failed) ? accepted(response.headers) : Effect.void))
+        )
+      ),
       cutUnlessRead
+    )
+
+  /** Sends an admitted request. A rate limit makes everybody pause who asks the same gate. */
+  const exchange = (encoded: Request.Encoded, conditions: Conditions, proof: Authenticator.Proof | undefined) =>
+    receive(
+      Request.toHttp(operation, encoded, proof),
+      { subject: encoded.subject, secrets: Request.secretsOf(proof) },
+      conditions
+    ).pipe(
+      inTime(encoded.subject, conditions, conditions.requestTimeout),
+      Effect.tapError(({ error }) =>
+        error instanceof ApiError.RateLimited
+          ? Admission.pause(conditions.gate, encoded.url, error.retryAfter)
+          : Effect.void
+      )
     )
 
   const replace = (proof: Authenticator.Proof, failed: Response.Failed) => {
@@ -69,27 +137,28 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
     return refusal === undefined ? Effect.succeed("final" as const) : authenticator.refused(proof, refusal)
   }
 
-  const proven = Effect.fnUntraced(function* (encoded: Request.Encoded, clockSkew: number) {
-    const proof = yield* authenticate(encoded, clockSkew)
-    return yield* exchange(encoded, proof).pipe(
+  /** A proof for a request that may leave now: what was made before a wait has aged, and is made again. */
+  const prove = Effect.fnUntraced(function* (encoded: Request.Encoded, conditions: Conditions) {
+    const proof = yield* authenticate(encoded, conditions)
+    const waited = yield* admit(encoded, conditions)
+    return Duration.isZero(waited) ? proof : yield* authenticate(encoded, conditions)
+  })
+
+  const proven = Effect.fnUntraced(function* (encoded: Request.Encoded, conditions: Conditions) {
+    const proof = yield* prove(encoded, conditions)
+    return yield* exchange(encoded, conditions, proof).pipe(
       Effect.catch((failed) =>
         Effect.flatMap(replace(proof, failed), (verdict) =>
           verdict === "final"
             ? Effect.fail(failed)
-            : Effect.flatMap(authenticate(encoded, clockSkew), (another) => exchange(encoded, another))
+            : Effect.flatMap(prove(encoded, conditions), (another) => exchange(encoded, conditions, another))
         )
       )
     )
   })
 
-  return (encoded: Request.Encoded, { clockSkew, timeout }: Conditions) =>
-    (operation.auth === "none" ? exchange(encoded, undefined) : proven(encoded, clockSkew)).pipe(
-      Effect.timeoutOrElse({
-        duration: timeout,
-        orElse: () =>
-          Effect.fail(
-            Response.withoutWait(new ApiError.TimedOut({ ...encoded.subject, after: Duration.millis(timeout) }))
-          )
-      })
-    )
+  return (encoded: Request.Encoded, conditions: Conditions): Effect.Effect<unknown, Response.Failed> =>
+    isSigned
+      ? proven(encoded, conditions)
+      : Effect.andThen(admit(encoded, conditions), exchange(encoded, conditions, undefined))
 }

@@ -39,24 +39,22 @@ export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Durat
   )
 
 /**
- * Reads however long the service makes one wait: a rate limit that outlives the retries of one reading says nothing
- * about the Assembly.
+ * Reads again after a rate limit, however often: one that outlives the retries of one reading says nothing about the
+ * Assembly. A wait of more than `maxWait` is told instead.
  */
 export const patiently = <E, R>(
-  read: Effect.Effect<Assembly.Status, E | ApiError.RateLimited, R>,
-  pace: Pace
+  read: Effect.Effect<Assembly.Status, E, R>,
+  pace: Pace,
+  maxWait: Duration.Duration
 ): Effect.Effect<Assembly.Status, E, R> => {
   const go = (refusals: number): Effect.Effect<Assembly.Status, E, R> =>
-    Effect.matchEffect(read, {
-      onSuccess: Effect.succeed,
-      onFailure: (error) =>
-        error instanceof ApiError.RateLimited
-          ? pause(pace, refusals).pipe(
-              Effect.flatMap((next) => Effect.sleep(Duration.max(next, error.retryAfter))),
-              Effect.andThen(Effect.suspend(() => go(refusals + 1)))
-            )
-          : Effect.fail(error)
-    })
+    read.pipe(Effect.catch((error) => again(error, refusals)))
+  const again = (error: E, refusals: number): Effect.Effect<Assembly.Status, E, R> =>
+    error instanceof ApiError.RateLimited && Duration.isLessThanOrEqualTo(error.retryAfter, maxWait)
+      ? Effect.flatMap(pause(pace, refusals), (next) =>
+          Effect.andThen(Effect.sleep(Duration.max(next, error.retryAfter)), go(refusals + 1))
+        )
+      : Effect.fail(error)
   return go(0)
 }
 

@@ -1,66 +1,62 @@
+import type * as Admission from "@assembly-effect/auth/Admission"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Ref from "effect/Ref"
-import type * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import type * as RetryPolicy from "../RetryPolicy.ts"
 import type * as Attempt from "./attempt.ts"
+import * as ClockSkew from "./clockSkew.ts"
 import type { Failed } from "./response.ts"
 import * as Telemetry from "./telemetry.ts"
 
 /**
- * What limits the operations of a client: the policy, and the milliseconds for one request and for all of an operation
- * together. `clockSkew` is how far the service's clock was ahead of ours when it last refused an expiry, in
- * milliseconds: the next operations sign with that corrected from the start.
+ * What limits an operation: its policy and its gate, and the milliseconds for one request and for all of it together.
  */
 export interface Limits {
   readonly policy: RetryPolicy.Policy
+  readonly gate: Admission.Gate
   readonly requestTimeout: number
   readonly deadline: number
-  readonly clockSkew: Ref.Ref<number>
+  readonly skew: ClockSkew.ClockSkew
 }
 
-/** An operation under way. */
+/** An operation under way; `until` is the moment at which it has ended. */
 interface Run<A> {
   readonly operation: Operation.Any
   readonly limits: Limits
   readonly attempt: (conditions: Attempt.Conditions) => Effect.Effect<A, Failed>
-  readonly started: number
+  readonly until: number
 }
 
-/** Where it stands between two attempts. */
+/** Where it stands between two attempts. `clockSkew` is what the next one signs with, in milliseconds. */
 interface Progress {
   readonly failures: number
+  readonly clockSkew: number
   readonly skewCorrected: boolean
 }
-
-const begin: Progress = { failures: 0, skewCorrected: false }
-
-const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFailed & { readonly clockSkew: number } =>
-  error._tag === "AuthenticationFailed" && "clockSkew" in error && error.clockSkew !== undefined
-
-/** The milliseconds that are left of the deadline. */
-const timeLeft = ({ limits, started }: Run<unknown>): Effect.Effect<number> =>
-  Effect.map(Clock.currentTimeMillis, (now) => limits.deadline - (now - started))
 
 /** The pause before the next attempt, in milliseconds; none where there is to be no other. */
 const pauseBefore = Effect.fnUntraced(function* (run: Run<unknown>, { error, wait }: Failed, failures: number) {
   const { name, retry } = run.operation
   const next = yield* run.limits.policy.next({ operation: name, retry, failures, error, wait })
-  const left = yield* timeLeft(run)
-  return Option.filter(Option.map(next, Duration.toMillis), (pause) => pause < left)
+  const now = yield* Clock.currentTimeMillis
+  return Option.filter(Option.map(next, Duration.toMillis), (pause) => now + pause < run.until)
 })
 
-const attempt = <A>(run: Run<A>, progress: Progress, timeout: number): Effect.Effect<A, Failed["error"]> =>
-  Ref.get(run.limits.clockSkew).pipe(
-    Effect.flatMap((clockSkew) => run.attempt({ timeout, clockSkew })),
-    Effect.catch((failed) => heal(run, progress, failed))
-  )
-
-const again = <A>(run: Run<A>, progress: Progress): Effect.Effect<A, Failed["error"]> =>
-  Effect.flatMap(timeLeft(run), (left) => attempt(run, progress, Math.min(run.limits.requestTimeout, left)))
+const attempt = <A>(run: Run<A>, progress: Progress): Effect.Effect<A, Failed["error"]> => {
+  const { limits, until } = run
+  const { clockSkew } = progress
+  return run
+    .attempt({
+      requestTimeout: limits.requestTimeout,
+      until,
+      clockSkew,
+      gate: limits.gate,
+      accepted: (headers) => ClockSkew.accepted(limits.skew, clockSkew, headers)
+    })
+    .pipe(Effect.catch((failed) => heal(run, progress, failed)))
+}
 
 const heal = Effect.fnUntraced(function* <A>(
   run: Run<A>,
@@ -69,28 +65,32 @@ const heal = Effect.fnUntraced(function* <A>(
 ): Effect.fn.Return<A, Failed["error"]> {
   const { error } = failed
   const { name } = run.operation
-  if (isExpired(error) && !progress.skewCorrected) {
-    yield* Ref.set(run.limits.clockSkew, error.clockSkew)
-    yield* Telemetry.corrected(name, error.clockSkew)
-    return yield* again(run, { ...progress, skewCorrected: true })
+  const clockSkew = ClockSkew.suggested(run.limits.skew, error)
+  if (Option.isSome(clockSkew) && !progress.skewCorrected) {
+    yield* Telemetry.corrected(name, clockSkew.value)
+    return yield* attempt(run, { ...progress, clockSkew: clockSkew.value, skewCorrected: true })
   }
   const failures = progress.failures + 1
   const pause = yield* pauseBefore(run, failed, failures)
   if (Option.isNone(pause)) return yield* Effect.fail(error)
   yield* Telemetry.retried(name, { error, failures, pause: pause.value })
   yield* Effect.sleep(pause.value)
-  return yield* again(run, { ...progress, failures })
+  return yield* attempt(run, { ...progress, failures })
 })
 
 /**
  * Repeats an attempt as the policy allows. An attempt has never more time than what is left of the deadline, and no
  * pause is begun that would end after it: the error of the last attempt is told then.
  */
-export const persist = <A>(
+export const persist = Effect.fnUntraced(function* <A>(
   operation: Operation.Any,
   limits: Limits,
   attempts: Run<A>["attempt"]
-): Effect.Effect<A, Failed["error"]> =>
-  Effect.flatMap(Clock.currentTimeMillis, (started) =>
-    attempt({ operation, limits, attempt: attempts, started }, begin, Math.min(limits.requestTimeout, limits.deadline))
+) {
+  const until = (yield* Clock.currentTimeMillis) + limits.deadline
+  const clockSkew = yield* ClockSkew.current(limits.skew)
+  return yield* attempt(
+    { operation, limits, attempt: attempts, until },
+    { failures: 0, clockSkew, skewCorrected: false }
   )
+})

@@ -23,6 +23,12 @@ export interface Failed {
 /** An error that no answer came with. */
 export const withoutWait = (error: Failed["error"]): Failed => ({ error, wait: Option.none() })
 
+/** An error of a request that did not leave; the wait for its permit is one that the policy hears of. */
+export const unsent = (error: ApiError.RateLimited | ApiError.TransportFailure): Failed => ({
+  error,
+  wait: error._tag === "RateLimited" ? Option.some(error.retryAfter) : Option.none()
+})
+
 /** What the decoder has to know about the request. */
 export interface Asked {
   readonly subject: Transport.Subject

@@ -11,7 +11,10 @@ const subject = { operation: "Assemblies.watch" }
 export const read = (
   open: NonNullable<AssemblyClient["Service"]["open"]>,
   url: ServiceUrl
-): Stream.Stream<string, ApiError.TransportFailure | ApiError.UnexpectedResponse> =>
+): Stream.Stream<
+  string,
+  ApiError.TransportFailure | ApiError.RateLimited | ApiError.TimedOut | ApiError.UnexpectedResponse
+> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const { status, stream } = yield* open(url, { ...subject, accept: "text/event-stream" })

@@ -2,6 +2,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
@@ -37,11 +38,12 @@ interface Signals {
 
 /**
  * Turns events into signals: what an event says is not trusted to be complete, the Status is read again instead. A
- * connection is a signal too, since anything may have happened before it.
+ * connection is a signal too, since anything may have happened before it. Answers whether any event came.
  */
-const listen = (text: Stream.Stream<string, { readonly _tag: string }>, signals: Signals): Effect.Effect<void> =>
+const listen = (text: Stream.Stream<string, { readonly _tag: string }>, signals: Signals): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     let events = 0
+    let eventful = false
     const parser = Sse.makeParser(
       (event) => {
         if (event._tag === "Event") events++
@@ -53,30 +55,44 @@ const listen = (text: Stream.Stream<string, { readonly _tag: string }>, signals:
       Stream.runForEach((piece) => {
         events = 0
         parser.feed(piece)
-        return events > 0 ? Effect.asVoid(Queue.offer(signals.changed, undefined)) : Effect.void
+        if (events === 0) return Effect.void
+        eventful = true
+        return Effect.asVoid(Queue.offer(signals.changed, undefined))
       }),
       // The stream only makes the watch faster; polling finds out what it does not tell.
       Effect.ignore,
-      Effect.ensuring(Ref.set(signals.connected, false))
+      Effect.ensuring(Ref.set(signals.connected, false)),
+      Effect.map(() => eventful)
     )
   })
 
-/** Listens, and connects again when the stream ends before the Assembly does. */
+/**
+ * Listens, and connects again when the stream ends before the Assembly does: less and less often while connections bring
+ * nothing, and soon after one that brought an event.
+ */
 const keepListening = (
   text: Stream.Stream<string, { readonly _tag: string }>,
   signals: Signals,
-  connection = 0
+  fruitless = 0
 ): Effect.Effect<never> =>
-  listen(text, signals).pipe(
-    Effect.andThen(Completion.pause(reconnect, connection)),
-    Effect.flatMap(Effect.sleep),
-    Effect.andThen(Effect.suspend(() => keepListening(text, signals, connection + 1)))
-  )
+  Effect.flatMap(listen(text, signals), (eventful) => {
+    const connection = eventful ? 0 : fruitless
+    return Completion.pause(reconnect, connection).pipe(
+      Effect.flatMap(Effect.sleep),
+      Effect.andThen(Effect.suspend(() => keepListening(text, signals, connection + 1)))
+    )
+  })
+
+/** The last reading, and how many before it told the same. */
+interface Reading {
+  readonly status: Assembly.Status
+  readonly unchanged: number
+}
 
 /** Waits for a signal, or for the next reading by the clock. */
-const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Completion.Pace, reading: number) {
+const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Completion.Pace, unchanged: number) {
   const isConnected = yield* Ref.get(signals.connected)
-  const longest = yield* Completion.pause(isConnected ? silent : pace, reading)
+  const longest = yield* Completion.pause(isConnected ? silent : pace, unchanged)
   yield* Queue.take(signals.changed).pipe(Effect.andThen(Effect.sleep(settle)), Effect.timeoutOption(longest))
 })
 
@@ -93,10 +109,14 @@ export const watch = <E, R>(
       if (open !== undefined && Option.isSome(url) && Assembly.state(first) === "Busy") {
         yield* Effect.forkScoped(keepListening(Updates.read(open, url.value), signals))
       }
-      const later = Stream.unfold<number, Assembly.Status, E, R>(0, (reading) =>
-        nextReading(signals, pace, reading).pipe(
+      const later = Stream.unfold<Reading, Assembly.Status, E, R>({ status: first, unchanged: 0 }, (last) =>
+        nextReading(signals, pace, last.unchanged).pipe(
           Effect.andThen(read),
-          Effect.map((status) => [status, reading + 1] as const)
+          Effect.map((status) => {
+            // What changes is read often again.
+            const unchanged = Equal.equals(status, last.status) ? last.unchanged + 1 : 0
+            return [status, { status, unchanged }] as const
+          })
         )
       )
       return Stream.concat(Stream.succeed(first), later).pipe(

@@ -52,11 +52,11 @@ export const cancel: Equals<
 > = true
 export const awaitCompletion: Equals<
   Signature<typeof Assemblies.awaitCompletion>,
-  readonly [Assembly.Status, Exclude<ApiError.Common, ApiError.RateLimited> | Ending, Client]
+  readonly [Assembly.Status, ApiError.Common | Ending, Client]
 > = true
 export const watch: Equals<
   Signature<typeof Assemblies.watch>,
-  readonly [Assembly.Status, Exclude<ApiError.Common, ApiError.RateLimited>, Client]
+  readonly [Assembly.Status, ApiError.Common, Client]
 > = true
 export const move: Equals<
   Signature<typeof Dam.move>,

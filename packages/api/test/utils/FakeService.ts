@@ -60,7 +60,8 @@ const signer = Layer.succeed(Signer.Signer, {
     )
 })
 
-const authenticated = Authenticator.layerSignedNoDeps().pipe(
+/** Signs requests, without waiting for threads. */
+export const authenticated = Authenticator.layerSignedNoDeps().pipe(
   Layer.provide([credentials, signer, SecureRandom.layerWebCrypto])
 )
 

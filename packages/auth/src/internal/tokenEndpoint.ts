@@ -11,6 +11,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Admission from "../Admission.ts"
 import * as AuthError from "../AuthError.ts"
 import type * as Credentials from "../Credentials.ts"
 import type { Grant } from "../TokenStore.ts"
@@ -21,7 +22,11 @@ export interface Environment {
   readonly http: HttpClient.HttpClient
   readonly credentials: Credentials.Credentials["Service"]
   readonly requestTimeout: Duration.Duration
+  readonly gate: Admission.Gate
 }
+
+/** The most that a token request waits for its permit; the operation that needs the token may end before. */
+const patience = Duration.minutes(5)
 
 /** A token as it was answered, and for how long it is valid where the service says so. */
 export interface Answer {
@@ -118,10 +123,14 @@ const read = (grant: Grant) =>
     )
   })
 
-/**
- * Asks for one token. The credentials go to the checked base URL only, and no redirect takes them elsewhere.
- */
-export const request = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> =>
+/** The error of a request that its gate kept back. No status belongs to it, since nothing was sent. */
+const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthError =>
+  Option.match(wait, {
+    onNone: () => new AuthError.TokenUnavailable({ problem: message }),
+    onSome: (retryAfter) => new AuthError.TokenRateLimited({ code: "", status: 0, retryAfter })
+  })
+
+const exchange = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> =>
   toRequest(grant, environment).pipe(
     Effect.flatMap((form) => Transport.send(environment.http, form)),
     Effect.mapError((error) => new AuthError.TokenUnavailable({ problem: Transport.problem(error) })),
@@ -136,4 +145,20 @@ export const request = (grant: Grant, environment: Environment): Effect.Effect<A
           })
         )
     })
+  )
+
+/**
+ * Asks for one token. The credentials go to the checked base URL only, and no redirect takes them elsewhere. The wait
+ * for a permit is not part of the request's time.
+ */
+export const request = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> =>
+  Admission.enter(environment.gate, grant.baseUrl, patience).pipe(
+    Effect.mapError(notAdmitted),
+    Effect.andThen(
+      Effect.tapError(exchange(grant, environment), (error) =>
+        error._tag === "TokenRateLimited"
+          ? Admission.pause(environment.gate, grant.baseUrl, error.retryAfter)
+          : Effect.void
+      )
+    )
   )

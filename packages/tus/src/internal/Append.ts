@@ -1,6 +1,7 @@
 /**
  * One PATCH: the bytes counted as they leave, watched for a stall, and their own failure told from the network's.
  */
+import * as Transport from "@assembly-effect/api/Transport"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -76,16 +77,16 @@ const watch = (
       : Effect.flatMap(Effect.sleep(left), () => watch(request, meter, policy, clock))
   })
 
-/** A request without a streamed body, which must be answered in time. */
+/** A request without a streamed body, which must be answered in time from when it leaves. */
 export const inTime = <A, E, R>(
   request: TusError.RequestName,
   limit: Duration.Duration,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
-  Effect.timeoutOrElse(effect, {
-    duration: limit,
-    orElse: () => Effect.fail(new TusError.Stalled({ request, after: limit }))
-  })
+  Transport.raceFromDeparture(
+    effect,
+    Effect.andThen(Effect.sleep(limit), Effect.fail(new TusError.Stalled({ request, after: limit })))
+  )
 
 /**
  * Sends one body and answers the offset that the server tells. `onSent` hears how many bytes of it have left, and
@@ -112,7 +113,7 @@ export const append = (options: {
       Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
     if (bytes instanceof Uint8Array || !("length" in bytes)) onSent(body.end - body.start, true)
 
-    return Effect.raceFirst(
+    return Transport.raceFromDeparture(
       request(
         bytes instanceof Uint8Array || !("length" in bytes)
           ? bytes
@@ -121,7 +122,10 @@ export const append = (options: {
               stream: metered(bytes.stream, bytes.length, meter, clock, () => onSent(meter.count, meter.allSent))
             }
       ),
-      watch("append", meter, policy, clock)
+      Effect.suspend(() => {
+        meter.movedAt = clock.currentTimeMillisUnsafe()
+        return watch("append", meter, policy, clock)
+      })
     ).pipe(
       // A source that fails breaks the request; the HTTP client reports that as a broken connection.
       Effect.mapError((error): RequestError => meter.failure ?? error)

@@ -182,12 +182,14 @@ export const exchange = <A>(options: {
 }): Effect.Effect<A, AnswerError | ApiError.TransportFailure, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
-    const response = yield* Transport.execute(client, options.http, {
-      operation: `Tus.${options.request}`,
-      streaming: options.streaming
-    })
+    const subject = { operation: `Tus.${options.request}` }
+    const gate = yield* Transport.gate()
+    yield* Transport.admit(gate, options.http.url, subject)
+    const response = yield* Transport.execute(client, options.http, { ...subject, streaming: options.streaming })
     if (!options.status.includes(response.status)) {
-      return yield* Effect.flatMap(readError(options.request, response), Effect.fail)
+      const error = yield* readError(options.request, response)
+      if (error._tag === "RateLimited") yield* Transport.pause(gate, options.http.url, error.retryAfter)
+      return yield* Effect.fail(error)
     }
     const headers = yield* readHeaders(options.request, options.headers, response)
     return (yield* drain(response)) ? headers : yield* Effect.fail({ _tag: "Cut" as const, headers })

@@ -1,3 +1,4 @@
+import * as Settings from "@assembly-effect/auth/Settings"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,50 +10,85 @@ import * as Watch from "../watch.ts"
 import { get } from "./get.ts"
 
 /**
- * How an Assembly is followed. `interval` is the first pause between two readings, 1 second by default; it grows to
- * `maxInterval`, 10 seconds by default.
+ * How an Assembly is followed.
+ *
+ * - `interval`: the first pause between two readings, 1 second by default. It grows to `maxInterval`.
+ * - `maxInterval`: the longest pause between two readings, 10 seconds by default.
+ * - `maxWait`: of the wait that a rate limit names, 1 minute by default. A longer one is told as `RateLimited`.
+ *
+ * Each is positive and finite; else nothing is read, and the error is `InvalidRequest`.
  */
 export interface FollowOptions {
   readonly interval?: Duration.Input | undefined
   readonly maxInterval?: Duration.Input | undefined
+  readonly maxWait?: Duration.Input | undefined
 }
 
-const paceOf = (options: FollowOptions | undefined): Completion.Pace => ({
-  first: Duration.fromInputUnsafe(options?.interval ?? "1 second"),
-  max: Duration.fromInputUnsafe(options?.maxInterval ?? "10 seconds")
+/** `timeout`: for the whole wait, 1 hour by default. */
+export interface AwaitOptions extends FollowOptions {
+  readonly timeout?: Duration.Input | undefined
+}
+
+const check = (operation: string, options: AwaitOptions): Effect.Effect<void, ApiError.InvalidRequest> => {
+  const issues = Settings.issues({
+    interval: Settings.duration(options.interval),
+    maxInterval: Settings.duration(options.maxInterval),
+    maxWait: Settings.duration(options.maxWait),
+    timeout: Settings.duration(options.timeout)
+  })
+  return issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues }))
+}
+
+/**
+ * Checks the options of {@link awaitCompletion}, for who creates an Assembly before it is followed.
+ */
+export const checkAwaitOptions = (options: AwaitOptions): Effect.Effect<void, ApiError.InvalidRequest> =>
+  check("Assemblies.awaitCompletion", options)
+
+const paceOf = (options: FollowOptions): Completion.Pace => ({
+  first: Duration.fromInputUnsafe(options.interval ?? "1 second"),
+  max: Duration.fromInputUnsafe(options.maxInterval ?? "10 seconds")
 })
+
+/** One reading, whatever the rate limits. */
+const readingOf = (assemblyId: Assembly.AssemblyId, options: FollowOptions) =>
+  Completion.patiently(get(assemblyId), paceOf(options), Duration.fromInputUnsafe(options.maxWait ?? "1 minute"))
 
 /**
  * Waits until an Assembly has completed, by reading its Status again and again. An Assembly that ends in another way is
- * `AssemblyFailed`, `AssemblyCanceled` or `AssemblyAborted`. Rate limits are waited for. `timeout` is for the whole
- * wait, 1 hour by default; then the error is `TimedOut`.
+ * `AssemblyFailed`, `AssemblyCanceled` or `AssemblyAborted`. Rate limits are waited for, up to `maxWait` each. When the
+ * whole wait takes longer than `timeout`, the error is `TimedOut`.
  *
  * @example Assemblies.awaitCompletion(assemblyId, { timeout: "10 minutes" })
  */
-export const awaitCompletion = (
+export const awaitCompletion = Effect.fnUntraced(function* (
   assemblyId: Assembly.AssemblyId,
-  options?: FollowOptions & { readonly timeout?: Duration.Input | undefined }
-) => {
-  const after = Duration.fromInputUnsafe(options?.timeout ?? "1 hour")
-  const pace = paceOf(options)
-  return Completion.poll(Completion.patiently(get(assemblyId), pace), pace).pipe(
+  options: AwaitOptions = {}
+) {
+  yield* checkAwaitOptions(options)
+  const after = Duration.fromInputUnsafe(options.timeout ?? "1 hour")
+  const status = yield* Completion.poll(readingOf(assemblyId, options), paceOf(options)).pipe(
     Effect.timeoutOrElse({
       duration: after,
       orElse: () => Effect.fail(new ApiError.TimedOut({ operation: "Assemblies.awaitCompletion", assemblyId, after }))
-    }),
-    Effect.flatMap(Completion.outcome)
+    })
   )
-}
+  return yield* Completion.outcome(status)
+})
 
 /**
  * The Status of an Assembly as a Stream: now, each time it has changed, and a last time when the Assembly is over.
  *
  * Where the Status names an update stream (`update_stream_url`), its events say when to read again, and a reading every
- * 30 seconds finds what they do not tell; without one, or while it is broken, the Status is polled. A broken update
- * stream never fails the watch, and rate limits are waited for.
+ * 30 seconds finds what they do not tell; without one, or while it is broken, the Status is polled, after each change
+ * from `interval` on again. A broken update stream never fails the watch, and rate limits are waited for, up to `maxWait`
+ * each.
  */
-export const watch = (assemblyId: Assembly.AssemblyId, options?: FollowOptions) => {
-  const pace = paceOf(options)
-  const read = Completion.patiently(get(assemblyId), pace)
-  return Stream.unwrap(AssemblyClient.use(({ open }) => Effect.succeed(Watch.watch({ open, read }, pace))))
-}
+export const watch = (assemblyId: Assembly.AssemblyId, options: FollowOptions = {}) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      yield* check("Assemblies.watch", options)
+      const { open } = yield* AssemblyClient
+      return Watch.watch({ open, read: readingOf(assemblyId, options) }, paceOf(options))
+    })
+  )

@@ -1,0 +1,95 @@
+/**
+ * When a request may leave: the permit that it waits for, before its own time begins.
+ *
+ * Without a Layer every request leaves at once. `@assembly-effect/api/Guard` has a rate limiter. Every package that
+ * sends asks here: the operations, the uploads and the token requests.
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+
+/**
+ * A request was not let through, and was not sent. `wait` is the time until it could have been, where that is more than
+ * it may wait; none where the limiter itself does not work.
+ */
+export class NotAdmitted extends Data.TaggedError("NotAdmitted")<{
+  readonly wait: Option.Option<Duration.Duration>
+}> {
+  override get message() {
+    return Option.match(this.wait, {
+      onNone: () => "the rate limiter does not work; nothing was sent",
+      onSome: (wait) => `the rate limiter has no permit for ${Duration.toSeconds(wait)} s; nothing was sent`
+    })
+  }
+}
+
+/**
+ * What lets requests through, for each origin.
+ *
+ * - `enter`: waits for a permit for one request, and answers how long that took. Fails as soon as it is known that the
+ *   wait is longer than `patience`; no permit is used up then, nor by a fiber that is interrupted.
+ * - `pause`: the service asked for a pause; every request to that origin waits.
+ */
+export interface Gate {
+  readonly enter: (
+    origin: string,
+    patience: Option.Option<Duration.Duration>
+  ) => Effect.Effect<Duration.Duration, NotAdmitted>
+  readonly pause: (origin: string, wait: Duration.Duration) => Effect.Effect<void>
+}
+
+const open: Gate = {
+  enter: () => Effect.succeed(Duration.zero),
+  pause: () => Effect.void
+}
+
+/**
+ * The gate of the context, where there is one. An `AssemblyClient` and `Tokens` also know the one that was there when
+ * they were built; one that is provided for a call comes before it.
+ */
+export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/auth/Admission", {
+  defaultValue: () => undefined
+})
+
+/** The gate of the call, else the one that was built in, else none at all. */
+export const gate = (builtIn?: Gate): Effect.Effect<Gate> =>
+  Effect.map(Admission, (provided) => provided ?? builtIn ?? open)
+
+/** What happens when a request leaves. */
+const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/auth/Admission/Departure", {
+  defaultValue: () => Effect.void
+})
+
+/**
+ * Waits for the permit of one request to `url`, and answers how long that took.
+ */
+export const enter = (
+  through: Gate,
+  url: string,
+  patience?: Duration.Duration
+): Effect.Effect<Duration.Duration, NotAdmitted> =>
+  Effect.tap(through.enter(new URL(url).origin, Option.fromUndefinedOr(patience)), () => Effect.flatten(Departure))
+
+/**
+ * Tells the gate of the pause that the origin of `url` asked for.
+ */
+export const pause = (at: Gate, url: string, wait: Duration.Duration): Effect.Effect<void> =>
+  Duration.isZero(wait) ? Effect.void : at.pause(new URL(url).origin, wait)
+
+/**
+ * Runs a request against what begins when it leaves, such as a limit of its time: the first to end wins, and the other
+ * is interrupted. The wait for a permit is not part of either.
+ */
+export const raceFromDeparture = <A, E, R, A2, E2, R2>(
+  request: Effect.Effect<A, E, R>,
+  rival: Effect.Effect<A2, E2, R2>
+): Effect.Effect<A | A2, E | E2, R | R2> =>
+  Effect.flatMap(Deferred.make<void>(), (departed) =>
+    Effect.raceFirst(
+      Effect.provideService(request, Departure, Deferred.succeed(departed, undefined)),
+      Effect.andThen(Deferred.await(departed), rival)
+    )
+  )
