@@ -9,9 +9,10 @@ import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 
@@ -66,12 +67,14 @@ const fails = (parts: Parameters<typeof UploadTarget.make>[0]) =>
 const secret = "s3cr3t"
 const sound = { tusUrl: "https://tus.example.com/", assemblySslUrl: "https://api.example.com/assemblies/1" }
 
-describe("The text of an error", () => {
+layer(Layer.empty)("The text of an error", (it) => {
   for (const [error, text] of texts) {
-    it(`of ${error._tag} says what happened`, () => {
-      assert.strictEqual(error.message, text)
-      assert.strictEqual(String(error), `${error._tag}: ${text}`)
-    })
+    it.effect(`of ${error._tag} says what happened`, () =>
+      Effect.sync(() => {
+        assert.strictEqual(error.message, text)
+        assert.strictEqual(String(error), `${error._tag}: ${text}`)
+      })
+    )
   }
 
   it.effect("of an InvalidTarget names the rule, and not the URL that breaks it", () =>

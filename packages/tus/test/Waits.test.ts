@@ -141,7 +141,9 @@ const stuck = Effect.acquireRelease(
     )
 ).pipe(Effect.map((server) => (server.address() as AddressInfo).port))
 
-const hangs = (method: Fault["method"]): Fault => ({ _tag: "NoAnswer", method })
+/** The connection stays; a server that was never asked would close it after a while. Downloads must not reach this one. */
+const hangs = (method: Fault["method"]): Fault =>
+  method === "GET" ? { _tag: "NoAnswer", method } : { _tag: "SlowAnswer", method, millis: 3_600_000 }
 
 layer(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
   it.effect("has a limit of time, whichever it is", () =>

@@ -30,10 +30,10 @@ const transient: ReadonlySet<string> = new Set([
 export const isTransient = ({ _tag }: Tagged): boolean => transient.has(_tag)
 
 /** How many transient events wait for a reader who comes late. */
-export const mostTransient = 128
+const mostTransient = 128
 
 /** The events that nobody has read yet: bounded, however long an upload lasts and however often it heals. */
-export class Unread<Event extends Tagged> {
+class Unread<Event extends Tagged> {
   #events: Array<Event> = []
   #transient = 0
   readonly #isTransient: (event: Event) => boolean

@@ -18,13 +18,13 @@ const first = 256 * kibi
 const least = 16 * kibi
 
 /** The size of the next slice, and the most that one may have, in bytes. */
-export interface Size {
+interface Size {
   readonly next: number
   readonly most: number
 }
 
 /** Before the first slice. A `chunkSize` is the most that one has; 8 MiB without it. */
-export const begin = (chunkSize: number = Window.defaultSize): Size => ({
+const begin = (chunkSize: number = Window.defaultSize): Size => ({
   next: Math.min(first, chunkSize),
   most: chunkSize
 })
@@ -33,7 +33,7 @@ export const begin = (chunkSize: number = Window.defaultSize): Size => ({
  * How many of the bytes that are left the next slice takes. The last one is small: the server may take its time for it,
  * so that a stall shows late there.
  */
-export const cut = ({ next }: Size, left: bigint): bigint => {
+const cut = ({ next }: Size, left: bigint): bigint => {
   const size = BigInt(next)
   const last = BigInt(Math.min(next, first))
   if (left <= last) return left
@@ -47,13 +47,13 @@ const isFast = (millis: number, policy: Policy): boolean =>
   millis <= Math.min(1000, Duration.toMillis(policy.stallTimeout) / 8)
 
 /** After a slice of so many bytes that was answered after so many milliseconds. */
-export const passed = (size: Size, slice: { readonly bytes: bigint; readonly millis: number }, policy: Policy): Size =>
+const passed = (size: Size, slice: { readonly bytes: bigint; readonly millis: number }, policy: Policy): Size =>
   slice.bytes >= BigInt(size.next) && isFast(slice.millis, policy)
     ? { ...size, next: Math.min(size.most, size.next * 2) }
     : size
 
 /** After a slice that was not answered in time. */
-export const stalled = ({ most, next }: Size): Size => ({
+const stalled = ({ most, next }: Size): Size => ({
   most,
   next: Math.max(Math.min(least, most), Math.floor(next / 2))
 })
