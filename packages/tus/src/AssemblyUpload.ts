@@ -51,7 +51,8 @@ export interface Options<R = never> {
 }
 
 /**
- * What happens, by `file`, the index in `files`. All numbers are bytes.
+ * What happens, by `file`, the index in `files`. All numbers are bytes. For a reader who comes late the newest 128 of
+ * those that tell of a moment are kept (`Progress`, and `FileEvent` with what `UploadEvent` counts among them).
  *
  * - `AssemblyCreated`: the Assembly is there and takes uploads.
  * - `FileEvent`: an event of one upload, except its progress.
@@ -110,6 +111,10 @@ const checkFiles = (files: ReadonlyArray<File<unknown>>): Effect.Effect<void, Ap
 
 const prepare = <R>(file: File<R>): Effect.Effect<UploadSource, SourceFailed, R> =>
   Effect.isEffect(file.source) ? file.source : Effect.succeed(file.source)
+
+/** Whether an event tells of a moment, of the whole job or of one file. */
+const isTransient = (event: AssemblyUploadEvent): boolean =>
+  Events.isTransient(event._tag === "FileEvent" ? event.event : event)
 
 /** The progress of all files together. */
 const totals = (sources: ReadonlyArray<UploadSource>, emit: Events.Emit<AssemblyUploadEvent>) => {
@@ -250,7 +255,7 @@ const program = <R>(options: Options<R>, emit: Events.Emit<AssemblyUploadEvent>)
  * })
  */
 export const run = <R = never>(options: Options<R>) =>
-  Events.fromProgram((emit: Events.Emit<AssemblyUploadEvent>) => program(options, emit))
+  Events.fromProgram((emit: Events.Emit<AssemblyUploadEvent>) => program(options, emit), isTransient)
 
 /** What the whole job can fail with. */
 export type AssemblyUploadError = Stream.Error<ReturnType<typeof run>>

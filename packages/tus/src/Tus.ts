@@ -4,6 +4,8 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/Transport"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import type * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
@@ -14,9 +16,23 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import { exchange, readError } from "./internal/exchange.ts"
+import * as Timeout from "./internal/Timeout.ts"
 import * as UploadTarget from "./UploadTarget.ts"
 
 export type { AnswerError } from "./internal/exchange.ts"
+
+/**
+ * How long a request without a body may take until its answer is there, and how long a download may stand still:
+ * 30 seconds by default. Beyond it the error is `Stalled`.
+ *
+ * **Gotchas**
+ *
+ * How long a body may take depends on its size and the link, so that a request with one has no limit here. `Upload`
+ * watches the bytes instead; whoever sends bodies with `Tus` sets a limit of their own.
+ *
+ * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
+ */
+export const RequestTimeout: Context.Reference<Duration.Duration> = Timeout.RequestTimeout
 
 /**
  * The bytes of one request: in memory, a Blob (or a slice of one), or a stream of exactly so many bytes. How a failing
@@ -258,21 +274,26 @@ export const discover = Effect.fn("Tus.discover", { attributes: { "http.request.
   }
 })
 
+/** Fails a stream that gives nothing for as long as a request may take. */
+const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>) =>
+  Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limitedPiece(pull, "download")))
+
 /**
- * The bytes of a finished upload. Beyond the specification.
+ * The bytes of a finished upload. {@link RequestTimeout} holds for the answer, and for each piece of it. Beyond the
+ * specification.
  */
 export const download = (url: UploadTarget.UploadUrl) =>
   Stream.unwrap(
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       const subject = { operation: "Tus.download" }
-      yield* Transport.admit(yield* Transport.gate(), Redacted.value(url), subject)
-      const response = yield* Transport.execute(
-        client,
-        HttpClientRequest.get(Redacted.value(url), { headers: version }),
-        subject
+      const admitted = Effect.flatMap(Transport.gate(), (gate) => Transport.admit(gate, Redacted.value(url), subject))
+      const request = HttpClientRequest.get(Redacted.value(url), { headers: version })
+      const response = yield* Timeout.limited(
+        Effect.andThen(admitted, Transport.execute(client, request, subject)),
+        "download"
       )
       if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
-      return Stream.mapError(response.stream, Transport.toFailure(subject))
+      return moving(Stream.mapError(response.stream, Transport.toFailure(subject)))
     })
   )

@@ -1,6 +1,7 @@
 /**
  * What an upload can fail with. None tells an upload URL: whoever has it may write.
  */
+import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 
 /** The requests of the protocol, by the names of their functions in `Tus`. */
@@ -56,13 +57,16 @@ export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("
   }
 }
 
-/** Nothing moved for `after`: no byte left while sending, or no answer came after the last one. */
+/**
+ * No sign of life for `after`: no byte left while sending, no answer came after the last one, or none to a body that is
+ * sent as a whole.
+ */
 export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   request: RequestName,
   after: Schema.Duration
 }) {
   override get message() {
-    return `${this.request}: nothing moved for ${this.after}`
+    return `${this.request}: no sign of life for ${Duration.format(this.after)}`
   }
 }
 

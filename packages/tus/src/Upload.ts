@@ -1,7 +1,6 @@
 /**
  * The resumable upload: created once, sent as a stream, continued from where the server is after a failure.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
@@ -9,6 +8,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Events from "./internal/Events.ts"
 import * as Journaled from "./internal/Journaled.ts"
+import * as OptionRules from "./internal/Options.ts"
 import * as Parallel from "./internal/Parallel.ts"
 import * as Parts from "./internal/Parts.ts"
 import * as Recorder from "./internal/Recorder.ts"
@@ -33,6 +33,8 @@ export type JournaledError = Journaled.JournaledError
  * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter.
  * - `stallTimeout`: without any movement for so long a request has failed, 30 seconds by default.
  * - `finishTimeout`: the same after the last byte, when the server stores the upload; 10 minutes by default.
+ * - `maxWait`: the longest wait that a server may ask for, 1 hour by default; beyond it the upload fails with the error
+ *   that asked, which tells the wait.
  * - `chunkSize`: the most that one request sends, in bytes. By default a source that can be read again goes in one
  *   request, and a one-shot stream keeps a window of 8 MiB.
  * - `checksum`: each body is sent with its checksum where the server offers this algorithm, which is asked first; bytes
@@ -46,24 +48,6 @@ export interface Options extends Session.Options {
   readonly parallel?: number | undefined
 }
 
-const invalid = (path: string, message: string) =>
-  Effect.fail(new ApiError.InvalidRequest({ operation: "Upload", issues: [{ path: [path], message }] }))
-
-const checkWhole = (name: string, value: number | undefined, least: number) =>
-  value === undefined || (Number.isSafeInteger(value) && value >= least)
-    ? Effect.void
-    : invalid(name, `Expected a whole number of at least ${least}, got ${value}`)
-
-const checkOptions = (options: Omit<Options, "metadata">) =>
-  Effect.all(
-    [
-      checkWhole("chunkSize", options.chunkSize, 1),
-      checkWhole("parallel", options.parallel, 1),
-      checkWhole("maxRetries", options.maxRetries, 0)
-    ],
-    { discard: true }
-  )
-
 const program = (
   target: UploadTarget,
   source: UploadSource,
@@ -71,13 +55,10 @@ const program = (
   emit: Events.Emit
 ): Effect.Effect<void, UploadError, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function* () {
-    yield* checkOptions(options)
+    yield* OptionRules.check({ ...options, source })
     const { parallel = 1 } = options
     const session = yield* Session.make(target, options, emit, Recorder.none)
-    if (parallel === 1) return yield* Single.start(session, source)
-    if (source._tag === "OneShot") {
-      return yield* invalid("parallel", "Expected a source that can be read again, got a one-shot stream")
-    }
+    if (parallel === 1 || source._tag === "OneShot") return yield* Single.start(session, source)
     const parts = Parts.plan(source, parallel)
     return parts.length === 1
       ? yield* Single.start(session, source)
@@ -117,7 +98,9 @@ export const resumable = (
   source: Replayable,
   options: Options
 ): Stream.Stream<UploadEvent.UploadEvent, JournaledError, HttpClient.HttpClient | UploadJournal.UploadJournal> =>
-  Events.fromProgram((emit) => Effect.andThen(checkOptions(options), Journaled.start(target, source, options, emit)))
+  Events.fromProgram((emit) =>
+    Effect.andThen(OptionRules.check({ ...options, source }), Journaled.start(target, source, options, emit))
+  )
 
 /**
  * Goes on with an upload of the journal, by the key that `UploadJournal.list` tells. A source that is not the one the
@@ -131,7 +114,10 @@ export const resume = (
   UploadEvent.UploadEvent,
   JournaledError | UploadJournal.NoSuchUpload,
   HttpClient.HttpClient | UploadJournal.UploadJournal
-> => Events.fromProgram((emit) => Effect.andThen(checkOptions(options), Journaled.resume(key, source, options, emit)))
+> =>
+  Events.fromProgram((emit) =>
+    Effect.andThen(OptionRules.check({ ...options, source }), Journaled.resume(key, source, options, emit))
+  )
 
 /** The URL and length, in bytes, of a finished upload. */
 export interface UploadResult {

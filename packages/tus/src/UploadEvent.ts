@@ -1,5 +1,9 @@
 /**
  * What happens during an upload. All numbers are bytes.
+ *
+ * The upload never waits for who reads its events. `Progress`, `Retrying`, `Resumed`, `Waiting` and `Finishing` tell of
+ * a moment: of those that nobody has read yet the newest 128 are kept, and one `Progress` in a row. The others are never
+ * left out.
  */
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -8,12 +12,13 @@ import type { UploadUrl } from "./UploadTarget.ts"
 /**
  * - `Created`: the server has made the upload. `length` is undefined while nobody knows it.
  * - `Resumed`: the server told how far it is; sending goes on from `offset`.
- * - `Progress`: `sent` bytes have left, `acknowledged` ones are stored for good. Those that nobody read in time are
- *   left out, only the newest is kept.
+ * - `Progress`: `sent` bytes have left, `acknowledged` ones are stored for good. Where the platform sends bodies as a
+ *   whole, which bytes of one have left is not known: both are the same.
  * - `Retrying`: a request failed in a way that can heal; the next one follows after `delay`.
  * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, for the `reason` given.
  * - `PartCompleted`: every byte of a part is stored, from `start` to `end`.
- * - `Finishing`: the last byte has left; the server stores, or puts parts together, and may take its time.
+ * - `Finishing`: the last byte has left; the server stores, or puts parts together, and may take its time. Only told
+ *   where the leaving of the last byte is known.
  * - `Completed`: every byte is stored.
  */
 export type UploadEvent = Data.TaggedEnum<{

@@ -100,6 +100,21 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload", (it) 
     })
   )
 
+  it.effect("so does one that stalls where nothing can be streamed, and long before finishTimeout", () =>
+    Effect.gen(function* () {
+      const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
+      const { run, server } = yield* scene(UploadSource.fromBlob(new Blob([large])), [stall], {
+        finishTimeout: "10 minutes"
+      })
+      const events = yield* Effect.provideService(run, Upload.CanStream, false)
+      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(large))
+      assert.deepInclude(
+        events.find(({ _tag }) => _tag === "Retrying"),
+        { reason: "append: no sign of life for 400ms" }
+      )
+    }).pipe(Effect.provide(NodeHttpClient.layerFetch))
+  )
+
   it.effect("a lost creation is found again by its receipt", () =>
     Effect.gen(function* () {
       const { log } = yield* arrives(large, UploadSource.fromBytes(large), [{ _tag: "LostAnswer", method: "POST" }])

@@ -13,6 +13,8 @@ import type { SourceFailed } from "../UploadSource.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import { tooLong, tooShort, type Body } from "./Outgoing.ts"
 import type { Policy, RequestError } from "./Policy.ts"
+import * as Slices from "./Slices.ts"
+import { inTime } from "./Timeout.ts"
 
 /** What is known of a request on its way: bytes that left, when something last moved, and the source's own failure. */
 interface Meter {
@@ -77,20 +79,9 @@ const watch = (
       : Effect.flatMap(Effect.sleep(left), () => watch(request, meter, policy, clock))
   })
 
-/** A request without a streamed body, which must be answered in time from when it leaves. */
-export const inTime = <A, E, R>(
-  request: TusError.RequestName,
-  limit: Duration.Duration,
-  effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | TusError.Stalled, R> =>
-  Transport.raceFromDeparture(
-    effect,
-    Effect.andThen(Effect.sleep(limit), Effect.fail(new TusError.Stalled({ request, after: limit })))
-  )
-
 /**
  * Sends one body and answers the offset that the server tells. `onSent` hears how many bytes of it have left, and
- * whether they are all.
+ * whether they are all. Of a body that is sent as a whole nobody knows: it is heard of when it is answered.
  */
 export const append = (options: {
   readonly url: UploadUrl
@@ -98,30 +89,31 @@ export const append = (options: {
   readonly declare: bigint | undefined
   readonly checksum?: string | undefined
   readonly policy: Policy
+  readonly slices: Slices.Learned | undefined
   readonly onSent: (count: bigint, all: boolean) => void
 }): Effect.Effect<bigint, RequestError, HttpClient.HttpClient> =>
   Clock.clockWith((clock) => {
-    const { body, checksum, declare, onSent, policy, url } = options
+    const { body, checksum, declare, onSent, policy, slices, url } = options
     const { bytes } = body
+    const request = (sent: Tus.Body<SourceFailed>) =>
+      Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
+
+    if (bytes instanceof Uint8Array || !("length" in bytes)) {
+      const sent = inTime("append", Slices.limit(policy, body.end === body.total), request(bytes))
+      return slices === undefined ? sent : slices.from(sent, body.end - body.start, policy)
+    }
+
     const meter: Meter = {
       count: 0n,
       movedAt: clock.currentTimeMillisUnsafe(),
-      allSent: bytes instanceof Uint8Array || !("length" in bytes),
+      allSent: false,
       failure: undefined
     }
-    const request = (sent: Tus.Body<SourceFailed>) =>
-      Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
-    if (bytes instanceof Uint8Array || !("length" in bytes)) onSent(body.end - body.start, true)
-
     return Transport.raceFromDeparture(
-      request(
-        bytes instanceof Uint8Array || !("length" in bytes)
-          ? bytes
-          : {
-              length: bytes.length,
-              stream: metered(bytes.stream, bytes.length, meter, clock, () => onSent(meter.count, meter.allSent))
-            }
-      ),
+      request({
+        length: bytes.length,
+        stream: metered(bytes.stream, bytes.length, meter, clock, () => onSent(meter.count, meter.allSent))
+      }),
       Effect.suspend(() => {
         meter.movedAt = clock.currentTimeMillisUnsafe()
         return watch("append", meter, policy, clock)

@@ -8,10 +8,10 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Tus from "../Tus.ts"
 import { SourceFailed } from "../UploadSource.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
-import { inTime } from "./Append.ts"
 import * as Outgoing from "./Outgoing.ts"
 import * as Pieces from "./pieces.ts"
 import * as Policy from "./Policy.ts"
+import { inTime } from "./Timeout.ts"
 
 const algorithms = {
   sha1: Digest.sha1,
@@ -22,6 +22,12 @@ const algorithms = {
 
 /** A checksum algorithm, by its name in tus 1.0.0. */
 export type Algorithm = keyof typeof algorithms
+
+/** The names of all algorithms. */
+export const names = Object.keys(algorithms)
+
+/** Whether a name is that of an algorithm; a program in JavaScript may give any. */
+export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(algorithms, name)
 
 /** Whether the server checks this algorithm. Asked before anything is created, and again where that may help. */
 export const isOffered = (

@@ -11,10 +11,10 @@ import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UnsafeLocation, UploadTarget, UploadUrl } from "../UploadTarget.ts"
-import { inTime } from "./Append.ts"
 import type { Emit } from "./Events.ts"
 import * as Policy from "./Policy.ts"
 import * as Receipts from "./Receipts.ts"
+import { inTime } from "./Timeout.ts"
 
 /** What a creation can fail with. */
 export type CreationError = Tus.AnswerError | TusError.CreationUnknown | UnsafeLocation | ApiError.InvalidRequest

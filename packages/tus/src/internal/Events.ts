@@ -14,29 +14,72 @@ interface Tagged {
 /** Tells an event; never waits for who reads it. */
 export type Emit<Event extends Tagged = UploadEvent> = (event: Event) => void
 
+const transient: ReadonlySet<string> = new Set([
+  "Progress",
+  "Retrying",
+  "Resumed",
+  "Waiting",
+  // Told again whenever the last bytes are sent again.
+  "Finishing"
+] satisfies ReadonlyArray<UploadEvent["_tag"]>)
+
 /**
- * The events that nobody has read yet, with one more. A Progress replaces the Progress before it: what happened in
- * between is of no use to a reader who comes late, and memory stays bounded.
+ * Whether an event tells of a moment, which the next one of its kind makes old. The others tell what is there from then
+ * on: each comes once, or once for a part.
  */
-const add = <Event extends Tagged>(pending: ReadonlyArray<Event>, event: Event): ReadonlyArray<Event> =>
-  event._tag === "Progress" && pending.at(-1)?._tag === "Progress"
-    ? [...pending.slice(0, -1), event]
-    : [...pending, event]
+export const isTransient = ({ _tag }: Tagged): boolean => transient.has(_tag)
+
+/** How many transient events wait for a reader who comes late. */
+const mostTransient = 128
+
+/** The events that nobody has read yet: bounded, however long an upload lasts and however often it heals. */
+class Unread<Event extends Tagged> {
+  #events: Array<Event> = []
+  #transient = 0
+  readonly #isTransient: (event: Event) => boolean
+  constructor(isTransientEvent: (event: Event) => boolean) {
+    this.#isTransient = isTransientEvent
+  }
+
+  /**
+   * A Progress replaces the Progress before it: what happened in between is of no use to a reader who comes late. Of
+   * all transient events only the newest are kept.
+   */
+  add(event: Event): void {
+    if (event._tag === "Progress" && this.#events.at(-1)?._tag === "Progress") {
+      this.#events[this.#events.length - 1] = event
+      return
+    }
+    this.#events.push(event)
+    if (!this.#isTransient(event) || ++this.#transient <= mostTransient) return
+    this.#events.splice(this.#events.findIndex(this.#isTransient), 1)
+    this.#transient--
+  }
+
+  /** All of them, which are read now. */
+  take(): ReadonlyArray<Event> {
+    const taken = this.#events
+    this.#events = []
+    this.#transient = 0
+    return taken
+  }
+}
 
 /**
  * The events of a program as a stream. The program runs at its own speed, and ends when the stream is left.
  */
 export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
-  program: (emit: Emit<Event>) => Effect.Effect<void, E, R>
+  program: (emit: Emit<Event>) => Effect.Effect<void, E, R>,
+  isTransientEvent: (event: Event) => boolean = isTransient
 ): Stream.Stream<Event, E, Exclude<R, Scope.Scope>> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const news = yield* Latch.make(false)
-      let pending: ReadonlyArray<Event> = []
+      const unread = new Unread<Event>(isTransientEvent)
       let ended: Exit.Exit<void, E> | undefined
 
       yield* program((event) => {
-        pending = add(pending, event)
+        unread.add(event)
         news.openUnsafe()
       }).pipe(
         Effect.onExit((exit) =>
@@ -51,9 +94,8 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
 
       type Events = Arr.NonEmptyReadonlyArray<Event>
       const pull = Effect.suspend((): Effect.Effect<Events, E | Cause.Done> => {
-        const [first, ...rest] = pending
+        const [first, ...rest] = unread.take()
         if (first !== undefined) {
-          pending = []
           if (ended === undefined) news.closeUnsafe()
           return Effect.succeed([first, ...rest])
         }

@@ -8,6 +8,7 @@ import type * as Tus from "../Tus.ts"
 import { SourceFailed, type OneShot, type Replayable } from "../UploadSource.ts"
 import * as FilePieces from "./FilePieces.ts"
 import * as Pieces from "./pieces.ts"
+import * as Slices from "./Slices.ts"
 import * as Window from "./Window.ts"
 
 /**
@@ -22,11 +23,12 @@ export interface Body {
 
 /**
  * Gives the body that starts at an offset. `size` is known from the start or not at all. What is not `replayable` gives
- * the bytes before the last offset away.
+ * the bytes before the last offset away. `slices` are there where the platform cannot stream.
  */
 export interface Outgoing {
   readonly size: bigint | undefined
   readonly replayable: boolean
+  readonly slices: Slices.Learned | undefined
   readonly from: (offset: bigint) => Effect.Effect<Body, SourceFailed>
 }
 
@@ -44,16 +46,22 @@ export const replayable = (
 ): Outgoing => {
   const { start: base, end: limit } = options
   const size = limit - base
-  const chunk = options.chunkSize ?? (options.streams ? undefined : Window.defaultSize)
+  const { chunkSize } = options
+  const slices = options.streams ? undefined : new Slices.Learned(chunkSize)
+  const endOf = (start: bigint): bigint => {
+    if (slices !== undefined) return start + slices.next(limit - start)
+    return chunkSize === undefined ? limit : smaller(limit, start + BigInt(chunkSize))
+  }
   const memory = new FilePieces.Memory()
   const stream = (start: bigint, end: bigint) =>
     Stream.provideService(source.bytes(start, end), FilePieces.MemoryRef, memory.lend(start, end))
   return {
     size,
     replayable: true,
+    slices,
     from: (offset) => {
       const start = base + offset
-      const end = chunk === undefined ? limit : smaller(limit, start + BigInt(chunk))
+      const end = endOf(start)
       const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
       if (start === end) return Effect.succeed(body(new Uint8Array(0)))
       if (options.streams) {
@@ -110,6 +118,7 @@ export const oneShot = (
 ): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const { streams, windowSize } = options
+    const slices = streams ? undefined : new Slices.Learned(windowSize)
     const read = Window.reader(yield* Stream.toPull(source.stream))
     const advance = (window: Window.Window) =>
       Effect.flatMap(Window.fill(window, read, windowSize), (filled) => checkSize(filled, source.size))
@@ -119,6 +128,7 @@ export const oneShot = (
     return {
       size,
       replayable: false,
+      slices,
       from: (offset) =>
         Effect.gen(function* () {
           if (offset < window.start || offset > window.start + BigInt(window.size)) {
@@ -128,8 +138,8 @@ export const oneShot = (
             })
           }
           window = yield* advance(Window.release(window, offset))
-          const parts = Window.first(window, windowSize)
-          const length = BigInt(Math.min(window.size, windowSize))
+          const length = slices?.next(BigInt(window.size)) ?? BigInt(Math.min(window.size, windowSize))
+          const parts = Window.first(window, Number(length))
           return {
             start: offset,
             end: offset + length,

@@ -15,6 +15,7 @@ export interface Policy {
   readonly retryDelay: Duration.Duration
   readonly stallTimeout: Duration.Duration
   readonly finishTimeout: Duration.Duration
+  readonly maxWait: Duration.Duration
 }
 
 /** What one request after the creation can fail with. */
@@ -48,15 +49,22 @@ const asked = (error: RequestError): Duration.Duration =>
 
 /**
  * The pause after so many failures in a row: doubling up to 30 seconds, between half and the whole of it, and on top of
- * the wait that the server asks for.
+ * the wait that the server asks for. The error itself where that is longer than `maxWait`: it tells the wait.
  */
-export const pause = (policy: Policy, failures: number, error: RequestError): Effect.Effect<Duration.Duration> =>
-  Effect.map(Random.next, (chance) =>
+export const pause = <E extends RequestError>(
+  policy: Policy,
+  failures: number,
+  error: E
+): Effect.Effect<Duration.Duration, E> => {
+  const wait = asked(error)
+  if (Duration.isGreaterThan(wait, policy.maxWait)) return Effect.fail(error)
+  return Effect.map(Random.next, (chance) =>
     Duration.sum(
-      asked(error),
+      wait,
       Duration.times(
         Duration.min(Duration.times(policy.retryDelay, 2 ** Math.min(failures - 1, 16)), maxDelay),
         0.5 + chance / 2
       )
     )
   )
+}

@@ -15,6 +15,7 @@ import type { Emit } from "./Events.ts"
 import type { Body, Outgoing } from "./Outgoing.ts"
 import * as Policy from "./Policy.ts"
 import * as Receipts from "./Receipts.ts"
+import { inTime } from "./Timeout.ts"
 import * as Transfer from "../Transfer.ts"
 
 /** What the steps share and nobody changes. */
@@ -35,7 +36,7 @@ const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
 
 /** A 413 for less than the largest upload that the server takes is about the size of one request. */
 const advise = (job: Job, error: TusError.TooLarge): Effect.Effect<never, TusError.TooLarge, HttpClient.HttpClient> =>
-  Tus.discover(job.target).pipe(
+  inTime("discover", job.policy.stallTimeout, Tus.discover(job.target)).pipe(
     Effect.map(({ maxSize }) => maxSize),
     Effect.orElseSucceed(() => undefined),
     Effect.flatMap((maxSize) => Effect.fail(tooLarge(error, maxSize, job.outgoing.size)))
@@ -71,6 +72,7 @@ const send: Step<Transfer.Sending> = (job, state) =>
       declare,
       checksum,
       policy: job.policy,
+      slices: job.outgoing.slices,
       onSent: (count, all) => {
         job.emit(
           UploadEvent.Progress({
@@ -109,7 +111,7 @@ const retry = <E extends Policy.RequestError>(
 /** Asks the server where it stands. */
 const ask: Step<Transfer.Asking> = (job, state) =>
   Effect.gen(function* () {
-    const found = yield* Append.inTime("offset", job.policy.stallTimeout, Tus.offset(job.url))
+    const found = yield* inTime("offset", job.policy.stallTimeout, Tus.offset(job.url))
     yield* job.verify(found)
     const next = Transfer.located(state, found, job.outgoing)
     if (Result.isFailure(next)) {

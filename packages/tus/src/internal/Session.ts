@@ -27,6 +27,8 @@ import * as Window from "./Window.ts"
  * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter.
  * - `stallTimeout`: without any movement for so long a request has failed, 30 seconds by default.
  * - `finishTimeout`: the same after the last byte, when the server stores the upload; 10 minutes by default.
+ * - `maxWait`: the longest wait that a server may ask for, 1 hour by default; beyond it the upload fails with the error
+ *   that asked, which tells the wait.
  * - `chunkSize`: the most that one request sends, in bytes. By default a source that can be read again goes in one
  *   request, and a one-shot stream keeps a window of 8 MiB.
  * - `checksum`: each body is sent with its checksum where the server offers this algorithm, which is asked first; bytes
@@ -40,6 +42,7 @@ export interface Options {
   readonly retryDelay?: Duration.Input | undefined
   readonly stallTimeout?: Duration.Input | undefined
   readonly finishTimeout?: Duration.Input | undefined
+  readonly maxWait?: Duration.Input | undefined
   readonly chunkSize?: number | undefined
   readonly checksum?: Checksum.Algorithm | undefined
 }
@@ -89,8 +92,8 @@ const detectStreams = (): boolean => {
 }
 
 /**
- * Whether request bodies can be streamed here; found out once. Where they cannot, a source is sent in slices of
- * `chunkSize`.
+ * Whether request bodies can be streamed here; found out once. Where they cannot, a source is sent in slices of 256 KiB,
+ * which grow up to `chunkSize` (8 MiB by default) while they pass fast, and are halved after a stall.
  */
 export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", { defaultValue: detectStreams })
 
@@ -98,17 +101,19 @@ const defaultPolicy: Policy = {
   maxRetries: 8,
   retryDelay: Duration.millis(500),
   stallTimeout: Duration.seconds(30),
-  finishTimeout: Duration.minutes(10)
+  finishTimeout: Duration.minutes(10),
+  maxWait: Duration.hours(1)
 }
 
 const toPolicy = (options: Options): Policy => {
-  const duration = (name: "retryDelay" | "stallTimeout" | "finishTimeout") =>
+  const duration = (name: "retryDelay" | "stallTimeout" | "finishTimeout" | "maxWait") =>
     options[name] === undefined ? defaultPolicy[name] : Duration.fromInputUnsafe(options[name])
   return {
     maxRetries: options.maxRetries ?? defaultPolicy.maxRetries,
     retryDelay: duration("retryDelay"),
     stallTimeout: duration("stallTimeout"),
-    finishTimeout: duration("finishTimeout")
+    finishTimeout: duration("finishTimeout"),
+    maxWait: duration("maxWait")
   }
 }
 

@@ -13,10 +13,12 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
+import { limited } from "./Timeout.ts"
 
 /** What the server said with a status that is not a success. */
 export type AnswerError =
@@ -49,9 +51,11 @@ const readStart = (response: HttpClientResponse.HttpClientResponse, maxBytes: nu
     Effect.orElseSucceed(() => "")
   )
 
-const toMessage = (body: string): string => {
+const toMessage = (status: number, body: string): string => {
   const error = decodeErrorBody(body)
-  return error._tag === "Line" ? `${error.code}: ${error.message}` : error.text
+  const text = error._tag === "Line" ? `${error.code}: ${error.message}` : error.text
+  // Answers to HEAD have no body.
+  return text.trim() === "" ? `status ${status}, without an explanation` : text
 }
 
 /** The wait that a body names in `info.retryIn`, in seconds. Beyond the specification. */
@@ -60,6 +64,9 @@ const decodeRetryIn = Schema.decodeUnknownOption(
     Schema.Struct({ info: Schema.Struct({ retryIn: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) }) })
   )
 )
+
+/** Far beyond any wait; milliseconds above it are no longer exact. */
+const longestWait = Duration.weeks(5000)
 
 /** How long the server asks to wait, by its header or its body. */
 const readWait = (headers: Headers.Headers, body: string): Effect.Effect<Option.Option<Duration.Duration>> =>
@@ -75,7 +82,7 @@ const readWait = (headers: Headers.Headers, body: string): Effect.Effect<Option.
           ? parsed.duration
           : Duration.millis(Math.max(0, DateTime.toEpochMillis(parsed.dateTime) - clock.currentTimeMillisUnsafe()))
       )
-    })
+    }).pipe(Effect.map(Option.map(Duration.min(longestWait))))
   )
 
 const toError = (
@@ -84,7 +91,7 @@ const toError = (
   body: string,
   wait: Option.Option<Duration.Duration>
 ): AnswerError => {
-  const answer = { request, status, message: toMessage(body) }
+  const answer = { request, status, message: toMessage(status, body) }
   switch (status) {
     case 404:
     case 410:
@@ -123,6 +130,12 @@ export const readError = (
     return toError(request, response.status, body, yield* readWait(response.headers, body))
   })
 
+/** The rules that headers break, by the names of the headers. Their values are not told: one may be a capability. */
+const brokenRules = (issue: SchemaIssue.Issue): string =>
+  ApiError.fromSchemaIssue(issue)
+    .map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
+    .join("; ")
+
 /** Reads the headers of an answer. */
 const readHeaders = <A>(
   request: TusError.RequestName,
@@ -130,12 +143,12 @@ const readHeaders = <A>(
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<A, TusError.ProtocolViolation> =>
   Effect.mapError(
-    SchemaParser.decodeUnknownEffect(schema)(response.headers),
+    SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(response.headers),
     (issue) =>
       new TusError.ProtocolViolation({
         request,
         status: response.status,
-        problem: `headers that break a rule: ${issue.toString()}`
+        problem: `headers that break a rule: ${brokenRules(issue)}`
       })
   )
 
@@ -172,14 +185,17 @@ const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<b
   )
 }
 
-/** Sends a request and reads its headers, if the status is the one that means success. */
+/**
+ * Sends a request and reads its headers, if the status is the one that means success. One without a body has
+ * `Tus.RequestTimeout`; how long a body may take is for its sender to know.
+ */
 export const exchange = <A>(options: {
   readonly request: TusError.RequestName
   readonly http: HttpClientRequest.HttpClientRequest
   readonly status: ReadonlyArray<number>
   readonly headers: Schema.ConstraintCodec<A, unknown>
   readonly streaming?: boolean | undefined
-}): Effect.Effect<A, AnswerError | ApiError.TransportFailure, HttpClient.HttpClient> =>
+}): Effect.Effect<A, AnswerError | ApiError.TransportFailure | TusError.Stalled, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
     const subject = { operation: `Tus.${options.request}` }
@@ -195,5 +211,6 @@ export const exchange = <A>(options: {
     return (yield* drain(response)) ? headers : yield* Effect.fail({ _tag: "Cut" as const, headers })
   }).pipe(
     scopedToFailure,
-    Effect.catchTag("Cut", ({ headers }) => Effect.succeed(headers))
+    Effect.catchTag("Cut", ({ headers }) => Effect.succeed(headers)),
+    (exchanged) => (options.http.body._tag === "Empty" ? limited(exchanged, options.request) : exchanged)
   )

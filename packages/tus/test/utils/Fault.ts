@@ -16,7 +16,7 @@ export type Fault = {
   | { readonly _tag: "Cut"; readonly bytes: number }
   | { readonly _tag: "Stall"; readonly bytes: number }
   | { readonly _tag: "Slow"; readonly bytes: number; readonly millis: number }
-  | { readonly _tag: "Status"; readonly status: number; readonly headers?: Headers }
+  | { readonly _tag: "Status"; readonly status: number; readonly headers?: Headers; readonly body?: string }
   | { readonly _tag: "StatusAfter"; readonly status: number; readonly headers?: Headers }
   | { readonly _tag: "LostAnswer" }
   | { readonly _tag: "HalfAnswer" }

@@ -60,8 +60,13 @@ const methodOf = (head: Http1.Head): string =>
   Http1.header(head, "upload-concat")?.startsWith("final;") === true ? "FINAL" : (head.start.split(" ")[0] ?? "")
 
 /** The bytes of an answer that no server gave. */
-const made = (method: string, status: number, headers: Readonly<Record<string, string>> = {}): Buffer => {
-  const body = method === "HEAD" || status === 204 ? "" : "ERR_FAULT: on purpose\n"
+const made = (
+  method: string,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+  text = "ERR_FAULT: on purpose\n"
+): Buffer => {
+  const body = method === "HEAD" || status === 204 ? "" : text
   const all = { "tus-resumable": "1.0.0", "content-length": String(body.length), ...headers }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
   const head = { start: `HTTP/1.1 ${status} ${Http.STATUS_CODES[status] ?? "Unknown"}`, headers: lines }
@@ -165,7 +170,7 @@ const join = (client: Net.Socket, { busy, clients, faults, port, requests, toCli
         busy.add(client)
         const { fault } = exchange
         if (fault?._tag === "Status") {
-          client.write(made(method, fault.status, fault.headers))
+          client.write(made(method, fault.status, fault.headers, fault.body))
           busy.delete(client)
         } else if (reachesServer(exchange)) {
           forward(Buffer.from(toServer(Http1.encodeHead(piece.head).toString("latin1")), "latin1"))

@@ -1,0 +1,52 @@
+/**
+ * How long one request may take.
+ */
+import * as Transport from "@assembly-effect/api/Transport"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as TusError from "../TusError.ts"
+
+/** See `Tus.RequestTimeout`. */
+export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-effect/tus/RequestTimeout", {
+  defaultValue: () => Duration.seconds(30)
+})
+
+const stalled = (request: TusError.RequestName, after: Duration.Duration) =>
+  Effect.fail(new TusError.Stalled({ request, after }))
+
+/** The time begins when the request leaves: the wait for a permit is not part of it. */
+const orStalled = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  request: TusError.RequestName,
+  limit: Duration.Duration
+): Effect.Effect<A, E | TusError.Stalled, R> =>
+  Duration.isFinite(limit)
+    ? Transport.raceFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(request, limit)))
+    : effect
+
+/** The next piece of an answer, which must come within {@link RequestTimeout}. */
+export const limitedPiece = <A, E, R>(
+  pull: Effect.Effect<A, E, R>,
+  request: TusError.RequestName
+): Effect.Effect<A, E | TusError.Stalled, R> =>
+  Effect.flatMap(RequestTimeout, (limit) =>
+    Duration.isFinite(limit)
+      ? Effect.timeoutOrElse(pull, { duration: limit, orElse: () => stalled(request, limit) })
+      : pull
+  )
+
+/** A request that must be answered within {@link RequestTimeout}. */
+export const limited = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  request: TusError.RequestName
+): Effect.Effect<A, E | TusError.Stalled, R> =>
+  Effect.flatMap(RequestTimeout, (limit) => orStalled(effect, request, limit))
+
+/** A request that must be answered within this time, whatever {@link RequestTimeout} says. */
+export const inTime = <A, E, R>(
+  request: TusError.RequestName,
+  limit: Duration.Duration,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | TusError.Stalled, R> =>
+  orStalled(Effect.provideService(effect, RequestTimeout, Duration.infinity), request, limit)

@@ -1,0 +1,173 @@
+/**
+ * Options are checked before anything exists, and everything that is wrong with them is told at once.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Scene from "./utils/Scene.ts"
+
+const { metadata } = Scene.options
+const bytes = Scene.content(10)
+const source = UploadSource.fromBytes(bytes)
+
+type Options = Partial<Upload.Options>
+
+/** What each way to upload says of options, and that nothing was sent or written for them. */
+const refused = (options: Options, from: UploadSource.UploadSource = source) =>
+  Effect.gen(function* () {
+    const { server, target } = yield* Scene.make()
+    const journal = yield* UploadJournal.UploadJournal
+    const { metadata: given, ...others } = options
+    const all = { metadata: given ?? metadata, ...others }
+    const ways = [
+      Upload.run(target, from, all),
+      Stream.runDrain(Upload.upload(target, from, all)),
+      ...(from._tag === "OneShot" ? [] : [Stream.runDrain(Upload.resumable(target, from, all))]),
+      ...(from._tag === "OneShot" || given !== undefined ? [] : [Stream.runDrain(Upload.resume("k", from, others))])
+    ]
+    const errors = yield* Effect.forEach(ways, (way) => Effect.flip(way))
+    assert.deepStrictEqual(server.requests, [])
+    assert.deepStrictEqual(yield* journal.list, [])
+    const [first] = errors
+    if (!(first instanceof ApiError.InvalidRequest)) return assert.fail(`${first?._tag}`)
+    for (const error of errors) {
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.strictEqual(error.message, first.message)
+    }
+    return first
+  })
+
+const wholes: ReadonlyArray<readonly [Options, string]> = [
+  [{ chunkSize: 0 }, "chunkSize: Expected a whole number of at least 1, got 0"],
+  [{ chunkSize: -1 }, "chunkSize: Expected a whole number of at least 1, got -1"],
+  [{ chunkSize: 1.5 }, "chunkSize: Expected a whole number of at least 1, got 1.5"],
+  [{ chunkSize: Number.NaN }, "chunkSize: Expected a whole number of at least 1, got NaN"],
+  [{ chunkSize: Infinity }, "chunkSize: Expected a whole number of at least 1, got Infinity"],
+  [{ parallel: 0 }, "parallel: Expected a whole number of at least 1, got 0"],
+  [{ maxRetries: -1 }, "maxRetries: Expected a whole number of at least 0, got -1"]
+]
+
+const times = ["stallTimeout", "finishTimeout", "retryDelay", "maxWait"] as const
+const noTimes: ReadonlyArray<readonly [Duration.Input, string]> = [
+  [Number.NaN, "NaN"],
+  [-1, "-1"],
+  [Infinity, "Infinity"],
+  [Duration.infinity, "Infinity"],
+  [Duration.seconds(-5), "-5s"],
+  ["-5 seconds", "-5 seconds"],
+  [{ seconds: Number.NaN }, "[object Object]"],
+  [[Number.NaN, 0], "NaN,0"]
+]
+
+const wrongMetadata: ReadonlyArray<readonly [Readonly<Record<string, string | null>>, string]> = [
+  [{ filename: "" }, "metadata.filename: Expected at least 1 character"],
+  [{ fieldname: "\ud800" }, "metadata.fieldname: Expected valid Unicode"],
+  [{ "a b": "x" }, "metadata.a b: Expected a key of printable ASCII without comma or space"],
+  [{ "a,b": "x" }, "metadata.a,b: Expected a key of printable ASCII without comma or space"],
+  [{ é: null }, "metadata.é: Expected a key of printable ASCII without comma or space"],
+  [{ "": "x" }, "metadata.: Expected a key of printable ASCII without comma or space"],
+  [{ assembly_url: "x" }, "metadata.assembly_url: Expected no such key: it is filled in from the target"],
+  [
+    { upload_marker: "x" },
+    "metadata.upload_marker: Expected no such key: it finds an upload again whose creation was not answered"
+  ]
+]
+
+layer(Layer.merge(NodeHttpClient.layerUndici, UploadJournal.layerMemory()), { excludeTestServices: true })(
+  "Options",
+  (it) => {
+    it.effect("that are no whole numbers are refused before anything exists", () =>
+      Effect.gen(function* () {
+        for (const [options, text] of wholes) {
+          assert.strictEqual((yield* refused(options)).message, `Upload: ${text}`)
+        }
+      })
+    )
+
+    it.effect("that are no times are refused before anything exists", () =>
+      Effect.gen(function* () {
+        for (const name of times) {
+          for (const [input, shown] of noTimes) {
+            const least = name === "retryDelay" || name === "maxWait" ? "of at least" : "above"
+            assert.strictEqual(
+              (yield* refused({ [name]: input })).message,
+              `Upload: ${name}: Expected a finite duration ${least} zero, got ${shown}`
+            )
+          }
+        }
+        for (const name of ["stallTimeout", "finishTimeout"] as const) yield* refused({ [name]: 0 })
+      })
+    )
+
+    it.effect("that no header can carry are refused before anything exists", () =>
+      Effect.gen(function* () {
+        for (const [more, text] of wrongMetadata) {
+          assert.strictEqual((yield* refused({ metadata: { ...metadata, ...more } })).message, `Upload: ${text}`)
+        }
+      })
+    )
+
+    it.effect("that do not fit the source are refused before anything exists", () =>
+      Effect.gen(function* () {
+        const oneShot = UploadSource.fromStream(Scene.pieces(bytes, 3), { size: 10n })
+        assert.strictEqual(
+          (yield* refused({ parallel: 2 }, oneShot)).message,
+          "Upload: parallel: Expected a source that can be read again, got a one-shot stream"
+        )
+        const endless = UploadSource.make({ size: 2n ** 63n, bytes: () => Stream.empty })
+        assert.strictEqual(
+          (yield* refused({}, endless)).message,
+          "Upload: source.size: Expected 0 to 9223372036854775807 bytes, got 9223372036854775808"
+        )
+      })
+    )
+
+    it.effect("are refused for everything that is wrong with them at once", () =>
+      Effect.gen(function* () {
+        const { issues } = yield* refused({
+          chunkSize: 0,
+          parallel: -1,
+          maxRetries: 0.5,
+          stallTimeout: 0,
+          maxWait: Infinity,
+          metadata: { ...metadata, filename: "", "a b": "x", upload_marker: "x" }
+        })
+        assert.deepStrictEqual(
+          issues.map(({ path }) => path),
+          [
+            ["chunkSize"],
+            ["parallel"],
+            ["maxRetries"],
+            ["stallTimeout"],
+            ["maxWait"],
+            ["metadata", "upload_marker"],
+            ["metadata", "filename"],
+            ["metadata", "a b"]
+          ]
+        )
+      })
+    )
+
+    it.effect("at their limits are taken", () =>
+      Effect.gen(function* () {
+        const { target } = yield* Scene.make()
+        yield* Upload.run(target, source, {
+          metadata: { ...metadata, "!~": null, empty: "" },
+          chunkSize: 1,
+          parallel: 1,
+          maxRetries: 0,
+          retryDelay: 0,
+          maxWait: 0,
+          stallTimeout: "30 seconds"
+        })
+      })
+    )
+  }
+)

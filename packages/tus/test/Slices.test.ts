@@ -1,0 +1,164 @@
+/**
+ * Bodies that the platform sends as a whole: nothing is seen of one until it is answered.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Stream from "effect/Stream"
+import * as Link from "./utils/Link.ts"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const kibi = 1024
+const mebi = 1024 * kibi
+const { metadata } = Scene.options
+
+type ALink = ReturnType<typeof Link.make>
+
+const sources: Readonly<Record<string, (bytes: Uint8Array<ArrayBuffer>) => UploadSource.UploadSource>> = {
+  "a Blob": (bytes) => UploadSource.fromBlob(new Blob([bytes])),
+  bytes: UploadSource.fromBytes,
+  "a stream": (bytes) => UploadSource.fromStream(Scene.pieces(bytes, 50_000), { size: BigInt(bytes.length) })
+}
+
+/** An upload over a link, with the limits of time that hold by default. It has arrived. */
+const over = Effect.fnUntraced(function* (
+  aLink: ALink,
+  size: number,
+  make: (bytes: Uint8Array<ArrayBuffer>) => UploadSource.UploadSource = UploadSource.fromBytes,
+  options: Partial<Upload.Options> = {}
+) {
+  const bytes = Scene.content(size)
+  const { server, target } = yield* Scene.make()
+  if (options.checksum !== undefined) server.checksums = [options.checksum]
+  const { client, sent } = yield* aLink
+  const events = yield* Upload.upload(target, make(bytes), { metadata, retryDelay: 0, ...options }).pipe(
+    Stream.runCollect,
+    Effect.provideService(HttpClient.HttpClient, client),
+    Effect.provideService(Upload.CanStream, false)
+  )
+  assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
+  return { events, sent }
+})
+
+const fast = Link.make(() => 0)
+const retries = (events: ReadonlyArray<UploadEvent.UploadEvent>) => events.filter(UploadEvent.$is("Retrying"))
+
+layer(NodeHttpClient.layerFetch)("Slices", (it) => {
+  for (const [kind, source] of Object.entries(sources)) {
+    it.effect(`of ${kind} grow from 256 KiB to 8 MiB while they pass fast, and the last one is small`, () =>
+      Effect.gen(function* () {
+        const { events, sent } = yield* over(fast, 20 * mebi, source)
+        const doubled = [256, 512, 1024, 2048, 4096, 8192].map((size) => size * kibi)
+        const rest = 20 * mebi - doubled.reduce((sum, size) => sum + size, 0)
+        assert.deepStrictEqual(sent, [...doubled, rest - 256 * kibi, 256 * kibi])
+        assert.deepStrictEqual(retries(events), [])
+      })
+    )
+
+    it.effect(`of ${kind} pass a link of 20 kB/s`, () =>
+      Effect.gen(function* () {
+        const { events, sent } = yield* over(Link.ofRate(20_000), 1_000_000, source)
+        assert.deepStrictEqual(retries(events), [])
+        assert.deepStrictEqual(sent, [262_144, 262_144, 262_144, 213_568])
+      })
+    )
+
+    it.effect(`of ${kind} are halved after a stall, down to 16 KiB`, () =>
+      Effect.gen(function* () {
+        const { events, sent } = yield* over(Link.ofRate(600), 300_000, source)
+        assert.deepStrictEqual(sent.slice(0, 6), [262_144, 131_072, 65_536, 32_768, 16_384, 16_384])
+        assert.isTrue(sent.slice(5).every((size) => size <= 16_384))
+        assert.deepStrictEqual(
+          retries(events).map(({ reason }) => reason),
+          Array.from({ length: 4 }, () => "append: no sign of life for 30s")
+        )
+      })
+    )
+
+    it.effect(`of ${kind} are told as sent when they are answered, and not before`, () =>
+      Effect.gen(function* () {
+        const stallOnce = Link.make(({ index }) => (index === 1 ? 40 : 1))
+        const { events } = yield* over(stallOnce, 1_000_000, source)
+        const progress = events.filter(UploadEvent.$is("Progress"))
+        for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
+        assert.isAbove(progress.length, 2)
+        assert.strictEqual(retries(events).length, 1)
+        assert.isFalse(events.some(UploadEvent.$is("Finishing")))
+      })
+    )
+  }
+
+  it.effect("grow again after a stall, when they pass fast again", () =>
+    Effect.gen(function* () {
+      const { sent } = yield* over(
+        Link.make(({ index }) => (index === 2 ? 31 : 0)),
+        6 * mebi
+      )
+      assert.deepStrictEqual(
+        sent.slice(0, 6).map((size) => size / kibi),
+        [256, 512, 1024, 512, 1024, 2048]
+      )
+    })
+  )
+
+  it.effect("stay as they are while they pass slowly", () =>
+    Effect.gen(function* () {
+      const { sent } = yield* over(
+        Link.make(() => 2),
+        mebi
+      )
+      assert.deepStrictEqual(sent, [256 * kibi, 256 * kibi, 256 * kibi, 256 * kibi])
+    })
+  )
+
+  it.effect("are never larger than a stated chunkSize, which may be below 16 KiB", () =>
+    Effect.gen(function* () {
+      const limited = yield* over(fast, 900_000, UploadSource.fromBytes, { chunkSize: 400_000 })
+      assert.strictEqual(Math.max(...limited.sent), 400_000)
+      const tiny = yield* over(
+        Link.make(({ index }) => (index === 0 ? 31 : 0)),
+        5000,
+        UploadSource.fromBytes,
+        { chunkSize: 1000 }
+      )
+      assert.deepStrictEqual(tiny.sent, [1000, 1000, 1000, 1000, 1000, 1000])
+    })
+  )
+
+  it.effect("with checksums are the same ones", () =>
+    Effect.gen(function* () {
+      const { events, sent } = yield* over(Link.ofRate(6000), 600_000, UploadSource.fromBytes, { checksum: "sha256" })
+      assert.deepStrictEqual(sent.slice(0, 3), [262_144, 131_072, 131_072])
+      assert.strictEqual(retries(events).length, 1)
+    })
+  )
+
+  it.effect("of a part are learned by that part alone", () =>
+    Effect.gen(function* () {
+      const { sent } = yield* over(fast, 4 * mebi, UploadSource.fromBytes, { parallel: 2 })
+      const each = [256, 512, 1024, 256]
+      assert.sameMembers(
+        sent.map((size) => size / kibi),
+        [...each, ...each]
+      )
+    })
+  )
+
+  it.effect("leave the server the time to store the upload after the last one, and no longer", () =>
+    Effect.gen(function* () {
+      const late = (seconds: number) => Link.make(({ index }) => (index === 1 ? seconds : 1))
+      const waited = yield* over(late(600), 300_000)
+      assert.deepStrictEqual(retries(waited.events), [])
+      const healed = yield* over(late(631), 300_000)
+      assert.deepStrictEqual(
+        retries(healed.events).map(({ reason }) => reason),
+        ["append: no sign of life for 10m 30s"]
+      )
+    })
+  )
+})

@@ -1,0 +1,167 @@
+/**
+ * What people read of an error. No text tells a URL: it may be a capability.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import { AssemblyId } from "@assembly-effect/schema/Assembly"
+import * as Tus from "@assembly-effect/tus/Tus"
+import * as TusError from "@assembly-effect/tus/TusError"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import { SourceFailed } from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Fault } from "./utils/Fault.ts"
+import * as Scene from "./utils/Scene.ts"
+
+const answer = { request: "append", status: 400, message: "ERR_X: what the server said" } as const
+
+const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: string }, string]> = [
+  [new TusError.UploadGone(answer), answer.message],
+  [new TusError.UploadRefused(answer), answer.message],
+  [new TusError.OffsetConflict(answer), answer.message],
+  [new TusError.TooLarge(answer), answer.message],
+  [new TusError.UploadLocked(answer), answer.message],
+  [new TusError.ChecksumMismatch(answer), answer.message],
+  [new TusError.ServerFailure({ ...answer, retryAfter: Duration.seconds(3) }), answer.message],
+  [
+    new TusError.ProtocolViolation({ request: "offset", status: 200, problem: "no offset" }),
+    "offset: status 200, no offset"
+  ],
+  [new TusError.Stalled({ request: "append", after: Duration.seconds(30) }), "append: no sign of life for 30s"],
+  [
+    new TusError.CreationUnknown({ problem: "create: the connection failed" }),
+    "the answer to the creation was lost (create: the connection failed); the upload may exist"
+  ],
+  [
+    new TusError.ConcatenationUnknown({ problem: "create: the connection failed" }),
+    "the answer to the final concatenation was lost (create: the connection failed); the file may exist"
+  ],
+  [
+    new TusError.UploadUntrusted({ problem: "16607 for 4194304" }),
+    "the server may have stored other bytes than the ones that were sent (16607 for 4194304)"
+  ],
+  [
+    new TusError.UploadMismatch({ field: "upload-length", expected: "5", found: "6" }),
+    "upload-length: expected 5, found 6"
+  ],
+  [new UploadTarget.InvalidTarget({ field: "origins", rule: "a rule" }), "origins: a rule"],
+  [new UploadTarget.UnsafeLocation({ rule: "a rule" }), "the Location of the new upload is refused: a rule"],
+  [
+    new SourceFailed({ kind: "TooShort", problem: "it ended after 1 of 2 bytes" }),
+    "the source of the upload: it ended after 1 of 2 bytes"
+  ],
+  [new UploadJournal.NoSuchUpload({ key: "k" }), "the upload journal has no upload k"],
+  [new UploadJournal.UploadLeased({ key: "k", until: 0 }), "the upload k is at work elsewhere"],
+  [
+    new UploadJournal.JournalTorn({ key: "k", problem: "3 characters" }),
+    "the upload journal: the entry k cannot be understood: 3 characters"
+  ]
+]
+
+const fails = (parts: Parameters<typeof UploadTarget.make>[0]) =>
+  Effect.map(Effect.flip(UploadTarget.make(parts)), ({ message }) => message)
+
+const secret = "s3cr3t"
+const sound = { tusUrl: "https://tus.example.com/", assemblySslUrl: "https://api.example.com/assemblies/1" }
+
+layer(Layer.empty)("The text of an error", (it) => {
+  for (const [error, text] of texts) {
+    it.effect(`of ${error._tag} says what happened`, () =>
+      Effect.sync(() => {
+        assert.strictEqual(error.message, text)
+        assert.strictEqual(String(error), `${error._tag}: ${text}`)
+      })
+    )
+  }
+
+  it.effect("of an InvalidTarget names the rule, and not the URL that breaks it", () =>
+    Effect.gen(function* () {
+      for (const [url, rule] of [
+        [`http://${secret}.example`, "Expected https (http only on loopback)"],
+        [secret, "Expected an absolute http or https URL"],
+        [`https://${secret}@tus.example.com/`, "Expected a URL without user info"],
+        [`https://tus.example.com/?${secret}`, "Expected a URL without query and fragment"],
+        [`https://tus.example.com/ ${secret}`, "Expected a URL without white space, backslash and control characters"]
+      ] as const) {
+        assert.strictEqual(yield* fails({ ...sound, tusUrl: url }), `tus_url: ${rule}`)
+        assert.strictEqual(yield* fails({ ...sound, assemblySslUrl: url }), `assembly_ssl_url: ${rule}`)
+        assert.strictEqual(yield* fails({ ...sound, origins: [url] }), `origins: ${rule}`)
+      }
+      for (const field of ["tus_url", "assembly_ssl_url"] as const) {
+        const status = { assembly_ssl_url: sound.assemblySslUrl, tus_url: sound.tusUrl, [field]: undefined }
+        const error = yield* Effect.flip(
+          UploadTarget.fromAssembly({ assembly_id: AssemblyId.make("0".repeat(32)), ...status })
+        )
+        assert.strictEqual(error.message, `${field}: missing from the Assembly status`)
+      }
+    })
+  )
+
+  it.effect("of an UnsafeLocation names the rule, and not the URL", () =>
+    Effect.gen(function* () {
+      const target = yield* UploadTarget.make(sound)
+      for (const [location, rule] of [
+        [`/elsewhere/${secret}`, "not a path /resumable/files/<id>[/…]"],
+        [`https://evil.example/resumable/files/${secret}`, "another origin than tus_url"],
+        [`https://${secret}@tus.example.com/resumable/files/1`, "Expected a URL without user info"],
+        [`http://tus.example.com/resumable/files/${secret}`, "Expected https (http only on loopback)"],
+        [`https://t%75s.example.com/resumable/files/${secret}`, "a host that is not written plainly"]
+      ] as const) {
+        const error = yield* Effect.flip(Effect.fromResult(UploadTarget.resolve(target, location)))
+        assert.strictEqual(error.message, `the Location of the new upload is refused: ${rule}`)
+      }
+    })
+  )
+})
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The text of an answer", (it) => {
+  const fixed = { _tag: "Fixed", length: 3n, metadata: Scene.options.metadata } as const
+  const integer = "Expected an unsigned base-10 integer without leading zeros"
+
+  it.effect("that breaks the protocol names each header and its rule, and no value", () =>
+    Effect.gen(function* () {
+      const broken: Fault = {
+        _tag: "Status",
+        method: "POST",
+        status: 201,
+        headers: { "tus-resumable": secret, "upload-offset": secret }
+      }
+      const { target } = yield* Scene.make([broken])
+      const error = yield* Effect.flip(Tus.create(target, fixed))
+      assert.strictEqual(
+        error.message,
+        `create: status 201, headers that break a rule: location: Missing key; ` +
+          `tus-resumable: Expected "1.0.0"; upload-offset: ${integer}`
+      )
+    })
+  )
+
+  it.effect("of another status tells it", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make()
+      const { url } = yield* Tus.create(target, fixed)
+      server.faults.push({ _tag: "Status", method: "HEAD", status: 302 })
+      const odd = yield* Effect.flip(Tus.offset(url))
+      assert.strictEqual(odd.message, "offset: status 302, not a status that this request may have")
+      // Answers to HEAD have no body that could explain it.
+      server.faults.push({ _tag: "Status", method: "HEAD", status: 503 })
+      const silent = yield* Effect.flip(Tus.offset(url))
+      assert.strictEqual(silent.message, "status 503, without an explanation")
+    })
+  )
+
+  it.effect("of InvalidRequest names what broke a rule", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make()
+      const error = yield* Effect.flip(Tus.create(target, { ...fixed, metadata: { filename: "" } }))
+      assert.instanceOf(error, ApiError.InvalidRequest)
+      assert.strictEqual(
+        error.message,
+        "Tus.create: upload-metadata.filename: Expected at least 1 character; upload-metadata.fieldname: Missing key"
+      )
+    })
+  )
+})

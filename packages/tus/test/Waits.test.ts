@@ -1,0 +1,208 @@
+/**
+ * Nothing is waited for without an end: neither an answer, nor what a server asks to wait for.
+ */
+import * as Tus from "@assembly-effect/tus/Tus"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Http from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Fault } from "./utils/Fault.ts"
+import * as Scene from "./utils/Scene.ts"
+
+const bytes = Scene.content(600_000)
+const { metadata } = Scene.options
+
+const asking = (method: "POST" | "PATCH", status: number, headers: Readonly<Record<string, string>>): Fault => ({
+  _tag: "Status",
+  method,
+  status,
+  headers
+})
+
+/** What an upload fails with at once, in the time of the test, which stands still. */
+const failure = (faults: ReadonlyArray<Fault>, options: Partial<Upload.Options> = {}) =>
+  Effect.gen(function* () {
+    const { target } = yield* Scene.make(faults)
+    return yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), { metadata, ...options }))
+  })
+
+const waits: Readonly<Record<string, string>> = {
+  "31 years": "999999999",
+  "more digits than a number has": "9".repeat(400),
+  "a date in the year 9999": "Fri, 31 Dec 9999 23:59:59 GMT",
+  "one second more than an hour": "3601"
+}
+
+layer(NodeHttpClient.layerUndici)("A wait that a server asks for", (it) => {
+  for (const [name, wait] of Object.entries(waits)) {
+    it.effect(`of ${name} is told instead of waited for`, () =>
+      Effect.gen(function* () {
+        const headers = { "retry-after": wait }
+        const whole = yield* failure([asking("PATCH", 503, headers)])
+        assert.deepInclude(whole, { _tag: "ServerFailure", status: 503 })
+        const error = yield* failure([asking("POST", 429, headers)])
+        if (error._tag !== "RateLimited") return assert.fail(error._tag)
+        assert.isAbove(Duration.toHours(error.retryAfter), 1)
+        assert.isTrue(Number.isSafeInteger(Duration.toMillis(error.retryAfter)))
+        const checked = yield* failure([{ _tag: "Status", method: "OPTIONS", status: 503, headers }], {
+          checksum: "sha1"
+        })
+        assert.deepInclude(checked, { _tag: "ServerFailure", request: "discover" })
+      })
+    )
+  }
+
+  it.effect("in the body of the answer has the same limit", () =>
+    Effect.gen(function* () {
+      for (const [retryIn, isWait] of [
+        ["1e300", true],
+        ["1e999", false],
+        ["-1", false],
+        ["null", false],
+        ["3600.5", true]
+      ] as const) {
+        const body = `{"error":"RATE_LIMIT_REACHED","info":{"retryIn":${retryIn}}}`
+        const error = yield* failure([{ _tag: "Status", method: "POST", status: 429, body }], {
+          ...(isWait ? undefined : { maxRetries: 0 })
+        })
+        if (error._tag !== "RateLimited") return assert.fail(error._tag)
+        assert.strictEqual(Duration.toHours(error.retryAfter) > 1, isWait, retryIn)
+        assert.isTrue(Number.isFinite(Duration.toMillis(error.retryAfter)))
+      }
+    })
+  )
+
+  it.effect("is waited for up to maxWait", () =>
+    Effect.gen(function* () {
+      const faults = [asking("PATCH", 503, { "retry-after": "3600" })]
+      const told = yield* failure(faults, { maxWait: "59 minutes" })
+      assert.deepInclude(told, { _tag: "ServerFailure", retryAfter: Duration.seconds(3600) })
+
+      const { target } = yield* Scene.make(faults)
+      const delay = yield* Upload.upload(target, UploadSource.fromBytes(bytes), { metadata, retryDelay: 0 }).pipe(
+        Stream.filter(UploadEvent.$is("Retrying")),
+        Stream.runHead,
+        Effect.flatMap(Effect.fromOption)
+      )
+      assert.strictEqual(Duration.toMinutes(delay.delay), 60)
+    })
+  )
+
+  it.effect("that is no wait is taken for none", () =>
+    Effect.gen(function* () {
+      for (const wait of ["-5", "1e300", "NaN", "Infinity", "soon", "Thu, 01 Jan 1970 00:00:00 GMT"]) {
+        const error = yield* failure([asking("POST", 429, { "retry-after": wait })], { maxRetries: 0 })
+        if (error._tag !== "RateLimited") return assert.fail(error._tag)
+        assert.isTrue(Duration.isZero(error.retryAfter), wait)
+      }
+    })
+  )
+})
+
+/** Requests that hang, in the time of the test. */
+const stalls = <A, E, R>(effect: Effect.Effect<A, E, R>, server: { readonly requests: ReadonlyArray<string> }) =>
+  Effect.gen(function* () {
+    const before = server.requests.length
+    const fiber = yield* Effect.forkChild(Effect.flip(effect))
+    const settle = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    while (server.requests.length === before) yield* settle
+    yield* TestClock.adjust("29 seconds")
+    yield* settle
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("1 second")
+    return yield* Fiber.join(fiber)
+  })
+
+/** A server whose downloads begin and never go on. */
+const stuck = Effect.acquireRelease(
+  Effect.promise(
+    () =>
+      new Promise<Http.Server>((resolve) => {
+        const server = Http.createServer((_, response) => void response.write(Buffer.alloc(1000)))
+        server.listen(0, "127.0.0.1", () => resolve(server))
+      })
+  ),
+  (server) =>
+    Effect.promise(
+      () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve())
+          server.closeAllConnections()
+        })
+    )
+).pipe(Effect.map((server) => (server.address() as AddressInfo).port))
+
+/** The connection stays; a server that was never asked would close it after a while. Downloads must not reach this one. */
+const hangs = (method: Fault["method"]): Fault =>
+  method === "GET" ? { _tag: "NoAnswer", method } : { _tag: "SlowAnswer", method, millis: 3_600_000 }
+
+layer(NodeHttpClient.layerUndici)("A request that is never answered", (it) => {
+  it.effect("has a limit of time, whichever it is", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make()
+      const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 3n, metadata })
+      const requests = {
+        create: ["POST", Tus.create(target, { _tag: "Fixed", length: 3n, metadata })],
+        offset: ["HEAD", Tus.offset(url)],
+        terminate: ["DELETE", Tus.terminate(url)],
+        discover: ["OPTIONS", Tus.discover(target)],
+        download: ["GET", Stream.runDrain(Tus.download(url))]
+      } as const
+      for (const [request, [method, effect]] of Object.entries(requests)) {
+        server.faults.push(hangs(method))
+        const error: unknown = yield* stalls<unknown, unknown, Effect.Services<typeof effect>>(effect, server)
+        assert.deepInclude(error, { _tag: "Stalled", request, after: Duration.seconds(30) })
+        assert.strictEqual(String(error), `Stalled: ${request}: no sign of life for 30s`)
+      }
+    })
+  )
+
+  it.effect("has the limit that its caller sets", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make([hangs("OPTIONS")])
+      const error = yield* Tus.discover(target).pipe(
+        Effect.provideService(Tus.RequestTimeout, Duration.millis(20)),
+        Effect.flip,
+        TestClock.withLive
+      )
+      assert.deepInclude(error, { _tag: "Stalled", after: Duration.millis(20) })
+    })
+  )
+
+  it.effect("or whose answer stands still, is left", () =>
+    Effect.gen(function* () {
+      const port = yield* stuck
+      const origin = `http://127.0.0.1:${port}`
+      const target = yield* UploadTarget.make({ tusUrl: origin, assemblySslUrl: origin })
+      const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/stuck"))
+      let size = 0
+      const error = yield* Tus.download(url).pipe(
+        Stream.runForEach((piece) => Effect.sync(() => (size += piece.length))),
+        Effect.provideService(Tus.RequestTimeout, Duration.millis(200)),
+        Effect.flip,
+        TestClock.withLive
+      )
+      assert.deepInclude(error, { _tag: "Stalled", request: "download" })
+      assert.strictEqual(size, 1000)
+    })
+  )
+
+  it.effect("does not hold up the 413 that it was to explain", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make([{ _tag: "Status", method: "PATCH", status: 413 }, hangs("OPTIONS")])
+      const error = yield* Effect.flip(
+        TestClock.withLive(Upload.run(target, UploadSource.fromBytes(bytes), { ...Scene.options, maxRetries: 0 }))
+      )
+      assert.deepInclude(error, { _tag: "TooLarge", status: 413 })
+    })
+  )
+})
