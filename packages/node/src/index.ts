@@ -1,1 +1,2 @@
+export * as LeaseHolder from "./LeaseHolder.ts"
 export * as UndiciClient from "./UndiciClient.ts"

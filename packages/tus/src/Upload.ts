@@ -48,6 +48,16 @@ export interface Options extends Session.Options {
   readonly parallel?: number | undefined
 }
 
+/**
+ * - `restart`: gives up the upload that the journal knows, and begins another one, which `Restarted` tells. False by
+ *   default. It is the way out of `UploadUntrusted`, and the way to upload the same bytes to the same Assembly twice. What
+ *   is not complete is removed from the server (204, 404 and 410 are fine, any other answer fails); a complete upload
+ *   stays there. Set it for one call: each call that sets it begins anew.
+ */
+export interface ResumableOptions extends Options {
+  readonly restart?: boolean | undefined
+}
+
 const program = (
   target: UploadTarget,
   source: UploadSource,
@@ -91,12 +101,19 @@ export const upload = (
  * **Details**
  *
  * Same bytes means the same `identity` of the source: path, size and modification time of a file, or the content's
- * SHA-256 where there is nothing else. The entry goes when the upload is complete, or surely gone.
+ * SHA-256 where there is nothing else. A complete upload is answered with its `Completed` until its entry expires, without
+ * a request. The entry is removed when the upload is gone from the server for sure.
+ *
+ * The upload that the journal knows continues with the metadata and the target that it was created with; other values of
+ * `metadata` than `filename` and `fieldname`, a time stamp for example, do not make another upload.
+ *
+ * One process at a time holds an upload. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds), and
+ * then continues, answers with what the first completed, or fails with `UploadLeased`.
  */
 export const resumable = (
   target: UploadTarget,
   source: Replayable,
-  options: Options
+  options: ResumableOptions
 ): Stream.Stream<UploadEvent.UploadEvent, JournaledError, HttpClient.HttpClient | UploadJournal.UploadJournal> =>
   Events.fromProgram((emit) =>
     Effect.andThen(OptionRules.check({ ...options, source }), Journaled.start(target, source, options, emit))
@@ -109,7 +126,7 @@ export const resumable = (
 export const resume = (
   key: string,
   source: Replayable,
-  options: Omit<Options, "metadata"> = {}
+  options: Omit<ResumableOptions, "metadata"> = {}
 ): Stream.Stream<
   UploadEvent.UploadEvent,
   JournaledError | UploadJournal.NoSuchUpload,

@@ -16,6 +16,7 @@ import type { UploadUrl } from "./UploadTarget.ts"
  *   whole, which bytes of one have left is not known: both are the same.
  * - `Retrying`: a request failed in a way that can heal; the next one follows after `delay`.
  * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, for the `reason` given.
+ * - `Restarted`: what the journal knew of this upload was given up by order of the application; another one begins.
  * - `PartCompleted`: every byte of a part is stored, from `start` to `end`.
  * - `Finishing`: the last byte has left; the server stores, or puts parts together, and may take its time. Only told
  *   where the leaving of the last byte is known.
@@ -27,10 +28,22 @@ export type UploadEvent = Data.TaggedEnum<{
   readonly Progress: { readonly sent: bigint; readonly acknowledged: bigint; readonly total: bigint | undefined }
   readonly Retrying: { readonly attempt: number; readonly delay: Duration.Duration; readonly reason: string }
   readonly Waiting: { readonly reason: string; readonly until: number }
+  readonly Restarted: { readonly reason: string }
   readonly PartCompleted: { readonly part: number; readonly start: bigint; readonly end: bigint }
   readonly Finishing: { readonly total: bigint }
   readonly Completed: { readonly url: UploadUrl; readonly length: bigint }
 }>
 
-export const { $is, $match, Completed, Created, Finishing, PartCompleted, Progress, Resumed, Retrying, Waiting } =
-  Data.taggedEnum<UploadEvent>()
+export const {
+  $is,
+  $match,
+  Completed,
+  Created,
+  Finishing,
+  PartCompleted,
+  Progress,
+  Restarted,
+  Resumed,
+  Retrying,
+  Waiting
+} = Data.taggedEnum<UploadEvent>()

@@ -1,4 +1,6 @@
 export * as AssemblyUpload from "./AssemblyUpload.ts"
+export * as JournalError from "./JournalError.ts"
+export * as LeaseHolder from "./LeaseHolder.ts"
 export * as PieceMemory from "./PieceMemory.ts"
 export * as Transfer from "./Transfer.ts"
 export * as Tus from "./Tus.ts"

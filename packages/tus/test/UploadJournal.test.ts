@@ -98,7 +98,9 @@ describe("UploadJournal in files", () => {
         const journal = yield* journalIn(path)
         yield* journal.put("k", yield* entry)
         yield* Effect.scoped(journal.lease("k"))
-        assert.deepStrictEqual(yield* fs.readDirectory(path), ["k.json"])
+        assert.deepStrictEqual((yield* fs.readDirectory(path)).toSorted(), ["k.json", "k.lease"])
+        assert.deepStrictEqual((yield* fs.readDirectory(`${path}/k.lease`)).length, 1)
+        assert.strictEqual((yield* fs.stat(`${path}/k.lease`)).mode & 0o777, 0o700)
         assert.strictEqual((yield* fs.stat(`${path}/k.json`)).mode & 0o777, 0o600)
         assert.strictEqual((yield* fs.stat(path)).mode & 0o777, 0o700)
       })
@@ -147,8 +149,11 @@ describe("UploadJournal in files", () => {
         const path = yield* Journals.folder
         for (let round = 0; round < 20; round++) {
           const fs = yield* FileSystem.FileSystem
-          const dead = JSON.stringify({ owner: `dead ${round}`, until: 0 })
-          yield* fs.writeFileString(`${path}/lease-k.json`, dead)
+          yield* fs.makeDirectory(`${path}/k.lease`, { recursive: true })
+          yield* fs.writeFileString(
+            `${path}/k.lease/${1000 * (round + 1)}`,
+            JSON.stringify({ owner: "dead", until: 0 })
+          )
           const journals = yield* Effect.forEach(Array.from({ length: 8 }), () => journalIn(path))
           const won = yield* Effect.scoped(
             Effect.forEach(journals, (journal) => Effect.isSuccess(journal.lease("k")), { concurrency: "unbounded" })

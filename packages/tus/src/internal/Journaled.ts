@@ -1,25 +1,36 @@
 /**
  * An upload that a journal knows: begun once, and gone on with after a crash.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as TusError from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
 import * as UploadSource from "../UploadSource.ts"
 import * as UploadJournal from "../UploadJournal.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import * as Creation from "./Creation.ts"
+import type { Emit } from "./Events.ts"
+import * as Hold from "./Hold.ts"
+import * as JournalRecorder from "./JournalRecorder.ts"
 import * as Parallel from "./Parallel.ts"
 import * as Parts from "./Parts.ts"
-import type { Part, Recorder } from "./Recorder.ts"
+import type { Part } from "./Recorder.ts"
+import * as Restart from "./Restart.ts"
 import * as Session from "./Session.ts"
 import * as Single from "./Single.ts"
 
 /** What a journaled upload can fail with. */
-export type JournaledError = Session.UploadError | UploadJournal.JournalError
+export type JournaledError = Session.UploadError | TusError.UploadUntrusted | UploadJournal.JournalError
+
+/**
+ * - `restart`: whether an upload that the journal knows is given up, and another one begun.
+ */
+export interface Restartable {
+  readonly parallel?: number | undefined
+  readonly restart?: boolean | undefined
+}
 
 /** What identifies the bytes of a source; where nothing else does, their SHA-256. */
 const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
@@ -31,50 +42,10 @@ const identify = (source: UploadSource.Replayable): Effect.Effect<string, Upload
 
 interface Book {
   readonly journal: UploadJournal.UploadJournal["Service"]
+  readonly lease: UploadJournal.Lease
   readonly key: string
   readonly source: UploadSource.Replayable
   readonly identity: string
-}
-
-type PartAtRest = Extract<UploadJournal.Entry, { _tag: "Parts" }>["parts"][number]
-
-/** Writes each step of an upload into the journal before it is taken. */
-const recorder = (
-  { identity, journal, key, source }: Book,
-  target: UploadTarget.UploadTarget,
-  metadata: Session.Options["metadata"]
-): Recorder<UploadJournal.JournalFailed> => {
-  const put = (entry: (writtenAt: number) => UploadJournal.Entry) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => journal.put(key, entry(now)))
-  const common = { target, metadata, size: source.size, identity }
-  return {
-    creating: (marker) => put((writtenAt) => ({ ...common, writtenAt, _tag: "Creating", marker })),
-    created: (marker, url) =>
-      put((writtenAt) => ({ ...common, writtenAt, _tag: "Created", marker, url: Redacted.value(url) })),
-    parts: (parts) =>
-      put((writtenAt) => ({
-        ...common,
-        writtenAt,
-        _tag: "Parts",
-        marker: "",
-        parts: parts.map((part): PartAtRest => ({
-          start: part.start,
-          end: part.end,
-          marker: part._tag === "Planned" ? null : part.marker,
-          url: part._tag === "Created" ? Redacted.value(part.url) : null
-        }))
-      })),
-    concatenating: (marker, urls) =>
-      put((writtenAt) => ({
-        ...common,
-        writtenAt,
-        _tag: "Concatenating",
-        marker,
-        urls: urls.map((url) => Redacted.value(url))
-      })),
-    untrusted: () => Effect.void,
-    completed: () => Effect.void
-  }
 }
 
 /** The source at hand is the one that was begun, or a typed error says what differs. */
@@ -96,7 +67,7 @@ const reopen = (target: UploadTarget.UploadTarget, text: string) =>
 
 const reopenPart = (
   target: UploadTarget.UploadTarget,
-  { end, marker, start, url }: PartAtRest
+  { end, marker, start, url }: JournalRecorder.PartAtRest
 ): Effect.Effect<Part, UploadTarget.UnsafeLocation> => {
   if (marker === null) return Effect.succeed({ _tag: "Planned", start, end })
   return url === null
@@ -104,22 +75,30 @@ const reopenPart = (
     : Effect.map(reopen(target, url), (found) => ({ _tag: "Created", marker, url: found, start, end }))
 }
 
+type Recording = UploadJournal.JournalFailed | UploadJournal.LeaseLost
+
+const begin = (
+  session: Session.Session<Recording>,
+  source: UploadSource.Replayable,
+  parallel: number
+): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope> => {
+  const parts = parallel > 1 ? Parts.plan(source, parallel) : []
+  return parts.length > 1
+    ? Parallel.run(session, source, parts, { concurrency: parallel, keep: true })
+    : Single.start(session, source)
+}
+
+/** An entry of an upload that is neither complete nor given up. */
+type Unfinished = Exclude<UploadJournal.Entry, { readonly _tag: "Completed" | "Untrusted" }>
+
 /** What the next run of an upload does, by the entry of the last one. */
 const proceed = (
-  session: Session.Session<UploadJournal.JournalFailed>,
-  book: Book,
-  entry: Option.Option<UploadJournal.Entry>,
+  session: Session.Session<Recording>,
+  source: UploadSource.Replayable,
+  earlier: Unfinished,
   parallel: number
 ): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function* () {
-    const { source } = book
-    if (Option.isNone(entry)) {
-      const parts = parallel > 1 ? Parts.plan(source, parallel) : []
-      return parts.length > 1
-        ? yield* Parallel.run(session, source, parts, { concurrency: parallel, keep: true })
-        : yield* Single.start(session, source)
-    }
-    const earlier = entry.value
     switch (earlier._tag) {
       case "Creating":
         return yield* Single.resume(session, source, { marker: earlier.marker, url: undefined })
@@ -144,61 +123,106 @@ const proceed = (
 const isOver = (error: JournaledError, entry: Option.Option<UploadJournal.Entry>): boolean =>
   error._tag === "UploadGone" || (Creation.isRefusal(error) && Option.exists(entry, ({ _tag }) => _tag === "Creating"))
 
-const run = (
-  book: Book,
+/** Forgets the upload when its failure leaves nothing to go on with. */
+const forgetIfOver =
+  ({ journal, key, lease }: Book) =>
+  (error: JournaledError) =>
+    Effect.gen(function* () {
+      const now = yield* Effect.orElseSucceed(journal.get(key), () => Option.none<UploadJournal.Entry>())
+      if (!isOver(error, now)) return
+      yield* lease.check
+      yield* journal.forget(key)
+    }).pipe(Effect.ignore)
+
+const toRecorder = (
+  { identity, journal, key, lease, source }: Book,
   target: UploadTarget.UploadTarget,
-  options: Session.Options & { readonly parallel?: number | undefined },
-  emit: Session.Session<never>["emit"]
+  metadata: Session.Options["metadata"],
+  earlier: UploadJournal.Entry | undefined
 ) =>
-  Effect.gen(function* () {
-    const { journal, key } = book
-    const entry = yield* journal.get(key)
-    if (Option.isSome(entry)) yield* verifySource(entry.value, book)
-    const session = yield* Session.make(target, options, emit, recorder(book, target, options.metadata))
-    yield* proceed(session, book, entry, options.parallel ?? 1).pipe(
-      Effect.tapError((error) =>
-        Effect.flatMap(
-          Effect.orElseSucceed(journal.get(key), () => Option.none<UploadJournal.Entry>()),
-          (now) => (isOver(error, now) ? Effect.ignore(journal.forget(key)) : Effect.void)
-        )
-      )
-    )
-    yield* journal.forget(key)
+  JournalRecorder.make({
+    journal,
+    lease,
+    key,
+    common: { target, metadata, size: source.size, identity },
+    earlier
   })
 
-/** Holds an upload. A lease of a process that died runs out, so that one is waited for; a living one renews it. */
-const hold = (journal: UploadJournal.UploadJournal["Service"], key: string) =>
-  journal.lease(key).pipe(
-    Effect.catchTag("UploadLeased", ({ until }) =>
-      Effect.gen(function* () {
-        yield* Effect.sleep(Math.max(0, until - (yield* Clock.currentTimeMillis)) + 1)
-        return yield* journal.lease(key)
-      })
-    )
-  )
+type RunOptions = Session.Options & Restartable
+
+/** A new upload. `earlier` is the one that is given up for it. */
+const startAnew = (
+  book: Book,
+  target: UploadTarget.UploadTarget,
+  options: RunOptions,
+  emit: Emit,
+  earlier: UploadJournal.Entry | undefined
+) =>
+  Effect.gen(function* () {
+    const { journal, key, lease, source } = book
+    const recorder = toRecorder(book, target, options.metadata, undefined)
+    const session = yield* Session.make(target, options, emit, recorder)
+    if (earlier !== undefined) {
+      yield* Restart.removeFromServer(earlier, session.policy)
+      yield* lease.check
+      yield* journal.forget(key)
+      emit(UploadEvent.Restarted({ reason: `by order; the upload of the journal was ${earlier._tag}` }))
+    }
+    yield* Effect.tapError(begin(session, source, options.parallel ?? 1), forgetIfOver(book))
+  })
+
+/** Answers with what the journal knows, or goes on from there. */
+const goOn = (book: Book, earlier: UploadJournal.Entry, options: RunOptions, emit: Emit) =>
+  Effect.gen(function* () {
+    const { source } = book
+    // What the creation carried counts, whatever the caller says now.
+    const { target } = earlier
+    const metadata = named(earlier.metadata)
+    yield* verifySource(earlier, book)
+    switch (earlier._tag) {
+      case "Untrusted":
+        return yield* new TusError.UploadUntrusted({ problem: earlier.problem })
+      case "Completed":
+        return emit(UploadEvent.Completed({ url: yield* reopen(target, earlier.url), length: earlier.size }))
+      default: {
+        const recorder = toRecorder(book, target, metadata, earlier)
+        const session = yield* Session.make(target, { ...options, metadata }, emit, recorder)
+        yield* Effect.tapError(proceed(session, source, earlier, options.parallel ?? 1), forgetIfOver(book))
+      }
+    }
+  })
 
 /** Begins an upload, or goes on with the one that the journal knows of the same bytes for the same Assembly. */
 export const start = (
   target: UploadTarget.UploadTarget,
   source: UploadSource.Replayable,
-  options: Session.Options & { readonly parallel?: number | undefined },
-  emit: Session.Session<never>["emit"]
+  options: RunOptions,
+  emit: Emit
 ): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal> =>
   Effect.gen(function* () {
     const journal = yield* UploadJournal.UploadJournal
     const identity = yield* identify(source)
     const { fieldname, filename } = options.metadata
     const key = yield* UploadJournal.keyOf(target, { identity, size: source.size, filename, fieldname })
-    yield* hold(journal, key)
-    yield* run({ journal, key, source, identity }, target, options, emit)
+    const lease = yield* Hold.hold(journal, key, emit)
+    const book = { journal, lease, key, source, identity }
+    yield* Hold.during(
+      lease,
+      Effect.flatMap(journal.get(key), (found) => {
+        const entry = Option.getOrUndefined(found)
+        return entry === undefined || options.restart === true
+          ? startAnew(book, target, options, emit, entry)
+          : goOn(book, entry, options, emit)
+      })
+    )
   })
 
 /** Goes on with an upload of the journal, by its key. */
 export const resume = (
   key: string,
   source: UploadSource.Replayable,
-  options: Omit<Session.Options, "metadata"> & { readonly parallel?: number | undefined },
-  emit: Session.Session<never>["emit"]
+  options: Omit<Session.Options, "metadata"> & Restartable,
+  emit: Emit
 ): Effect.Effect<
   void,
   JournaledError | UploadJournal.NoSuchUpload,
@@ -206,12 +230,20 @@ export const resume = (
 > =>
   Effect.gen(function* () {
     const journal = yield* UploadJournal.UploadJournal
-    yield* hold(journal, key)
-    const entry = yield* journal.get(key)
-    if (Option.isNone(entry)) return yield* new UploadJournal.NoSuchUpload({ key })
-    const { metadata, target } = entry.value
+    const lease = yield* Hold.hold(journal, key, emit)
+    const found = yield* journal.get(key)
+    if (Option.isNone(found)) return yield* new UploadJournal.NoSuchUpload({ key })
+    const entry = found.value
     const identity = yield* identify(source)
-    yield* run({ journal, key, source, identity }, target, { ...options, metadata: named(metadata) }, emit)
+    const book = { journal, lease, key, source, identity }
+    const all = { ...options, metadata: named(entry.metadata) }
+    yield* Hold.during(
+      lease,
+      options.restart === true
+        ? // The key names these bytes: others would be another upload.
+          Effect.andThen(verifySource(entry, book), startAnew(book, entry.target, all, emit, entry))
+        : goOn(book, entry, all, emit)
+    )
   })
 
 /** The metadata of an entry; the two keys were there when it was written. */

@@ -1,71 +1,172 @@
 /**
- * Who is at work on an upload: one process at a time, which renews its lease while it lives.
+ * Who is at work on an upload: one holder at a time, which renews its lease while it lives. Every change of a lease is a
+ * compare-and-set, so that a holder knows when the lease is no longer its own.
  */
 import * as Clock from "effect/Clock"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { JournalFailed, Store, UploadLeased } from "../UploadJournal.ts"
+import * as Semaphore from "effect/Semaphore"
+import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
+import * as LeaseHolder from "../LeaseHolder.ts"
+import type { Leases } from "../UploadJournal.ts"
 
-const Lease = Schema.fromJsonString(Schema.Struct({ owner: Schema.String, until: Schema.Finite }))
-const decodeLease = Schema.decodeOption(Lease)
-const encodeLease = Schema.encodeSync(Lease)
+const AtRest = Schema.fromJsonString(
+  Schema.Struct({
+    owner: Schema.String,
+    /** Milliseconds since 1970. */
+    until: Schema.Finite,
+    holder: Schema.optionalKey(Schema.String)
+  })
+)
+const decode = Schema.decodeOption(AtRest)
+const encode = Schema.encodeSync(AtRest)
 
-const prefix = "lease-"
-const leaseKey = (key: string) => prefix + key
+/** A lease that is held until its scope ends. */
+export interface Lease {
+  /** Fails when the lease is lost, and never ends otherwise. */
+  readonly lost: Effect.Effect<never, LeaseLost>
+  /** Fails unless the lease is held now. One that ran out is renewed, if nobody took it. */
+  readonly check: Effect.Effect<void, LeaseLost>
+}
 
-/** Whether a key of a store is that of a lease. */
-export const isKey = (key: string): boolean => key.startsWith(prefix)
+/** When a lease runs out, in milliseconds since 1970. A torn lease protects nobody. */
+export const until = (text: string): number =>
+  Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
 
-/** Takes a lease that is free or ran out, until the scope ends. */
-export const make = (
-  store: Store,
-  options: { readonly millis: number; readonly leased: (key: string, until: number) => UploadLeased }
-): ((key: string) => Effect.Effect<void, JournalFailed | UploadLeased, Scope.Scope>) => {
-  const { leased, millis } = options
+/** Whether nobody can be at work under this lease: it ran out, or its holder is known to be gone. */
+const isFree = (text: string, now: number, holder: LeaseHolder.Service): Effect.Effect<boolean> => {
+  const lease = Option.getOrUndefined(decode(text))
+  if (lease === undefined || lease.until <= now) return Effect.succeed(true)
+  return lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)
+}
 
-  const claim = (key: string, owner: string) =>
-    Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      return yield* store.claim(leaseKey(key), encodeLease({ owner, until: now + millis }), (existing) =>
-        Option.match(decodeLease(existing), {
-          // A torn lease protects nobody.
-          onNone: () => true,
-          onSome: (lease) => lease.owner === owner || lease.until <= now
-        })
-      )
-    })
-
-  const readLease = (key: string) =>
-    Effect.map(store.get(leaseKey(key)), (text) => Option.flatMap(Option.fromUndefinedOr(text), decodeLease))
-
-  const leasedUntil = (key: string) =>
-    Effect.map(readLease(key), Option.match({ onNone: () => 0, onSome: ({ until }) => until }))
-
-  /** Only one's own: a lease that ran out may be another's by now. */
-  const release = (key: string, owner: string) =>
-    Effect.flatMap(readLease(key), (lease) =>
-      Option.exists(lease, (held) => held.owner === owner) ? store.remove(leaseKey(key)) : Effect.void
+/** The text of a lease that one owner holds, and how it changes. */
+const makeOwn = (leases: Leases, key: string, holder: LeaseHolder.Service) =>
+  Effect.gen(function* () {
+    const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
+      Effect.provide(SecureRandom.layerWebCrypto)
     )
+    const textUntil = (time: number) =>
+      encode({ owner, until: time, ...(holder.id === undefined ? undefined : { holder: holder.id }) })
+
+    /** What the store may hold of ours: the newest first, since a write that failed may have happened. */
+    let ours: ReadonlyArray<string> = []
+    let end = 0
+
+    /** Replaces one of these texts, and answers whether it was there. */
+    const replace = (candidates: ReadonlyArray<string | undefined>, newEnd: number) =>
+      Effect.gen(function* () {
+        const text = textUntil(newEnd)
+        ours = [text, ...ours]
+        for (const expected of candidates) {
+          if (!(yield* leases.swap(key, expected, text))) continue
+          ours = [text]
+          end = newEnd
+          return true
+        }
+        return false
+      })
+
+    return {
+      until: () => end,
+      claim: (existing: string | undefined, newEnd: number) =>
+        Effect.tap(replace([existing], newEnd), (isTaken) =>
+          Effect.sync(() => {
+            if (!isTaken) ours = []
+          })
+        ),
+      extend: (newEnd: number) => Effect.suspend(() => replace(ours, newEnd)),
+      /** A lease that ended now is free. */
+      release: Effect.suspend(() =>
+        ours.length === 0 ? Effect.succeed(false) : Effect.flatMap(Clock.currentTimeMillis, (now) => replace(ours, now))
+      )
+    }
+  })
+
+/** A store that does not answer holds nobody up when the work is over, in milliseconds. */
+const longestRelease = 1000
+
+/** Takes the lease of a key. */
+export const make = (
+  leases: Leases,
+  options: { readonly millis: number; readonly holder: LeaseHolder.Service }
+): ((key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
+  const { millis } = options
 
   return (key) =>
     Effect.gen(function* () {
-      const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
-        Effect.provide(SecureRandom.layerWebCrypto)
+      const provided = yield* LeaseHolder.LeaseHolder
+      const holder = provided === LeaseHolder.unknown ? options.holder : provided
+      const own = yield* makeOwn(leases, key, holder)
+      const scope = yield* Effect.scope
+      // Before the claim: one that is interrupted may have been written.
+      yield* Effect.addFinalizer(() =>
+        own.release.pipe(Effect.interruptible, Effect.timeoutOption(Math.min(millis, longestRelease)), Effect.ignore)
       )
-      const isHeld = yield* Effect.acquireRelease(claim(key, owner), (held) =>
-        held ? Effect.ignore(release(key, owner)) : Effect.void
+
+      const now = yield* Clock.currentTimeMillis
+      const existing = yield* leases.get(key)
+      if (existing !== undefined && !(yield* isFree(existing, now, holder))) {
+        return yield* new UploadLeased({ key, until: until(existing) })
+      }
+      if (!(yield* own.claim(existing, now + millis))) {
+        const winner = yield* leases.get(key)
+        return yield* new UploadLeased({ key, until: winner === undefined ? now : until(winner) })
+      }
+
+      const loss = yield* Deferred.make<never, LeaseLost>()
+      const lose = (problem: string) =>
+        Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, problem })), () => Deferred.await(loss))
+
+      /** Who holds the lease stops before another one can take it. */
+      const margin = millis / 10
+      const left = Effect.map(Clock.currentTimeMillis, (time) => own.until() - margin - time)
+
+      /** Answers whether it could. A lease that ran out is still ours while nobody took it. */
+      const renew = Effect.gen(function* () {
+        const time = yield* left
+        const start = yield* Clock.currentTimeMillis
+        // The store may not be left in the middle of a change; its answer is not waited for.
+        const changing = yield* Effect.forkIn(own.extend(start + millis), scope)
+        const isOurs = yield* Fiber.join(changing).pipe(
+          Effect.timeoutOrElse({
+            duration: Duration.millis(time > 0 ? time : millis / 3),
+            orElse: () => lose("it ran out, the store did not answer its renewal")
+          })
+        )
+        return isOurs ? true : yield* lose("another holder took it, or it was removed")
+      }).pipe(
+        Effect.catchTag("JournalFailed", ({ problem }) =>
+          Effect.flatMap(left, (time) =>
+            time > 0 ? Effect.succeed(false) : lose(`it ran out, its renewal failed: ${problem}`)
+          )
+        )
       )
-      if (!isHeld) return yield* leased(key, yield* leasedUntil(key))
-      yield* claim(key, owner).pipe(
-        Effect.ignore,
-        Effect.repeat(Schedule.spaced(Duration.millis(millis / 3))),
-        Effect.delay(Duration.millis(millis / 3)),
-        Effect.forkScoped
-      )
+
+      // One change at a time: the second of two would find a text that it does not expect.
+      const renewing = Semaphore.makeUnsafe(1)
+      const check = Effect.gen(function* () {
+        if (yield* Deferred.isDone(loss)) return yield* Deferred.await(loss)
+        if ((yield* left) <= 0) yield* renew
+      }).pipe(renewing.withPermits(1))
+
+      // A claim that took long may have run out before its answer came.
+      yield* Effect.mapError(check, () => new UploadLeased({ key, until: own.until() }))
+
+      let pause = millis / 3
+      const keep = Effect.gen(function* () {
+        yield* Effect.sleep(Duration.millis(pause))
+        const isRenewed = yield* renewing.withPermits(1)(renew)
+        pause = Math.max(1, Math.min(isRenewed ? millis / 3 : millis / 10, yield* left))
+      })
+      yield* Effect.forkScoped(Effect.ignore(Effect.forever(keep)))
+
+      return { lost: Deferred.await(loss), check }
     })
 }

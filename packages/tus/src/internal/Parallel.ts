@@ -79,6 +79,7 @@ const finish = <E>(
       Effect.tapError((error) => (Creation.isRefusal(error) ? Effect.ignore(ledger.record) : Effect.void))
     )
     emit(UploadEvent.Created({ url, length }))
+    yield* recorder.completed(url, length)
     emit(UploadEvent.Completed({ url, length }))
   })
 
@@ -130,8 +131,10 @@ export const recoverFinal = <E>(
   session: Session.Session<E>,
   marker: string,
   length: bigint
-): Effect.Effect<void, TusError.ConcatenationUnknown, HttpClient.HttpClient> =>
+): Effect.Effect<void, TusError.ConcatenationUnknown | E, HttpClient.HttpClient> =>
   Creation.recover(session.target, marker, session.policy, "the process ended before it came").pipe(
     Effect.mapError(({ problem }) => new TusError.ConcatenationUnknown({ problem })),
-    Effect.map(({ url }) => session.emit(UploadEvent.Completed({ url, length })))
+    Effect.flatMap(({ url }) =>
+      Effect.map(session.recorder.completed(url, length), () => session.emit(UploadEvent.Completed({ url, length })))
+    )
   )

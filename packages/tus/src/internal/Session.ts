@@ -144,15 +144,19 @@ export const trusted: Job["verify"] = () => Effect.void
 
 const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
 
+/** A key without a value and one with an empty value: servers tell the one as the other. */
+const textOf = (value: string | null) => value ?? ""
+
 /**
  * Before an upload of an earlier time gets more bytes: its metadata is what was sent then, as far as the server tells.
- * The values are not told, `assembly_url` is among them.
+ * The creation sets `assembly_url` itself, whatever the metadata says. The values are not told.
  */
 export const verifyMetadata =
   (metadata: Readonly<Record<string, string | null>>, marker: string): Job["verify"] =>
   (found) => {
     if (found.metadata === undefined) return Effect.void
-    const expected: Readonly<Record<string, string | null>> = { ...metadata, [Receipts.markerKey]: marker }
+    const { assembly_url: _, ...sent } = metadata
+    const expected: Readonly<Record<string, string | null>> = { ...sent, [Receipts.markerKey]: marker }
     const differs = (field: string) =>
       Effect.fail(
         new UploadMismatch({ field: "upload-metadata", expected: `the ${field} it was created with`, found: "another" })
@@ -161,7 +165,9 @@ export const verifyMetadata =
       Effect.matchEffect({
         onFailure: () => differs("metadata"),
         onSuccess: (told: Readonly<Record<string, string | null>>) => {
-          const key = Object.keys(expected).find((name) => told[name] !== expected[name])
+          const key = Object.entries(expected).find(
+            ([name, value]) => !Object.hasOwn(told, name) || textOf(told[name] ?? null) !== textOf(value)
+          )?.[0]
           return key === undefined ? Effect.void : differs(key)
         }
       })

@@ -49,8 +49,9 @@ const complete = <E>(
   verify: Run.Job["verify"]
 ) =>
   Effect.gen(function* () {
-    const { emit, policy, seal, target } = session
+    const { emit, policy, recorder, seal, target } = session
     const length = yield* Run.toEnd({ target, url, outgoing, seal, policy, emit, verify }, begun)
+    yield* recorder.completed(url, length)
     emit(UploadEvent.Completed({ url, length }))
   })
 

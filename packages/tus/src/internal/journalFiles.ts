@@ -3,24 +3,25 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
-import type { JournalFailed, Store } from "../UploadJournal.ts"
+import { JournalFailed } from "../JournalError.ts"
+import type { Leases, Store } from "../UploadJournal.ts"
 
 const suffix = ".json"
+const leaseSuffix = ".lease"
 const utf8 = new TextEncoder()
+
+const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
+const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) =>
+  new JournalFailed({ action, problem: error.message })
 
 /**
  * Texts in a folder, one file each. A text is written to an exclusive temporary file, synced and renamed, so that a
- * reader sees all of it or none; only the owner may read it. A claim is a hard link, which one of two gets.
+ * reader sees all of it or none; only the owner may read it.
  */
-export const make = (
-  folder: string,
-  fail: (action: JournalFailed["action"], problem: string) => JournalFailed
-): Effect.Effect<Store, JournalFailed, FileSystem.FileSystem | Path.Path> =>
+export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) =>
-      fail(action, error.message)
     const file = (key: string) => path.join(folder, key + suffix)
 
     yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 }).pipe(Effect.mapError(failed("write")))
@@ -31,7 +32,7 @@ export const make = (
     )
 
     /** Writes a text to a file of its own, hands that on, and leaves nothing behind. */
-    const withText = <A>(text: string, use: (temporary: string) => Effect.Effect<A, PlatformError.PlatformError>) =>
+    const withText: WithText = (text, use) =>
       Effect.gen(function* () {
         const name = yield* temporary
         return yield* Effect.scoped(
@@ -43,64 +44,108 @@ export const make = (
         ).pipe(Effect.andThen(use(name)), Effect.ensuring(Effect.ignore(fs.remove(name, { force: true }))))
       }).pipe(Effect.uninterruptible)
 
-    const get = (key: string) =>
-      fs
-        .readFileString(file(key))
-        .pipe(
-          Effect.catchTag("PlatformError", (error) =>
-            error.reason._tag === "NotFound" ? Effect.undefined : Effect.fail(fail("read", error.message))
-          )
-        )
-    const set = (key: string, text: string) =>
-      withText(text, (name) => fs.rename(name, file(key))).pipe(Effect.mapError(failed("write")))
-
-    const isExisting = (error: PlatformError.PlatformError) => error.reason._tag === "AlreadyExists"
-
-    /** Makes the file unless it is there; of two that try, one does. */
-    const link = (from: string, key: string) =>
-      fs.link(from, file(key)).pipe(
-        Effect.as(true),
-        Effect.catchIf(isExisting, () => Effect.succeed(false))
+    const keysWith = (ending: string) =>
+      fs.readDirectory(folder).pipe(
+        Effect.map((names) =>
+          names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length))
+        ),
+        Effect.mapError(failed("list"))
       )
-    const linkText = (key: string, text: string) => withText(text, (name) => link(name, key))
-
-    const remove = (key: string) => fs.remove(file(key), { force: true }).pipe(Effect.mapError(failed("remove")))
-
-    /**
-     * Replaces a text that may be, alone: of two that find the same text both could write theirs. The guard of one that
-     * died in here is removed by the next, which leaves the replacing to the one after it.
-     */
-    const replace = (key: string, text: string, mayReplace: (existing: string) => boolean) => {
-      const guard = `${key}.guard`
-      return Effect.gen(function* () {
-        if (!(yield* linkText(guard, text))) {
-          const held = yield* get(guard)
-          if (held !== undefined && mayReplace(held)) yield* remove(guard)
-          return false
-        }
-        return yield* Effect.gen(function* () {
-          const existing = yield* get(key)
-          if (existing === undefined) return yield* linkText(key, text)
-          if (!mayReplace(existing)) return false
-          yield* set(key, text)
-          return true
-        }).pipe(Effect.ensuring(Effect.ignore(remove(guard))))
-      }).pipe(Effect.uninterruptible)
-    }
 
     return {
-      get,
-      set,
-      remove,
-      keys: fs.readDirectory(folder).pipe(
-        Effect.mapError(failed("list")),
-        Effect.map((names) =>
-          names.filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length))
-        )
-      ),
-      claim: (key, text, mayReplace) =>
-        Effect.gen(function* () {
-          return (yield* linkText(key, text)) || (yield* replace(key, text, mayReplace))
-        }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(fail("lease", error.message))))
+      get: (key) =>
+        fs.readFileString(file(key)).pipe(
+          Effect.catchIf(isNotFound, () => Effect.undefined),
+          Effect.mapError(failed("read"))
+        ),
+      set: (key, text) => withText(text, (name) => fs.rename(name, file(key))).pipe(Effect.mapError(failed("write"))),
+      remove: (key) => fs.remove(file(key), { force: true }).pipe(Effect.mapError(failed("remove"))),
+      keys: keysWith(suffix),
+      leases: makeLeases({
+        fs,
+        withText,
+        folderOf: (key) => path.join(folder, key + leaseSuffix),
+        keys: keysWith(leaseSuffix)
+      })
     }
   })
+
+type WithText = <A>(
+  text: string,
+  use: (temporary: string) => Effect.Effect<A, PlatformError.PlatformError>
+) => Effect.Effect<A, PlatformError.PlatformError>
+
+/**
+ * The texts of one lease are numbered files in a folder of its own, the highest number is the present one. A change makes
+ * the next number with a hard link, which one of two gets, and then removes the earlier ones.
+ */
+const makeLeases = (options: {
+  readonly fs: FileSystem.FileSystem
+  readonly withText: WithText
+  readonly folderOf: (key: string) => string
+  readonly keys: Leases["keys"]
+}): Leases => {
+  const { folderOf, fs, keys, withText } = options
+  const file = (key: string, version: number) => `${folderOf(key)}/${version}`
+
+  /** In ascending order. */
+  const versions = (key: string) =>
+    fs.readDirectory(folderOf(key)).pipe(
+      Effect.catchIf(isNotFound, () => Effect.succeed<Array<string>>([])),
+      Effect.map((names) =>
+        names
+          .map(Number)
+          .filter((version) => Number.isSafeInteger(version))
+          .toSorted((a, b) => a - b)
+      )
+    )
+
+  type Present = { readonly version: number; readonly text: string | undefined }
+  const present = (key: string): Effect.Effect<Present, PlatformError.PlatformError> =>
+    Effect.flatMap(versions(key), (found) => {
+      const version = found.at(-1)
+      if (version === undefined) return Effect.succeed({ version: 0, text: undefined })
+      return fs.readFileString(file(key, version)).pipe(
+        Effect.map((text) => ({ version, text })),
+        // A newer one has taken its place.
+        Effect.catchIf(isNotFound, () => present(key))
+      )
+    })
+
+  /** Makes the file unless it is there; of two that try, one does. */
+  const link = (from: string, to: string) =>
+    fs.link(from, to).pipe(
+      Effect.as(true),
+      Effect.catchIf(
+        ({ reason }) => reason._tag === "AlreadyExists",
+        () => Effect.succeed(false)
+      )
+    )
+
+  return {
+    keys,
+    get: (key) =>
+      Effect.mapError(
+        Effect.map(present(key), ({ text }) => text),
+        failed("read")
+      ),
+    remove: (key) => fs.remove(folderOf(key), { recursive: true, force: true }).pipe(Effect.mapError(failed("remove"))),
+    swap: (key, expected, text) =>
+      Effect.gen(function* () {
+        yield* fs.makeDirectory(folderOf(key), { recursive: true, mode: 0o700 })
+        const { text: existing, version } = yield* present(key)
+        if (existing !== expected) return false
+        const next = version + 1
+        if (!(yield* withText(text, (name) => link(name, file(key, next))))) return false
+        const found = yield* versions(key)
+        // Others came this far and further, and removed the number that was free here.
+        if (found.at(-1) !== next) return false
+        yield* Effect.forEach(
+          found.filter((older) => older < next),
+          (older) => Effect.ignore(fs.remove(file(key, older), { force: true })),
+          { discard: true }
+        )
+        return true
+      }).pipe(Effect.mapError(failed("lease")))
+  }
+}

@@ -2,61 +2,66 @@
  * Where a journal may be kept besides files.
  */
 import * as Effect from "effect/Effect"
-import type * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Semaphore from "effect/Semaphore"
-import type { JournalFailed, Store } from "../UploadJournal.ts"
+import { JournalFailed } from "../JournalError.ts"
+import type { Leases, Store } from "../UploadJournal.ts"
 
 /** Texts in memory. */
 export const memory = (): Store => {
-  const texts = new Map<string, string>()
+  const textsIn = (texts: Map<string, string>) => ({
+    get: (key: string) => Effect.sync(() => texts.get(key)),
+    remove: (key: string) => Effect.sync(() => void texts.delete(key)),
+    keys: Effect.sync(() => [...texts.keys()])
+  })
+  const entries = new Map<string, string>()
+  const leases = new Map<string, string>()
   return {
-    get: (key) => Effect.sync(() => texts.get(key)),
-    set: (key, text) => Effect.sync(() => void texts.set(key, text)),
-    remove: (key) => Effect.sync(() => void texts.delete(key)),
-    keys: Effect.sync(() => [...texts.keys()]),
-    claim: (key, text, mayReplace) =>
-      Effect.sync(() => {
-        const existing = texts.get(key)
-        if (existing !== undefined && !mayReplace(existing)) return false
-        texts.set(key, text)
-        return true
-      })
+    ...textsIn(entries),
+    set: (key, text) => Effect.sync(() => void entries.set(key, text)),
+    leases: {
+      ...textsIn(leases),
+      swap: (key, expected, text) =>
+        Effect.sync(() => {
+          if (leases.get(key) !== expected) return false
+          leases.set(key, text)
+          return true
+        })
+    }
   }
 }
 
+const leasePrefix = "lease-"
+
 /**
- * Texts in a KeyValueStore. It has no way to set what is not there yet, so that two processes may both do that: the last
- * one is seen by both only if it came before the other looked. What is there is replaced by `modify`, as atomically as
- * the store does that. In this process one claim follows the other.
+ * Texts in a KeyValueStore. It has no atomic set-if-absent: two processes may both make the first lease of a key, and
+ * the one that wrote first learns at its next renewal that it lost. Any later change goes through `modify`, and is as
+ * atomic as that is. In this process one change follows the other.
  */
-export const fromKeyValueStore = (
-  store: KeyValueStore.KeyValueStore,
-  fail: (action: JournalFailed["action"], problem: string) => JournalFailed
-): Store => {
+export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => {
   const failed = (action: JournalFailed["action"]) => (error: KeyValueStore.KeyValueStoreError) =>
-    fail(action, error.message)
-  const claiming = Semaphore.makeUnsafe(1)
-  const get = (key: string) => Effect.mapError(store.get(key), failed("read"))
-  const set = (key: string, text: string) => Effect.mapError(store.set(key, text), failed("write"))
+    new JournalFailed({ action, problem: error.message })
+  const textsIn = (texts: KeyValueStore.KeyValueStore) => ({
+    get: (key: string) => Effect.mapError(texts.get(key), failed("read")),
+    remove: (key: string) => Effect.mapError(texts.remove(key), failed("remove")),
+    keys: Effect.mapError(texts.keys, failed("list"))
+  })
+  const leases = KeyValueStore.prefix(store, leasePrefix)
+  const changing = Semaphore.makeUnsafe(1)
+  const swap: Leases["swap"] = (key, expected, text) =>
+    Effect.gen(function* () {
+      // What is not expected is not written, not even as it is: its holder may be changing it.
+      if ((yield* leases.get(key)) !== expected) return false
+      yield* expected === undefined
+        ? leases.set(key, text)
+        : leases.modify(key, (now) => (now === expected ? text : now))
+      return (yield* leases.get(key)) === text
+    }).pipe(changing.withPermits(1), Effect.mapError(failed("lease")))
+  const entries = textsIn(store)
   return {
-    get,
-    set,
-    remove: (key) => Effect.mapError(store.remove(key), failed("remove")),
-    keys: Effect.mapError(store.keys, failed("list")),
-    claim: (key, text, mayReplace) =>
-      Effect.gen(function* () {
-        const existing = yield* get(key)
-        if (existing === undefined) {
-          yield* set(key, text)
-          return (yield* get(key)) === text
-        }
-        // What is held is not written, not even as it is: its holder may be letting it go.
-        if (!mayReplace(existing)) return false
-        const replaced = yield* Effect.mapError(
-          store.modify(key, (now) => (mayReplace(now) ? text : now)),
-          failed("lease")
-        )
-        return replaced === text
-      }).pipe(claiming.withPermits(1))
+    ...entries,
+    keys: Effect.map(entries.keys, (keys) => keys.filter((key) => !key.startsWith(leasePrefix))),
+    set: (key, text) => Effect.mapError(store.set(key, text), failed("write")),
+    leases: { ...textsIn(leases), swap }
   }
 }

@@ -1,0 +1,129 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as LeaseHolder from "@assembly-effect/node/LeaseHolder"
+import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+import * as Tus from "@assembly-effect/tus/LeaseHolder"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { fork } from "node:child_process"
+
+/** A process that holds the upload of a file; it said so, with its id. */
+const startHolder = (args: ReadonlyArray<string>) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly id: string; readonly kill: Effect.Effect<void> }>((resume) => {
+      const child = fork(new URL("fixtures/holder.ts", import.meta.url), [...args], { execArgv: [] })
+      const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+      const kill = Effect.promise(() => {
+        child.kill("SIGKILL")
+        return gone
+      })
+      child.once("message", (id) => resume(Effect.succeed({ id: String(id), kill })))
+      child.once("exit", (code) => resume(Effect.die(new Error(`the holder ended with ${code}`))))
+    }),
+    ({ kill }) => kill
+  )
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+
+const live = Layer.provideMerge(
+  client,
+  Layer.mergeAll(Emulator.layer(), UndiciClient.layer, NodeFileSystem.layer, NodePath.layer)
+)
+
+const isLinux = process.platform === "linux"
+
+layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
+  it.effect("knows this process, and that it is not gone", () =>
+    Effect.gen(function* () {
+      const { id, isGone } = yield* Tus.LeaseHolder
+      if (!isLinux) return assert.isUndefined(id)
+      assert.isFalse(yield* isGone(id ?? ""))
+    }).pipe(Effect.provide(LeaseHolder.layer))
+  )
+
+  it.effect("nothing is known without the Layer", () =>
+    Effect.gen(function* () {
+      const { id, isGone } = yield* Tus.LeaseHolder
+      assert.isUndefined(id)
+      assert.isFalse(yield* isGone("anything"))
+    })
+  )
+
+  it.effect.skipIf(!isLinux)("a process that has this id now and began at another time is another one", () =>
+    Effect.gen(function* () {
+      const { id, isGone } = yield* Tus.LeaseHolder
+      const own: unknown = JSON.parse(id ?? "")
+      const changed = (change: object) => JSON.stringify(Object.assign({}, own, change))
+      assert.isTrue(yield* isGone(changed({ started: "1" })))
+      assert.isTrue(yield* isGone(changed({ pid: 2 ** 22 + 1 })), "no process has this id")
+      // Of these nothing is known here.
+      for (const other of [{ boot: "another" }, { pids: "pid:[1]" }, { times: "time:[1]" }]) {
+        assert.isFalse(yield* isGone(changed({ ...other, started: "1" })))
+      }
+      for (const text of ["", "{}", "null", changed({ pid: 0 }), changed({ pid: -1 }), changed({ started: "" })]) {
+        assert.isFalse(yield* isGone(text), text)
+      }
+    }).pipe(Effect.provide(LeaseHolder.layer))
+  )
+
+  it.effect.skipIf(!isLinux)("the upload of a process that was killed continues at once", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "holder-" })
+      const path = `${folder}/file`
+      const size = 4 * 1024 * 1024
+      yield* fs.writeFile(path, new Uint8Array(size).fill(7))
+      const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      const target = yield* UploadTarget.fromAssembly(status)
+      const { assembly_ssl_url: assemblySslUrl, tus_url: tusUrl } = status
+      const holder = yield* startHolder([String(tusUrl), String(assemblySslUrl), path, `${folder}/journal`])
+
+      const journals = yield* Layer.build(UploadJournal.layerFileSystem(`${folder}/journal`))
+      const knowing = yield* Layer.build(LeaseHolder.layer)
+      const run = Effect.gen(function* () {
+        const journal = yield* UploadJournal.UploadJournal
+        const [upload] = yield* journal.list
+        const key = upload?.key ?? ""
+        const isLeased = Effect.scoped(journal.lease(key)).pipe(
+          Effect.as(false),
+          Effect.catchTag("UploadLeased", () => Effect.succeed(true))
+        )
+        assert.isTrue(yield* isLeased, "it lives")
+        yield* holder.kill
+        assert.isTrue(yield* Tus.LeaseHolder.use(({ isGone }) => isGone(holder.id)))
+        const unknown = Effect.provideService(isLeased, Tus.LeaseHolder, Tus.unknown)
+        assert.isTrue(yield* unknown, "nothing is known of it")
+
+        const source = yield* UploadSource.fromPath(path)
+        const events = yield* Stream.runCollect(
+          Upload.resumable(target, source, { metadata: { filename: "a.bin", fieldname: "file" } })
+        )
+        const tags = events.map(({ _tag }) => _tag)
+        assert.notInclude(tags, "Waiting")
+        assert.notInclude(tags, "Created")
+        assert.include(tags, "Resumed")
+        assert.strictEqual(tags.at(-1), "Completed")
+      })
+      yield* run.pipe(Effect.provideContext(knowing), Effect.provideContext(journals))
+    })
+  )
+})

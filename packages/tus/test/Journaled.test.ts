@@ -1,0 +1,413 @@
+/**
+ * What an upload makes of its entry in the journal, and of another process that holds it.
+ */
+import * as Tus from "@assembly-effect/tus/Tus"
+import * as Upload from "@assembly-effect/tus/Upload"
+import type * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import type { Fault } from "./utils/Fault.ts"
+import * as Journals from "./utils/Journals.ts"
+import * as Leases from "./utils/Leases.ts"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const bytes = Scene.content(700_000)
+const source = UploadSource.fromBytes(bytes)
+const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 300_000 }
+
+type Entry = UploadJournal.Entry
+type Options = Partial<Upload.ResumableOptions>
+
+const upload = (target: UploadTarget.UploadTarget, options: Options = {}) =>
+  Upload.resumable(target, source, { ...Scene.options, ...options })
+
+/** The one entry of the journal. */
+const theEntry = Effect.gen(function* () {
+  const journal = yield* UploadJournal.UploadJournal
+  const entries = yield* journal.list
+  assert.strictEqual(entries.length, 1)
+  return entries[0]!
+})
+
+/** An upload that broke off, and what is known of it then. */
+const broken = Effect.fnUntraced(function* (options: Options = {}) {
+  const scene = yield* Scene.make([cut])
+  yield* Effect.flip(Upload.result(upload(scene.target, { ...options, maxRetries: 0 })))
+  scene.server.requests.length = 0
+  const { entry, key } = yield* theEntry
+  if (entry._tag !== "Created") return assert.fail(entry._tag)
+  return { ...scene, entry, key }
+})
+
+const replace = (key: string, entry: Entry) => UploadJournal.UploadJournal.use((journal) => journal.put(key, entry))
+
+/** One whose stored bytes are not to be trusted. */
+const untrusted = Effect.gen(function* () {
+  const scene = yield* broken()
+  const { url, ...entry } = scene.entry
+  yield* replace(scene.key, { ...entry, _tag: "Untrusted", urls: [url], problem: "7 bytes of 9" })
+  return scene
+})
+
+const collect = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>) =>
+  Effect.map(Stream.runCollect(events), (all) => all.filter(({ _tag }) => _tag !== "Progress"))
+
+for (const [name, provided] of Object.entries(Journals.layers)) {
+  const run = Journals.running(provided)
+
+  describe(`an upload of a journal in ${name}`, () => {
+    it.live("that is complete is answered again without a request", () =>
+      run(
+        Effect.gen(function* () {
+          const { server, target } = yield* Scene.make()
+          const first = yield* Upload.result(upload(target))
+          const { key } = yield* theEntry
+          server.requests.length = 0
+          for (const events of [upload(target), Upload.resume(key, source, Scene.options)]) {
+            const [event, ...more] = yield* collect(events)
+            assert.deepStrictEqual(more, [])
+            if (event?._tag !== "Completed") return assert.fail(event?._tag ?? "nothing")
+            assert.strictEqual(event.length, 700_000n)
+            assert.strictEqual(Redacted.value(event.url), Redacted.value(first.url))
+          }
+          assert.deepStrictEqual(server.requests, [])
+        })
+      )
+    )
+
+    it.live("that another one completes in the meantime is answered with what that one completed", () =>
+      run(
+        Effect.gen(function* () {
+          const { server, target } = yield* Scene.make([{ _tag: "SlowAnswer", method: "POST", millis: 100 }])
+          const creating = yield* Deferred.make<void>()
+          const first = yield* Effect.forkChild(
+            upload(target).pipe(
+              Stream.tap(() => Deferred.succeed(creating, undefined)),
+              Upload.result
+            )
+          )
+          yield* Deferred.await(creating)
+          const events = yield* collect(upload(target))
+          const [waiting, ...more] = events
+          if (waiting?._tag !== "Waiting") return assert.fail(waiting?._tag ?? "nothing")
+          assert.strictEqual(waiting.reason, "another process holds this upload, or held it when it ended")
+          assert.deepStrictEqual(
+            more.map(({ _tag }) => _tag),
+            ["Completed"]
+          )
+          const { url } = yield* Fiber.join(first)
+          assert.deepInclude(more[0], { length: 700_000n })
+          assert.isTrue(more[0]?._tag === "Completed" && Redacted.value(more[0].url) === Redacted.value(url))
+          assert.deepStrictEqual(
+            server.requests.filter((method) => method === "POST"),
+            ["POST"]
+          )
+        })
+      )
+    )
+
+    it.live("that is not to be trusted gives the same answer again, and nothing is sent", () =>
+      run(
+        Effect.gen(function* () {
+          const { key, server, target } = yield* untrusted
+          // What asks the server before anything else is not sent either.
+          for (const events of [upload(target, { checksum: "sha256" }), Upload.resume(key, source, Scene.options)]) {
+            const error = yield* Effect.flip(Upload.result(events))
+            assert.deepInclude(error, { _tag: "UploadUntrusted", problem: "7 bytes of 9" })
+          }
+          assert.deepStrictEqual(server.requests, [])
+          assert.strictEqual((yield* theEntry).entry._tag, "Untrusted")
+        })
+      )
+    )
+
+    for (const by of ["resumable", "resume"] as const) {
+      it.live(`is removed and begun anew by the restart of ${by}, which is told`, () =>
+        run(
+          Effect.gen(function* () {
+            const { key, server, target } = yield* untrusted
+            const restart = { ...Scene.options, restart: true }
+            const events = by === "resumable" ? upload(target, restart) : Upload.resume(key, source, restart)
+            assert.deepStrictEqual(
+              (yield* collect(events)).map((event) => (event._tag === "Restarted" ? event.reason : event._tag)),
+              ["by order; the upload of the journal was Untrusted", "Created", "Finishing", "Completed"]
+            )
+            assert.deepStrictEqual(server.requests, ["DELETE", "POST", "PATCH"])
+            assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
+            assert.strictEqual((yield* theEntry).entry._tag, "Completed")
+          })
+        )
+      )
+    }
+
+    it.live("that changed its metadata between two runs continues with what it was created with", () =>
+      run(
+        Effect.gen(function* () {
+          const named = (stamp: string) => ({ ...Scene.options.metadata, stamp })
+          const { server, target } = yield* broken({ metadata: named("monday") })
+          yield* Upload.result(upload(target, { metadata: named("tuesday") }))
+          assert.strictEqual(server.created.length, 1)
+          assert.strictEqual(server.created[0]?.metadata["stamp"], "monday")
+          assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+          assert.strictEqual((yield* theEntry).entry.metadata["stamp"], "monday")
+        })
+      )
+    )
+
+    it.live("whose caller set assembly_url, or a key without a value, continues", () =>
+      run(
+        Effect.gen(function* () {
+          const metadata = { ...Scene.options.metadata, assembly_url: "https://elsewhere.example.com/", flag: null }
+          const { server, target } = yield* broken({ metadata })
+          yield* Upload.result(upload(target, { metadata }))
+          assert.strictEqual(server.created.length, 1)
+          assert.strictEqual(server.created[0]?.metadata["assembly_url"], server.assemblySslUrl)
+        })
+      )
+    )
+
+    it.live("whose URL is that of another upload is refused, and nothing is appended to that", () =>
+      run(
+        Effect.gen(function* () {
+          const { entry, key, server, target } = yield* broken()
+          const { url } = yield* Tus.create(target, {
+            _tag: "Fixed",
+            length: 700_000n,
+            metadata: { ...Scene.options.metadata }
+          })
+          yield* replace(key, { ...entry, url: Redacted.value(url) })
+          server.requests.length = 0
+          const error = yield* Effect.flip(Upload.result(upload(target)))
+          assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-metadata" })
+          assert.strictEqual(
+            error.message,
+            "upload-metadata: expected the upload_marker it was created with, found another"
+          )
+          assert.deepStrictEqual(server.requests, ["HEAD"])
+        })
+      )
+    )
+  })
+}
+
+describe("a restart", () => {
+  const run = Journals.running(UploadJournal.layerMemory())
+  const restart = { restart: true }
+
+  for (const status of [404, 410] as const) {
+    it.live(`of an upload whose removal is answered with ${status} begins anew`, () =>
+      run(
+        Effect.gen(function* () {
+          const { server, target } = yield* untrusted
+          server.faults.push({ _tag: "Status", method: "DELETE", status })
+          yield* Upload.result(upload(target, restart))
+          assert.strictEqual(server.created.length, 2)
+        })
+      )
+    )
+  }
+
+  for (const [status, tag] of [
+    [403, "UploadRefused"],
+    [423, "UploadLocked"],
+    [500, "ServerFailure"]
+  ] as const) {
+    it.live(`of an upload whose removal is answered with ${status} is ${tag}, and creates nothing`, () =>
+      run(
+        Effect.gen(function* () {
+          const { server, target } = yield* untrusted
+          server.faults.push({ _tag: "Status", method: "DELETE", status })
+          const error = yield* Effect.flip(Upload.result(upload(target, restart)))
+          assert.deepInclude(error, { _tag: tag, request: "terminate", status })
+          assert.deepStrictEqual(server.requests, ["DELETE"])
+          assert.strictEqual((yield* Effect.flip(Upload.result(upload(target))))._tag, "UploadUntrusted")
+        })
+      )
+    )
+  }
+
+  it.live("uploads a complete file again, and leaves the first one", () =>
+    run(
+      Effect.gen(function* () {
+        const { server, target } = yield* Scene.make()
+        yield* Upload.result(upload(target))
+        yield* Upload.result(upload(target, restart))
+        assert.strictEqual(server.created.length, 2)
+        assert.notInclude(server.requests, "DELETE")
+      })
+    )
+  )
+
+  it.live("removes every part", () =>
+    run(
+      Effect.gen(function* () {
+        const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+        const { server, target } = yield* Scene.make([cut])
+        const options = { ...Scene.options, parallel: 3, maxRetries: 0 }
+        yield* Effect.flip(Upload.result(Upload.resumable(target, parts, options)))
+        server.requests.length = 0
+        yield* Upload.result(Upload.resumable(target, parts, { ...options, ...restart }))
+        assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 3)
+        assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+      })
+    )
+  )
+
+  it.live("removes an upload whose creation was not answered, where a receipt tells where it is", () =>
+    run(
+      Effect.gen(function* () {
+        const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
+        server.receipts = false
+        assert.strictEqual((yield* Effect.flip(Upload.result(upload(target))))._tag, "CreationUnknown")
+        server.receipts = true
+        yield* Upload.result(upload(target, restart))
+        assert.strictEqual(server.created.length, 2)
+        assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 1)
+      })
+    )
+  )
+
+  it.live("of an upload that the journal does not know is an upload like any other", () =>
+    run(
+      Effect.gen(function* () {
+        const { target } = yield* Scene.make()
+        assert.notInclude(
+          (yield* collect(upload(target, restart))).map(({ _tag }) => _tag),
+          "Restarted"
+        )
+      })
+    )
+  )
+})
+
+describe("an upload that loses its lease", () => {
+  it.live("sends nothing more, and leaves the entry to the next holder", () =>
+    Effect.gen(function* () {
+      const { leases, store } = Leases.makeStore()
+      const journal = UploadJournal.make(store, { leaseDuration: "300 millis" })
+      const { server, target } = yield* Scene.make([
+        { _tag: "Slow", method: "PATCH", bytes: 50_000, millis: 40 },
+        { _tag: "SlowAnswer", method: "HEAD", millis: 0 }
+      ])
+      const error = yield* upload(target, { chunkSize: 100_000 }).pipe(
+        Stream.tap((event) =>
+          Effect.sync(() => {
+            if (event._tag !== "Created") return
+            const [key = ""] = leases.keys()
+            leases.set(key, JSON.stringify({ owner: "another", until: 1e15 }))
+            server.faults.push(
+              ...Array.from({ length: 40 }, () => ({ _tag: "SlowAnswer", method: "PATCH", millis: 200 }) as const)
+            )
+          })
+        ),
+        Upload.result,
+        Effect.flip,
+        Effect.provideService(UploadJournal.UploadJournal, journal)
+      )
+      assert.strictEqual(error._tag, "LeaseLost")
+      const then = server.requests.length
+      yield* Effect.suspend(() => (server.busy() === 0 ? Effect.void : Effect.fail("busy"))).pipe(
+        Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
+      )
+      assert.strictEqual(server.requests.length, then)
+      assert.isBelow(server.requests.length, 8)
+      const [left] = yield* journal.list
+      assert.strictEqual(left?.entry._tag, "Created")
+      assert.include([...leases.values()][0], "another")
+    }).pipe(Effect.scoped, Effect.provide(Journals.platform))
+  )
+})
+
+describe("an upload that somebody else holds", () => {
+  const target = UploadTarget.make({
+    tusUrl: "https://a.example.com/",
+    assemblySslUrl: "https://a.example.com/assemblies/1"
+  })
+
+  /** A complete upload: what becomes of it needs no server. */
+  const held = Effect.gen(function* () {
+    const { leases, store } = Leases.makeStore()
+    const journal = UploadJournal.make(store)
+    const key = "k"
+    const identity = yield* source.identity
+    yield* journal.put(key, {
+      _tag: "Completed",
+      target: yield* target,
+      marker: "m",
+      metadata: Scene.options.metadata,
+      size: 700_000n,
+      identity: identity ?? null,
+      writtenAt: 0,
+      url: "https://a.example.com/resumable/files/1"
+    })
+    const waiting = yield* Deferred.make<UploadEvent.UploadEvent>()
+    const events = Upload.resume(key, source, Scene.options).pipe(
+      Stream.tap((event) => Deferred.succeed(waiting, event)),
+      Effect.succeed,
+      Effect.flatMap(Upload.result),
+      Effect.provideService(UploadJournal.UploadJournal, journal),
+      Effect.provide(Journals.platform)
+    )
+    return { events, journal, key, leases, waiting }
+  })
+
+  it.effect("waits for the lease of one that died, tells why and until when, and continues then", () =>
+    Effect.gen(function* () {
+      const { events, key, leases, waiting } = yield* held
+      leases.set(key, JSON.stringify({ owner: "dead", until: 10_000 }))
+      const running = yield* Effect.forkChild(events)
+      const first = yield* Deferred.await(waiting)
+      assert.deepInclude(first, { _tag: "Waiting", until: 10_001 })
+      yield* TestClock.adjust("9 seconds")
+      assert.isUndefined(running.pollUnsafe())
+      yield* TestClock.adjust("1001 millis")
+      assert.strictEqual((yield* Fiber.join(running)).length, 700_000n)
+    })
+  )
+
+  it.effect("does not wait longer than one lease for one that lives", () =>
+    Effect.gen(function* () {
+      const { events, journal, key, waiting } = yield* held
+      yield* journal.lease(key)
+      const running = yield* Effect.forkChild(Effect.flip(events))
+      yield* Deferred.await(waiting)
+      yield* TestClock.adjust("10001 millis")
+      const error = yield* Fiber.join(running)
+      assert.strictEqual(error._tag, "UploadLeased")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("does not wait for a lease of a wrong clock", () =>
+    Effect.gen(function* () {
+      const { events, key, leases, waiting } = yield* held
+      leases.set(key, JSON.stringify({ owner: "ahead", until: 1e15 }))
+      const running = yield* Effect.forkChild(Effect.flip(events))
+      assert.deepInclude(yield* Deferred.await(waiting), { _tag: "Waiting", until: 60_001 })
+      yield* TestClock.adjust("60001 millis")
+      assert.deepInclude(yield* Fiber.join(running), { _tag: "UploadLeased", until: 1e15 })
+    })
+  )
+
+  it.effect("continues as soon as the other lets go", () =>
+    Effect.gen(function* () {
+      const { events, key, leases, waiting } = yield* held
+      leases.set(key, JSON.stringify({ owner: "other", until: 10_000 }))
+      const running = yield* Effect.forkChild(events)
+      yield* Deferred.await(waiting)
+      yield* TestClock.adjust("1 second")
+      leases.set(key, JSON.stringify({ owner: "other", until: 1000 }))
+      yield* TestClock.adjust("500 millis")
+      assert.strictEqual((yield* Fiber.join(running)).length, 700_000n)
+    })
+  )
+})

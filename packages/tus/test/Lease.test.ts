@@ -1,0 +1,384 @@
+/**
+ * Leases: how long they last, who takes them over, and how their loss is noticed.
+ */
+import * as LeaseHolder from "@assembly-effect/tus/LeaseHolder"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as PlatformError from "effect/PlatformError"
+import * as Random from "effect/Random"
+import * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import * as Journals from "./utils/Journals.ts"
+import * as Leases from "./utils/Leases.ts"
+
+const isLeased = (journal: UploadJournal.UploadJournal["Service"]) =>
+  Effect.scoped(journal.lease("k")).pipe(
+    Effect.as(false),
+    Effect.catchTag("UploadLeased", () => Effect.succeed(true))
+  )
+
+/** Two processes with one store. The first one's way to it can fail. */
+const two = () => {
+  const { leases, store } = Leases.makeStore()
+  const way: Leases.Way = { failing: undefined }
+  return { leases, store, way, first: UploadJournal.make(Leases.reach(way, store)), second: UploadJournal.make(store) }
+}
+
+const untilIn = (text: string | undefined): number => JSON.parse(text ?? "{}").until
+
+describe("a lease", () => {
+  it.effect("is renewed while it is held, and free when it is let go", () =>
+    Effect.gen(function* () {
+      const { first, leases, second } = two()
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { lost } = yield* first.lease("k")
+          const watching = yield* Effect.forkChild(lost)
+          for (let second10 = 1; second10 <= 30; second10++) {
+            yield* TestClock.adjust("1 second")
+            assert.isTrue(yield* isLeased(second), `after ${second10} s`)
+          }
+          assert.isAbove(untilIn(leases.get("k")), 30_000)
+          assert.isUndefined(watching.pollUnsafe())
+        })
+      )
+      assert.isFalse(yield* isLeased(second))
+    })
+  )
+
+  it.effect("whose renewals fail runs out: its holder learns it, and the next one gets it", () =>
+    Effect.gen(function* () {
+      const { first, second, way } = two()
+      const { check, lost } = yield* first.lease("k")
+      way.failing = "before"
+      const losing = yield* Effect.forkChild(Effect.flip(lost))
+      yield* TestClock.adjust("8999 millis")
+      assert.isUndefined(losing.pollUnsafe())
+      yield* check
+      // Its holder stops a little before the next one can begin.
+      yield* TestClock.adjust("1 millis")
+      assert.isDefined(losing.pollUnsafe())
+      yield* TestClock.adjust("999 millis")
+      assert.isTrue(yield* isLeased(second))
+      yield* TestClock.adjust("1 millis")
+      const error = yield* Fiber.join(losing)
+      assert.strictEqual(error._tag, "LeaseLost")
+      assert.strictEqual(
+        error.message,
+        "the lease of the upload k was lost: it ran out, its renewal failed: the store is away; run the upload again to continue it"
+      )
+      assert.strictEqual((yield* Effect.flip(check))._tag, "LeaseLost")
+      assert.isFalse(yield* isLeased(second))
+    })
+  )
+
+  it.effect("whose store is away for a while is kept", () =>
+    Effect.gen(function* () {
+      const { first, second, way } = two()
+      const { check } = yield* first.lease("k")
+      way.failing = "before"
+      yield* TestClock.adjust("8 seconds")
+      way.failing = undefined
+      yield* TestClock.adjust("20 seconds")
+      yield* check
+      assert.isTrue(yield* isLeased(second))
+    })
+  )
+
+  it.effect("whose renewal was written, though the store said no, is still one's own", () =>
+    Effect.gen(function* () {
+      const { first, leases, second, way } = two()
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { check } = yield* first.lease("k")
+          way.failing = "after"
+          yield* TestClock.adjust("8 seconds")
+          assert.isAbove(untilIn(leases.get("k")), 10_000)
+          way.failing = undefined
+          yield* TestClock.adjust("20 seconds")
+          yield* check
+          way.failing = "after"
+          yield* TestClock.adjust("4 seconds")
+          assert.isTrue(yield* isLeased(second))
+          way.failing = undefined
+        })
+      )
+      assert.isFalse(yield* isLeased(second))
+    })
+  )
+
+  it.effect("whose store does not answer is lost when it runs out", () =>
+    Effect.gen(function* () {
+      const { first, way } = two()
+      const { lost } = yield* first.lease("k")
+      way.failing = "never"
+      const losing = yield* Effect.forkChild(Effect.flip(lost))
+      yield* TestClock.adjust("10 seconds")
+      assert.include((yield* Fiber.join(losing)).message, "the store did not answer")
+      way.failing = undefined
+    })
+  )
+
+  for (const [how, change] of [
+    ["was taken by another", (leases: Map<string, string>) => leases.set("k", '{"owner":"x","until":99000}')],
+    ["was removed", (leases: Map<string, string>) => leases.delete("k")]
+  ] as const) {
+    it.effect(`that ${how} is lost at its next renewal, and stays as it is`, () =>
+      Effect.gen(function* () {
+        const { first, leases } = two()
+        const held = yield* Scope.make()
+        const { lost } = yield* Scope.provide(first.lease("k"), held)
+        change(leases)
+        const now = leases.get("k")
+        const losing = yield* Effect.forkChild(Effect.flip(lost))
+        yield* TestClock.adjust("3334 millis")
+        assert.include((yield* Fiber.join(losing)).message, "another holder took it, or it was removed")
+        yield* Scope.close(held, Exit.void)
+        assert.strictEqual(leases.get("k"), now)
+      })
+    )
+  }
+
+  it.effect("that ran out and was taken over is not released by its first owner", () =>
+    Effect.gen(function* () {
+      const { first, second, store, way } = two()
+      const firstScope = yield* Scope.make()
+      yield* Scope.provide(first.lease("k"), firstScope)
+      way.failing = "before"
+      yield* TestClock.adjust("10 seconds")
+      yield* second.lease("k")
+      way.failing = undefined
+      yield* Scope.close(firstScope, Exit.void)
+      assert.isTrue(yield* isLeased(UploadJournal.make(store)))
+    })
+  )
+
+  it.effect("of a holder that is known to be gone is taken over at once, any other is not", () =>
+    Effect.gen(function* () {
+      const { leases, store } = two()
+      const holder: LeaseHolder.Service = { id: "me", isGone: (id) => Effect.succeed(id === "gone") }
+      const knowing = UploadJournal.make(store, {}, holder)
+      const by = (id: string | undefined) =>
+        leases.set("k", JSON.stringify({ owner: "o", until: 5000, ...(id === undefined ? undefined : { holder: id }) }))
+      for (const id of ["alive", "me", undefined]) {
+        by(id)
+        assert.isTrue(yield* isLeased(knowing), id)
+      }
+      by("gone")
+      assert.isTrue(yield* isLeased(UploadJournal.make(store)), "nothing is known")
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* knowing.lease("k")
+          assert.strictEqual(JSON.parse(leases.get("k") ?? "").holder, "me")
+        })
+      )
+      by("gone")
+      const provided = isLeased(UploadJournal.make(store))
+      assert.isFalse(yield* Effect.provideService(provided, LeaseHolder.LeaseHolder, holder))
+    })
+  )
+})
+
+/** What happens to the changes of one process, and counts those that are on their way. */
+interface Process extends Leases.Way {
+  readonly busy: { count: number }
+}
+
+/** One operation of a process, which others come between. */
+const step = <A, E, R>({ busy }: Process, operation: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    busy.count++
+    return Effect.ensuring(
+      Leases.later(operation),
+      Effect.sync(() => busy.count--)
+    )
+  })
+
+type Journal = UploadJournal.UploadJournal["Service"]
+type Platform = Layer.Success<typeof Journals.platform> | Scope.Scope
+
+const theJournal = Effect.map(Effect.context<UploadJournal.UploadJournal>(), Context.get(UploadJournal.UploadJournal))
+
+/** A store, and the journals of processes that share it. */
+const stores: Readonly<
+  Record<string, Effect.Effect<(process: Process) => Effect.Effect<Journal, unknown, Platform>, unknown, Platform>>
+> = {
+  memory: Effect.sync(() => {
+    const { store } = Leases.makeStore()
+    return (process) => {
+      const { leases, ...rest } = Leases.reach(process, store)
+      return Effect.succeed(
+        UploadJournal.make({
+          ...rest,
+          leases: {
+            ...leases,
+            get: (key) => step(process, leases.get(key)),
+            swap: (...change) => step(process, leases.swap(...change))
+          }
+        })
+      )
+    }
+  }),
+
+  files: Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* Journals.folder
+    const failure = PlatformError.systemError({
+      _tag: "Unknown",
+      module: "FileSystem",
+      method: "link",
+      description: "the disk is away"
+    })
+    return (process) => {
+      const slow: FileSystem.FileSystem = {
+        ...fs,
+        open: (...args) =>
+          step(
+            process,
+            Effect.map(fs.open(...args), (file): FileSystem.File =>
+              Object.create(file, {
+                writeAll: { value: (bytes: Uint8Array) => step(process, file.writeAll(bytes)) },
+                sync: { value: step(process, file.sync) }
+              })
+            )
+          ),
+        link: (...args) => step(process, Leases.along(process, failure, fs.link(...args))),
+        readDirectory: (...args) => step(process, fs.readDirectory(...args)),
+        readFileString: (...args) => step(process, fs.readFileString(...args)),
+        makeDirectory: (...args) => step(process, fs.makeDirectory(...args)),
+        remove: (...args) => step(process, fs.remove(...args))
+      }
+      return Effect.provide(
+        theJournal,
+        Layer.fresh(UploadJournal.layerFileSystem(folder)).pipe(
+          Layer.provide(Layer.succeed(FileSystem.FileSystem, slow))
+        )
+      )
+    }
+  }),
+
+  // Its `modify` is atomic, and a first lease is there.
+  "a key-value store": Effect.gen(function* () {
+    const store = yield* KeyValueStore.KeyValueStore
+    yield* store.set("upload-journal-lease-k", JSON.stringify({ owner: "dead", until: 0 }))
+    const failure = new KeyValueStore.KeyValueStoreError({ method: "modify", message: "the store is away" })
+    return (process: Process) => {
+      const slow = KeyValueStore.make({
+        ...store,
+        get: (key) => step(process, store.get(key)),
+        modify: (key, change) => step(process, Leases.along(process, failure, store.modify(key, change)))
+      })
+      return Effect.provide(
+        theJournal,
+        Layer.fresh(UploadJournal.layerKeyValueStore()).pipe(
+          Layer.provide(Layer.succeed(KeyValueStore.KeyValueStore, slow))
+        )
+      )
+    }
+  }).pipe(Effect.provide(Layer.fresh(KeyValueStore.layerMemory)))
+}
+
+describe("holders that begin, renew, fail, run out and let go in any order", () => {
+  for (const [name, store] of Object.entries(stores)) {
+    it.effect(`never hold one lease together, in ${name}`, () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const isReal = name === "files"
+          const seeds = isReal ? 3 : 30
+          let held = 0
+          let lost = 0
+          for (let seed = 0; seed < seeds; seed++) {
+            const counts = yield* Random.withSeed(
+              Effect.scoped(contend(yield* store, isReal ? "300 millis" : "5 seconds")),
+              seed
+            )
+            held += counts.held
+            lost += counts.lost
+          }
+          assert.isAbove(held, seeds * 2)
+          assert.isAbove(lost, 0, "some leases ran out")
+        })
+      ).pipe(Effect.provide(Journals.platform))
+    )
+  }
+})
+
+/** Some processes want the same lease over and over; the way of some fails in the middle. */
+const contend = (makeJournal: (process: Process) => Effect.Effect<Journal, unknown, Platform>, time: Duration.Input) =>
+  Effect.gen(function* () {
+    const busy = { count: 0 }
+    // Who believes to hold the lease.
+    const holders = new Set<number>()
+    const counts = { held: 0, lost: 0 }
+
+    const hold = Effect.fnUntraced(function* (id: number, process: Process, journal: Journal) {
+      const lease = yield* journal.lease("k")
+      assert.deepStrictEqual([...holders], [], `${id} gets it too`)
+      holders.add(id)
+      counts.held++
+      const work = Effect.gen(function* () {
+        yield* Effect.sleep(yield* Random.nextIntBetween(1, 12_000))
+        if ((yield* Random.nextIntBetween(0, 2)) > 0) process.failing = (yield* Random.nextBoolean) ? "before" : "after"
+        yield* Effect.sleep(yield* Random.nextIntBetween(1, 12_000))
+      })
+      yield* Effect.raceFirst(work, lease.lost).pipe(
+        Effect.catchTag("LeaseLost", () => Effect.sync(() => void counts.lost++)),
+        Effect.ensuring(Effect.sync(() => holders.delete(id)))
+      )
+    })
+
+    const run = Effect.fnUntraced(function* (id: number) {
+      const process: Process = { failing: undefined, busy }
+      const journal = yield* makeJournal(process)
+      for (let round = 0; round < 4; round++) {
+        process.failing = undefined
+        yield* hold(id, process, journal).pipe(
+          Effect.scoped,
+          Effect.catchTag(["UploadLeased", "JournalFailed"], () => Effect.void)
+        )
+        yield* Effect.sleep(yield* Random.nextIntBetween(1, 8000))
+      }
+    })
+
+    const all = yield* Effect.forkChild(
+      Effect.forEach(Array.from({ length: 5 }), (_, id) => run(id), { concurrency: "unbounded" })
+    )
+    // Time passes while nothing is on its way: what files do takes real time.
+    yield* Effect.suspend(() =>
+      Effect.andThen(
+        busy.count === 0 ? TestClock.adjust(time) : TestClock.withLive(Effect.sleep(0)),
+        all.pollUnsafe() === undefined ? Effect.fail("at work") : Effect.void
+      )
+    ).pipe(Effect.retry({ while: () => true }))
+    yield* Fiber.join(all)
+    return counts
+  })
+
+describe("what is left of leases", () => {
+  it.effect("goes a day after it ended, with the entries that expired", () =>
+    Effect.gen(function* () {
+      const { leases, store } = two()
+      const journal = UploadJournal.make(store)
+      leases.set("held", JSON.stringify({ owner: "o", until: 1e12 }))
+      leases.set("torn", "{")
+      yield* Effect.scoped(journal.lease("k"))
+      yield* journal.list
+      assert.deepStrictEqual([...leases.keys()].toSorted(), ["held", "k", "torn"])
+      yield* TestClock.adjust("1 day")
+      yield* journal.list
+      assert.deepStrictEqual([...leases.keys()], ["held"])
+      assert.strictEqual(yield* Clock.currentTimeMillis, 86_400_000)
+      assert.isTrue(Option.isNone(yield* journal.get("k")))
+    })
+  )
+})

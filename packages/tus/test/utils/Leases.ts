@@ -1,0 +1,72 @@
+/**
+ * Stores of leases that fail, or take their time, as a test wants.
+ */
+import { JournalFailed } from "@assembly-effect/tus/JournalError"
+import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+
+const texts = () => {
+  const map = new Map<string, string>()
+  return {
+    map,
+    get: (key: string) => Effect.sync(() => map.get(key)),
+    set: (key: string, text: string) => Effect.sync(() => void map.set(key, text)),
+    remove: (key: string) => Effect.sync(() => void map.delete(key)),
+    keys: Effect.sync(() => [...map.keys()])
+  }
+}
+
+/** A store in memory whose leases can be looked at and changed from outside. */
+export const makeStore = () => {
+  const leases = texts()
+  const store: UploadJournal.Store = {
+    ...texts(),
+    leases: {
+      ...leases,
+      swap: (key, expected, text) =>
+        Effect.sync(() => {
+          if (leases.map.get(key) !== expected) return false
+          leases.map.set(key, text)
+          return true
+        })
+    }
+  }
+  return { store, leases: leases.map }
+}
+
+/** How the next changes of a lease fail: before they happen, after that, or never coming back. */
+export type Failing = "before" | "after" | "never" | undefined
+
+/** One process's way to the store of all; it fails as `failing` says. */
+export interface Way {
+  failing: Failing
+}
+
+/** A change that goes this way. */
+export const along = <A, E, R>(way: Way, failure: E, change: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    switch (way.failing) {
+      case undefined:
+        return change
+      case "before":
+        return Effect.fail(failure)
+      case "after":
+        return Effect.andThen(change, Effect.fail(failure))
+      case "never":
+        return Effect.never
+    }
+  })
+
+/** A store that is reached this way. */
+export const reach = (way: Way, store: UploadJournal.Store): UploadJournal.Store => {
+  const failure = new JournalFailed({ action: "lease", problem: "the store is away" })
+  const { leases } = store
+  return { ...store, leases: { ...leases, swap: (...change) => along(way, failure, leases.swap(...change)) } }
+}
+
+/** So many turns of other fibers, by chance, and then the effect. */
+export const later = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Random.nextIntBetween(1, 20), (turns) =>
+    Effect.andThen(Effect.repeat(Effect.yieldNow, { times: turns }), effect)
+  )
