@@ -10,6 +10,8 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 
+export { isRefusal } from "@assembly-effect/auth/Transport"
+
 /** Which operation a request belongs to, and the Assembly where its path names one. */
 export interface Subject {
   readonly operation: string

@@ -11,6 +11,7 @@ import * as TusError from "../TusError.ts"
 import * as UploadSource from "../UploadSource.ts"
 import * as UploadJournal from "../UploadJournal.ts"
 import * as UploadTarget from "../UploadTarget.ts"
+import * as Concatenation from "./Concatenation.ts"
 import * as Creation from "./Creation.ts"
 import * as Parallel from "./Parallel.ts"
 import * as Parts from "./Parts.ts"
@@ -136,7 +137,7 @@ const proceed = (
           { concurrency: Math.max(1, parallel), keep: true }
         )
       case "Concatenating":
-        return yield* Parallel.recoverFinal(session, earlier.marker, source.size)
+        return yield* Concatenation.recover(session, earlier.marker, source.size)
     }
   })
 
