@@ -2,7 +2,6 @@
  * Where bytes may go: the only way to a URL that an upload is sent to (spec.md, "Create a tus upload").
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
@@ -12,6 +11,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import { secureUrl } from "./internal/secureUrl.ts"
 
 /**
  * A URL that passed the checks. It is a capability, whoever has it may write, so it is not shown. Only this module
@@ -64,11 +64,7 @@ const checked = (text: string): UploadUrl => {
   return url
 }
 
-const decodeUrl = SchemaParser.decodeUnknownResult(SecureUrl.SecureUrl)
 const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
-
-const secureUrl = (text: string): Result.Result<string, string> =>
-  Result.mapError(decodeUrl(text), (issue) => issue.toString())
 
 /**
  * A target from its parts. `origins` are further origins that upload URLs may have, such as
@@ -112,6 +108,10 @@ export const fromAssembly = (
     }
     if (typeof assemblySslUrl !== "string") {
       return yield* new InvalidTarget({ field: "assembly_ssl_url", rule: "missing from the Assembly status" })
+    }
+    // It authorizes the uploads: they would go into that Assembly.
+    if (!assemblySslUrl.endsWith(`/assemblies/${status.assembly_id}`)) {
+      return yield* new InvalidTarget({ field: "assembly_ssl_url", rule: "names another Assembly than assembly_id" })
     }
     return yield* make({ tusUrl, assemblySslUrl, ...options })
   })

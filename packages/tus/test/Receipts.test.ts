@@ -28,7 +28,7 @@ const each =
 const without =
   (key: "size" | "offset"): Retell =>
   (receipts) =>
-    receipts.map(({ [key]: _, ...receipt }) => receipt)
+    receipts.map((receipt) => Object.fromEntries(Object.entries(receipt).filter(([name]) => name !== key)))
 
 /** What no longer says that the upload is whole. */
 const unproven: Readonly<Record<string, Retell>> = {
@@ -74,7 +74,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A receipt", (i
   for (const [name, retell] of Object.entries(unproven)) {
     it.effect(`${name} still tells where an upload is whose creation was not answered`, () =>
       Effect.gen(function* () {
-        const { outcome, server } = yield* start(lost, (it) => (it.retell = retell))
+        const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
         assert.strictEqual(outcome._tag, "Success")
         assert.strictEqual(server.created.length, 1)
       })
@@ -84,7 +84,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A receipt", (i
   for (const [name, retell] of Object.entries(foreign)) {
     it.effect(`${name} is not that of a creation that was not answered`, () =>
       Effect.gen(function* () {
-        const { outcome, server } = yield* start(lost, (it) => (it.retell = retell))
+        const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
         assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "CreationUnknown")
         assert.strictEqual(server.created.length, 1)
         assert.notInclude(server.log.join(), "PATCH")

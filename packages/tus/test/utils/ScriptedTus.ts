@@ -49,6 +49,19 @@ const metadataOf = (header: string): Readonly<Record<string, string>> =>
       .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
   )
 
+const receiptOf = (id: string, { bytes, length, metadata }: Upload) => {
+  const sent = metadataOf(metadata)
+  return {
+    filename: sent["filename"],
+    fieldname: sent["fieldname"],
+    user_meta: sent,
+    size: length ?? null,
+    offset: bytes.length,
+    finished: bytes.length === length,
+    upload_url: `/resumable/files/${id}`
+  }
+}
+
 const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Array<Buffer> = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -108,14 +121,7 @@ export const make = Effect.gen(function* () {
           body: JSON.stringify({
             ok: "ASSEMBLY_UPLOADING",
             assembly_id: assemblyId,
-            tus_uploads: [...uploads].map(([id, { bytes, length, metadata: header }]) => ({
-              ...metadataOf(header),
-              user_meta: metadataOf(header),
-              size: length ?? null,
-              offset: bytes.length,
-              finished: bytes.length === length,
-              upload_url: `/resumable/files/${id}`
-            }))
+            tus_uploads: [...uploads].map(([id, upload]) => receiptOf(id, upload))
           })
         }
       default:

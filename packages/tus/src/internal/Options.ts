@@ -1,0 +1,118 @@
+/**
+ * The rules that options keep, checked before anything exists: an Assembly, an entry of a journal, an upload.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as SchemaParser from "effect/SchemaParser"
+import type { UploadSource } from "../UploadSource.ts"
+import * as Receipts from "./Receipts.ts"
+import { secureUrl } from "./secureUrl.ts"
+import type { Options as SessionOptions } from "./Session.ts"
+
+type Issues = ReadonlyArray<ApiError.Issue>
+
+const issue = (path: string, message: string): ApiError.Issue => ({ path: [path], message })
+
+/** A whole number of at least so much. */
+export const whole = (path: string, value: number | undefined, least: number): Issues =>
+  value === undefined || (Number.isSafeInteger(value) && value >= least)
+    ? []
+    : [issue(path, `Expected a whole number of at least ${least}, got ${String(value)}`)]
+
+/** A Duration takes what is not a number for zero. */
+const isNumeric = (input: Duration.Input): boolean => {
+  if (typeof input === "number") return !Number.isNaN(input)
+  if (typeof input !== "object" || input === null || Duration.isDuration(input)) return true
+  return Object.values(input).every((part) => !Number.isNaN(part))
+}
+
+const show = (input: Duration.Input): string => (Duration.isDuration(input) ? Duration.format(input) : String(input))
+
+/** A time that ends: neither negative nor infinite, and not zero where it `mustLast`. */
+export const duration = (
+  path: string,
+  input: Duration.Input | undefined,
+  { mustLast = true }: { readonly mustLast?: boolean } = {}
+): Issues => {
+  if (input === undefined) return []
+  const found = isNumeric(input) ? Duration.fromInput(input) : Option.none()
+  const isValid = Option.exists(
+    found,
+    (time) =>
+      Duration.isFinite(time) &&
+      (mustLast ? Duration.isGreaterThan : Duration.isGreaterThanOrEqualTo)(time, Duration.zero)
+  )
+  return isValid
+    ? []
+    : [issue(path, `Expected a finite duration ${mustLast ? "above" : "of at least"} zero, got ${show(input)}`)]
+}
+
+/** Further origins that upload URLs may have. */
+export const origins = (path: string, list: ReadonlyArray<string> | undefined): Issues =>
+  (list ?? []).flatMap((origin, index) =>
+    Result.match(secureUrl(origin), {
+      onFailure: (rule) => [{ path: [path, index], message: rule }],
+      onSuccess: () => []
+    })
+  )
+
+const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
+
+/** The keys that a creation sets itself, and why it does. */
+const reserved = {
+  assembly_url: "it is filled in from the target",
+  [Receipts.markerKey]: "it finds an upload again whose creation was not answered"
+}
+
+/** What the header of a creation can carry. Values are not told, they may be anything. */
+const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issues => {
+  const taken = Object.entries(reserved)
+    .filter(([key]) => Object.hasOwn(metadata, key))
+    .map(([key, why]): ApiError.Issue => ({ path: ["metadata", key], message: `Expected no such key: ${why}` }))
+  const broken = Result.match(encodeMetadata({ ...metadata, assembly_url: "-" }), {
+    onFailure: ApiError.fromSchemaIssue,
+    onSuccess: (): Issues => []
+  })
+  return [...taken, ...broken.map(({ message, path }) => ({ message, path: ["metadata", ...path] }))]
+}
+
+const largest = 2n ** 63n - 1n
+
+const sourceIssues = (source: UploadSource, parallel: number | undefined): Issues => [
+  ...(source.size !== undefined && (source.size < 0n || source.size > largest)
+    ? [{ path: ["source", "size"], message: `Expected 0 to ${largest} bytes, got ${source.size}` }]
+    : []),
+  ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1
+    ? [issue("parallel", "Expected a source that can be read again, got a one-shot stream")]
+    : [])
+]
+
+/** The options of one upload, with its source where that is known. */
+export type Upload = Partial<SessionOptions> & {
+  readonly parallel?: number | undefined
+  readonly source?: UploadSource | undefined
+}
+
+/** Every rule that the options of an upload break. */
+export const issues = ({ metadata, source, ...options }: Upload): Issues => [
+  ...whole("chunkSize", options.chunkSize, 1),
+  ...whole("parallel", options.parallel, 1),
+  ...whole("maxRetries", options.maxRetries, 0),
+  ...duration("retryDelay", options.retryDelay, { mustLast: false }),
+  ...duration("stallTimeout", options.stallTimeout),
+  ...duration("finishTimeout", options.finishTimeout),
+  ...(metadata === undefined ? [] : metadataIssues(metadata)),
+  ...(source === undefined ? [] : sourceIssues(source, options.parallel))
+]
+
+/** Refuses broken rules, all at once. */
+export const refuse = (operation: string, found: Issues): Effect.Effect<void, ApiError.InvalidRequest> =>
+  found.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues: found }))
+
+/** Refuses the options of an upload that break a rule. */
+export const check = (options: Upload): Effect.Effect<void, ApiError.InvalidRequest> =>
+  Effect.suspend(() => refuse("Upload", issues(options)))

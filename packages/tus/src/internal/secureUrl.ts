@@ -1,0 +1,14 @@
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import * as Result from "effect/Result"
+import * as SchemaParser from "effect/SchemaParser"
+
+const decode = SchemaParser.decodeUnknownResult(SecureUrl.SecureUrl)
+
+/** An absolute https URL, or the rule that a text breaks as one. The text is not told, it may be a trap or a secret. */
+export const secureUrl = (text: string): Result.Result<string, string> =>
+  Result.mapError(decode(text), (issue) =>
+    ApiError.fromSchemaIssue(issue)
+      .map(({ message }) => message)
+      .join("; ")
+  )
