@@ -121,7 +121,7 @@ export const make = Effect.gen(function* () {
           body: JSON.stringify({
             ok: "ASSEMBLY_UPLOADING",
             assembly_id: assemblyId,
-            tus_uploads: [...uploads].map(([id, upload]) => receiptOf(id, upload))
+            tus_uploads: [...uploads].map(([id, stored]) => receiptOf(id, stored))
           })
         }
       default:
