@@ -14,6 +14,7 @@ import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 
 export { gate, pause, raceFromDeparture } from "@assembly-effect/auth/Admission"
+export { isRefusal } from "@assembly-effect/auth/Transport"
 
 /** Which operation a request belongs to, and the Assembly where its path names one. */
 export interface Subject {

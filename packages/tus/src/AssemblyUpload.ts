@@ -1,17 +1,19 @@
 /**
  * The whole job: an Assembly for so many files, the files uploaded side by side, and the wait for its results.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
 import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as AssemblyOptions from "./internal/AssemblyOptions.ts"
 import * as Events from "./internal/Events.ts"
 import * as Upload from "./Upload.ts"
 import type { UploadEvent } from "./UploadEvent.ts"
@@ -31,18 +33,19 @@ export interface File<R = never> {
 
 /**
  * - `params`: what creates the Assembly; the number of files is added.
- * - `concurrency`: how many files are uploaded at once, 4 by default.
+ * - `concurrency`: how many files are uploaded at once, 4 by default, or `"unbounded"`.
  * - `upload`: how each of them is, see `Upload.Options`.
  * - `origins`: further origins that upload URLs may have, by decision of the deployment.
  * - `onFailure`: what happens to the Assembly when a file fails for good. `cancel`, the default, also stops the other
- *   files; `keep` lets them finish, and leaves the Assembly waiting.
+ *   files; `keep` lets them finish, and leaves the Assembly waiting. Where the server may hold wrong bytes as a whole
+ *   file (`UploadUntrusted`) the Assembly is canceled under `keep` too, and at once, and so it is after a defect.
  * - `cancelOnInterrupt`: whether leaving the stream cancels the Assembly; false by default.
  * - `wait`: how the results are waited for, or false to end when the last byte is stored.
  */
 export interface Options<R = never> {
   readonly params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">
   readonly files: ReadonlyArray<File<R>>
-  readonly concurrency?: number | undefined
+  readonly concurrency?: number | "unbounded" | undefined
   readonly upload?: Omit<Upload.Options, "metadata"> | undefined
   readonly origins?: ReadonlyArray<string> | undefined
   readonly onFailure?: "cancel" | "keep" | undefined
@@ -97,18 +100,6 @@ export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed"
 
 type Results = Array<Exit.Exit<Upload.UploadResult, Upload.UploadError> | undefined>
 
-const invalid = (message: string, path: ReadonlyArray<string | number>) =>
-  new ApiError.InvalidRequest({ operation: "AssemblyUpload", issues: [{ path, message }] })
-
-/** Refuses what no upload could begin with, before the Assembly is created. */
-const checkFiles = (files: ReadonlyArray<File<unknown>>): Effect.Effect<void, ApiError.InvalidRequest> => {
-  if (files.length === 0) return Effect.fail(invalid("Expected at least one file", ["files"]))
-  const index = files.findIndex(({ filename, fieldname }) => filename === "" || fieldname === "")
-  return index === -1
-    ? Effect.void
-    : Effect.fail(invalid("Expected a filename and a fieldname that are not empty", ["files", index]))
-}
-
 const prepare = <R>(file: File<R>): Effect.Effect<UploadSource, SourceFailed, R> =>
   Effect.isEffect(file.source) ? file.source : Effect.succeed(file.source)
 
@@ -139,6 +130,13 @@ const toOutcome = (filename: string, exit: Results[number]): typeof Outcome.Type
   })
 }
 
+/** Whether other files may go on: the server may take one that it has wrong as whole, and begin its work on it. */
+const isBearable = ({ _tag }: Upload.UploadError): boolean => _tag !== "UploadUntrusted"
+
+/** Whether a file that was uploaded, or not, is no danger to the Assembly. */
+const isHarmless = (exit: Exit.Exit<unknown, Upload.UploadError>): boolean =>
+  Option.match(Exit.findErrorOption(exit), { onNone: () => true, onSome: isBearable })
+
 /** Uploads every file; the first that fails for good stops the others, unless they are to be kept. */
 const uploadAll = <R>(
   options: Options<R>,
@@ -167,7 +165,7 @@ const uploadAll = <R>(
           if (Option.isSome(error)) emit(FileFailed({ file, error: error.value }))
         })
       ),
-      (upload) => (options.onFailure === "keep" ? Effect.ignore(upload) : upload)
+      (upload) => (options.onFailure === "keep" ? Effect.catchIf(upload, isBearable, () => Effect.void) : upload)
     )
   }
 
@@ -177,23 +175,20 @@ const uploadAll = <R>(
   )
 }
 
+/** Cancels the Assembly, and answers whether it is: it may have been over before. */
 const cancel = (assemblyId: Assembly.AssemblyId) =>
-  Effect.timeout(Assemblies.cancel(assemblyId), "30 seconds").pipe(Effect.isSuccess)
-
-/** The id that the service answers is the one of the request; another one is no answer to it. */
-const decodeId = (id: string) =>
-  Effect.mapError(
-    Schema.decodeEffect(Assembly.AssemblyId)(id),
-    () =>
-      new ApiError.UnexpectedResponse({
-        operation: "AssemblyUpload",
-        status: 200,
-        problem: "an assembly_id that is none",
-        excerpt: ""
-      })
+  Assemblies.cancel(assemblyId).pipe(
+    Effect.map((status) => Assembly.state(status) === "Canceled"),
+    Effect.timeout("30 seconds"),
+    Effect.orElseSucceed(() => false)
   )
 
-/** What follows the creation of the Assembly. */
+const newId = SecureRandom.SecureRandom.use((random) => random.randomBytes(16)).pipe(
+  Effect.map((bytes) => Assembly.AssemblyId.make(Hex.encode(bytes))),
+  Effect.provide(SecureRandom.layerWebCrypto)
+)
+
+/** Uploads all files into an Assembly, which is canceled where they do not arrive. */
 const fill = <R>(
   options: Options<R>,
   status: Assembly.Status,
@@ -202,38 +197,40 @@ const fill = <R>(
   emit: Events.Emit<AssemblyUploadEvent>
 ) =>
   Effect.gen(function* () {
-    const { files, onFailure = "cancel", wait } = options
-    const target = yield* Effect.tapError(UploadTarget.fromAssembly(status, options), () => cancel(assemblyId))
+    const target = yield* Effect.tapError(
+      // Another id than the one that was asked for would take the files elsewhere.
+      UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }, options),
+      () => cancel(assemblyId)
+    )
     const results = yield* uploadAll(options, target, sources, emit)
-    if (!results.every((exit) => exit !== undefined && Exit.isSuccess(exit))) {
-      return yield* new FilesFailed({
-        assemblyId,
-        files: files.map(({ filename }, index) => toOutcome(filename, results[index])),
-        assembly: onFailure === "keep" ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
-      })
-    }
-    emit(Uploaded({ assemblyId }))
-    if (wait === false) return
-    emit(Completed({ status: yield* Assemblies.awaitCompletion(assemblyId, wait) }))
-  })
+    if (results.every((exit) => exit !== undefined && Exit.isSuccess(exit))) return
+    const isKept = options.onFailure === "keep" && results.every((exit) => exit === undefined || isHarmless(exit))
+    return yield* new FilesFailed({
+      assemblyId,
+      files: options.files.map(({ filename }, index) => toOutcome(filename, results[index])),
+      assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
+    })
+  }).pipe(
+    // Nobody could go on with it: a defect has no answer.
+    Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
+  )
 
 const program = <R>(options: Options<R>, emit: Events.Emit<AssemblyUploadEvent>) =>
   Effect.gen(function* () {
-    const { files, params } = options
-    yield* checkFiles(files)
-    if (options.wait !== undefined && options.wait !== false) yield* Assemblies.checkAwaitOptions(options.wait)
+    const { cancelOnInterrupt = false, files, params, wait } = options
+    yield* AssemblyOptions.check(options)
     const sources = yield* Effect.forEach(files, prepare)
-    // Who leaves at the news of the Assembly must find it guarded already.
-    return yield* Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function* () {
-        const status = yield* restore(Assemblies.create({ ...params, numExpectedUploadFiles: files.length }))
-        const assemblyId = yield* decodeId(status.assembly_id)
-        emit(AssemblyCreated({ status }))
-        return yield* restore(fill(options, status, assemblyId, sources, emit)).pipe(
-          Effect.onInterrupt(() => (options.cancelOnInterrupt === true ? cancel(assemblyId) : Effect.void))
-        )
-      })
-    )
+    yield* AssemblyOptions.checkSources(options, sources)
+    const assemblyId = params.assemblyId ?? (yield* newId)
+
+    return yield* Effect.gen(function* () {
+      const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
+      emit(AssemblyCreated({ status }))
+      yield* fill(options, status, assemblyId, sources, emit)
+      emit(Uploaded({ assemblyId }))
+      if (wait === false) return
+      emit(Completed({ status: yield* Assemblies.awaitCompletion(assemblyId, wait) }))
+    }).pipe(Effect.onInterrupt(() => (cancelOnInterrupt ? cancel(assemblyId) : Effect.void)))
   })
 
 /**
@@ -245,7 +242,7 @@ const program = <R>(options: Options<R>, emit: Events.Emit<AssemblyUploadEvent>)
  *
  * **Details**
  *
- * Every source is checked before the Assembly is created, and opened at its turn. When a file fails for good the error
+ * Every option and every source is checked before the Assembly is created, and a source is opened at its turn. When a file fails for good the error
  * is `FilesFailed`, which tells what became of each, and the Assembly is cancelled instead of waiting for ever.
  *
  * @example

@@ -18,7 +18,7 @@ const answer = {
 /** 404 or 410: the server does not know the upload, or no longer. */
 export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", answer) {}
 
-/** 400, 401, 403, 412 and any other 4xx: the server does not accept the request, and repeating it would not help. */
+/** 400, 401, 403, 412, any other 4xx, and 501: the server does not accept the request, and repeating it would not help. */
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
 /** 409: the server stands at another offset. */
@@ -40,7 +40,10 @@ export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLock
 /** 460: the bytes that arrived are not the ones that were sent. Beyond the specification (tus 1.0.0). */
 export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer) {}
 
-/** 5xx: the server could not do it now. `retryAfter` is how long it asks to wait, where it does. */
+/**
+ * 5xx, 408, 425 and 499: the server could not do it now, or a gateway gave it up. `retryAfter` is how long it asks to
+ * wait, where it does.
+ */
 export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFailure", {
   ...answer,
   retryAfter: Schema.optionalKey(Schema.Duration)
@@ -83,14 +86,29 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
 }
 
 /**
- * The answer to the final concatenation was lost: whether the parts are one file now is not known, the Assembly's
- * `tus_uploads` do not tell, and nothing was repeated.
+ * The parts are stored, and whether they are one file now is not known: the answer to the final concatenation was lost,
+ * or the server does not say that its work on it is done. The Assembly's `tus_uploads` do not tell either, and nothing
+ * was repeated.
  */
 export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknown>()("ConcatenationUnknown", {
   problem: Schema.String
 }) {
   override get message() {
-    return `the answer to the final concatenation was lost (${this.problem}); the file may exist`
+    return `whether the parts are one file now is not known (${this.problem}); the file may exist`
+  }
+}
+
+/**
+ * The server says what it offers, and the extension of tus 1.0.0 that an option needs is not among it. Nothing was
+ * created; without the option the upload may succeed.
+ */
+export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("ExtensionMissing", {
+  option: Schema.Literal("parallel"),
+  extension: Schema.Literal("concatenation"),
+  offered: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `${this.option}: the server does not offer ${this.extension}, only ${this.offered.join(", ")}`
   }
 }
 

@@ -109,6 +109,10 @@ export const fromAssembly = (
     if (typeof assemblySslUrl !== "string") {
       return yield* new InvalidTarget({ field: "assembly_ssl_url", rule: "missing from the Assembly status" })
     }
+    // It authorizes the uploads: they would go into that Assembly.
+    if (!assemblySslUrl.endsWith(`/assemblies/${status.assembly_id}`)) {
+      return yield* new InvalidTarget({ field: "assembly_ssl_url", rule: "names another Assembly than assembly_id" })
+    }
     return yield* make({ tusUrl, assemblySslUrl, ...options })
   })
 

@@ -2,6 +2,7 @@
  * The one creation of an upload: what was not answered is looked for in the receipts, and never repeated.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Transport from "@assembly-effect/api/Transport"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,8 +17,13 @@ import * as Policy from "./Policy.ts"
 import * as Receipts from "./Receipts.ts"
 import { inTime } from "./Timeout.ts"
 
-/** What a creation can fail with. */
-export type CreationError = Tus.AnswerError | TusError.CreationUnknown | UnsafeLocation | ApiError.InvalidRequest
+/** What a creation can fail with. A `TransportFailure` is one that sent nothing. */
+export type CreationError =
+  | Tus.AnswerError
+  | TusError.CreationUnknown
+  | UnsafeLocation
+  | ApiError.InvalidRequest
+  | ApiError.TransportFailure
 
 /** What a creation gave. `offset` is undefined where it has to be asked for; `finished` uploads need no more. */
 export interface Created {
@@ -29,61 +35,62 @@ export interface Created {
 /** A value that no other creation has, from a cryptographic source: it finds an upload again whose URL was lost. */
 export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) => Effect.sync(() => crypto.randomUUID()))
 
-type LostError = ApiError.TransportFailure | TusError.Stalled | TusError.ServerFailure | TusError.ProtocolViolation
+/** An error of a creation, as far as it tells what became of the request. */
+interface Failure {
+  readonly _tag: string
+  readonly status?: number
+  readonly retryAfter?: Duration.Duration
+  readonly sent?: "no" | "maybe"
+  readonly permanent?: boolean
+}
 
 /**
- * Whether a failure leaves it open that an upload was made: no answer, one that a gateway may have given, or one that
- * says 201 and not where.
+ * What a failed creation did, by its status, or by how far it came where it has none:
+ *
+ * - `Refused`: nothing, and it would do nothing again.
+ * - `TurnedAway`: nothing, the server did not look at it or never got it. Another one is the first.
+ * - `Open`: an upload may exist. No answer, one that a gateway may have given, or one that makes no sense.
  */
-const isLost = (error: { readonly _tag: string }): error is LostError =>
-  error._tag === "TransportFailure" ||
-  error._tag === "Stalled" ||
-  error._tag === "ServerFailure" ||
-  (error._tag === "ProtocolViolation" && "status" in error && error.status === 201)
-
-/** Whether the server said that it did not even look at the request, so that another one is the first. */
-const isTurnedAway = (error: {
-  readonly _tag: string
-}): error is ApiError.RateLimited | TusError.UploadLocked | TusError.ServerFailure =>
-  error._tag === "RateLimited" ||
-  error._tag === "UploadLocked" ||
-  (error._tag === "ServerFailure" &&
-    "status" in error &&
-    error.status === 503 &&
-    "retryAfter" in error &&
-    error.retryAfter !== undefined)
-
-const refusals: ReadonlySet<string> = new Set([
-  "InvalidRequest",
-  "UploadGone",
-  "UploadRefused",
-  "OffsetConflict",
-  "TooLarge",
-  "UploadLocked",
-  "ChecksumMismatch",
-  "RateLimited",
-  // Turned away to the end: any other failure of the server is `CreationUnknown`.
-  "ServerFailure"
-] satisfies ReadonlyArray<CreationError["_tag"]>)
+const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
+  const { status } = error
+  switch (error._tag) {
+    case "InvalidRequest":
+      return "Refused"
+    case "TransportFailure":
+      if (error.sent !== "no") return "Open"
+      return error.permanent === true ? "Refused" : "TurnedAway"
+    case "RateLimited":
+    case "UploadLocked":
+      return "TurnedAway"
+    default:
+      if (status === 503 && error.retryAfter !== undefined) return "TurnedAway"
+      return status !== undefined && Transport.isRefusal(status) ? "Refused" : "Open"
+  }
+}
 
 /** Whether a creation that failed made nothing for sure: it was not sent, or the server said no. */
-export const isRefusal = ({ _tag }: { readonly _tag: string }): boolean => refusals.has(_tag)
+export const isRefusal = (error: Failure): boolean => outcome(error) !== "Open"
 
 /** How often the receipts are read: the server may still be at work on the request whose answer was lost. */
 const lookups = 5
 
-/** The receipt of a creation whose answer was lost. */
+/** A creation that was sent, or may have been: where, with which marker, and what of. */
+export interface Lost {
+  readonly target: UploadTarget
+  readonly marker: string
+  readonly sent: Receipts.Sent
+  readonly policy: Policy.Policy
+}
+
 const lookUp = (
-  target: UploadTarget,
-  marker: string,
-  policy: Policy.Policy,
+  lost: Lost,
   left = lookups
 ): Effect.Effect<Option.Option<Receipts.Receipt>, never, HttpClient.HttpClient> =>
-  Effect.flatMap(Receipts.byMarker(target, marker), (found) =>
+  Effect.flatMap(Receipts.byMarker(lost.target, lost.marker, lost.sent), (found) =>
     Option.isSome(found) || left <= 1
       ? Effect.succeed(found)
-      : Effect.flatMap(Effect.sleep(Duration.times(policy.retryDelay, 2 ** (lookups - left))), () =>
-          lookUp(target, marker, policy, left - 1)
+      : Effect.flatMap(Effect.sleep(Duration.times(lost.policy.retryDelay, 2 ** (lookups - left))), () =>
+          lookUp(lost, left - 1)
         )
   )
 
@@ -94,27 +101,29 @@ const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Crea
 
 /** The creation of an earlier time, or one whose answer was lost, by the receipts alone. */
 export const recover = (
-  target: UploadTarget,
-  marker: string,
-  policy: Policy.Policy,
+  lost: Lost,
   problem: string
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
-  Effect.flatMap(lookUp(target, marker, policy), (found) =>
+  Effect.flatMap(lookUp(lost), (found) =>
     Option.match(fromReceipt(found), {
       onNone: () => Effect.fail(new TusError.CreationUnknown({ problem })),
       onSome: Effect.succeed
     })
   )
 
-/** Creates an upload, waiting where the server turns the request away unread. */
+/**
+ * Creates an upload, waiting where the server turns the request away unread. `size` is that of the upload, where it is
+ * known.
+ */
 export const create = (options: {
   readonly target: UploadTarget
   readonly creation: Tus.Creation
+  readonly size: bigint | undefined
   readonly marker: string
   readonly policy: Policy.Policy
   readonly emit: Emit
 }): Effect.Effect<Created, CreationError, HttpClient.HttpClient> => {
-  const { creation, emit, marker, policy, target } = options
+  const { creation, emit, marker, policy, size, target } = options
   const hasBody = creation._tag !== "Final" && creation.body !== undefined
   const hasWork = creation._tag === "Final" || hasBody
   const metadata = { ...creation.metadata, [Receipts.markerKey]: marker }
@@ -132,16 +141,19 @@ export const create = (options: {
         finished: false
       })),
       Effect.catch((error): Effect.Effect<Created, CreationError, HttpClient.HttpClient> => {
-        if (isTurnedAway(error) && failures < policy.maxRetries) {
-          return Effect.gen(function* () {
-            const delay = yield* Policy.pause(policy, failures + 1, error)
-            emit(UploadEvent.Retrying({ attempt: failures + 1, delay, reason: error.message }))
-            yield* Effect.sleep(delay)
-            return yield* attempt(failures + 1)
-          })
+        if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return Effect.fail(error)
+        const did = outcome(error)
+        if (error._tag === "Stalled" || did === "Open") {
+          return recover({ target, marker, policy, sent: { metadata, size } }, error.message)
         }
-        if (isLost(error) && !isTurnedAway(error)) return recover(target, marker, policy, error.message)
-        return Effect.fail(error as Exclude<typeof error, ApiError.TransportFailure | TusError.Stalled>)
+        return did === "TurnedAway" && failures < policy.maxRetries
+          ? Effect.gen(function* () {
+              const delay = yield* Policy.pause(policy, failures + 1, error)
+              emit(UploadEvent.Retrying({ attempt: failures + 1, delay, reason: error.message }))
+              yield* Effect.sleep(delay)
+              return yield* attempt(failures + 1)
+            })
+          : Effect.fail(error)
       })
     )
   return attempt(0)

@@ -10,6 +10,7 @@ import * as UploadEvent from "../UploadEvent.ts"
 import * as UploadSource from "../UploadSource.ts"
 import * as UploadJournal from "../UploadJournal.ts"
 import * as UploadTarget from "../UploadTarget.ts"
+import * as Concatenation from "./Concatenation.ts"
 import * as Creation from "./Creation.ts"
 import type { Emit } from "./Events.ts"
 import * as Hold from "./Hold.ts"
@@ -115,7 +116,7 @@ const proceed = (
           { concurrency: Math.max(1, parallel), keep: true }
         )
       case "Concatenating":
-        return yield* Parallel.recoverFinal(session, earlier.marker, source.size)
+        return yield* Concatenation.recover(session, earlier.marker, source.size)
     }
   })
 

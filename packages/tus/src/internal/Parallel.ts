@@ -2,20 +2,24 @@
  * One source in parts that are sent side by side, and put together at the end (spec.md, "Create a tus upload",
  * concatenation). Only the final file becomes an input of the Assembly.
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
 import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { Replayable } from "../UploadSource.ts"
-import type { UploadUrl } from "../UploadTarget.ts"
+import * as Concatenation from "./Concatenation.ts"
 import * as Creation from "./Creation.ts"
 import type { Emit } from "./Events.ts"
 import * as Outgoing from "./Outgoing.ts"
 import * as Parts from "./Parts.ts"
+import * as Receipts from "./Receipts.ts"
 import type { Part } from "./Recorder.ts"
 import * as Run from "./Run.ts"
 import type * as Session from "./Session.ts"
+import { inTime } from "./Timeout.ts"
 
 /** What the parts have sent, all together. */
 const progressOf = (parts: ReadonlyArray<Part>, emit: Emit): ((index: number) => Emit) => {
@@ -38,54 +42,52 @@ const progressOf = (parts: ReadonlyArray<Part>, emit: Emit): ((index: number) =>
   }
 }
 
-/** Frees what the server stored of parts that nobody will put together; where it cannot, they expire. */
+/** Whether the server says that it cannot put parts together. One that does not say what it offers may. */
+const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
+  inTime("discover", policy.stallTimeout, Tus.discover(target)).pipe(
+    Effect.map(({ extensions }) => extensions),
+    // What was not answered says nothing: the final upload is proven anyway.
+    Effect.orElseSucceed((): ReadonlyArray<string> => []),
+    Effect.flatMap((offered) =>
+      offered.length === 0 || offered.includes("concatenation")
+        ? Effect.void
+        : Effect.fail(new TusError.ExtensionMissing({ option: "parallel", extension: "concatenation", offered }))
+    )
+  )
+
+/** Where a part is, if anybody knows: one whose creation was left is looked for once. */
+const urlOf = <E>({ metadata, target }: Session.Session<E>, part: Part) => {
+  switch (part._tag) {
+    case "Planned":
+      return Effect.undefined
+    case "Created":
+      return Effect.succeed(part.url)
+    case "Creating":
+      return Effect.map(
+        Receipts.byMarker(target, part.marker, { metadata, size: part.end - part.start }),
+        (receipt) => Option.getOrUndefined(receipt)?.url
+      )
+  }
+}
+
+/** Frees what the server stored of parts that nobody will put together; where it cannot in time, they expire. */
 const abandon = <E>(session: Session.Session<E>, parts: ReadonlyArray<Part>) =>
   Effect.forEach(
     parts,
     (part) =>
-      part._tag === "Created"
-        ? Effect.ignore(Effect.timeout(Tus.terminate(part.url), session.policy.stallTimeout))
-        : Effect.void,
+      Effect.flatMap(urlOf(session, part), (url) => (url === undefined ? Effect.void : Tus.terminate(url))).pipe(
+        Effect.timeout(session.policy.stallTimeout),
+        Effect.ignore
+      ),
     { concurrency: 8, discard: true }
   )
 
-/** The one final creation. It is never repeated: after a lost answer the receipts decide. */
-const concatenate = <E>(session: Session.Session<E>, urls: ReadonlyArray<UploadUrl>, marker: string) =>
-  Creation.create({
-    target: session.target,
-    creation: { _tag: "Final", parts: urls, metadata: session.metadata },
-    marker,
-    policy: session.policy,
-    emit: session.emit
-  }).pipe(
-    Effect.catchTag("CreationUnknown", ({ problem }) => Effect.fail(new TusError.ConcatenationUnknown({ problem })))
-  )
-
-const finish = <E>(
-  session: Session.Session<E>,
-  ledger: Parts.Ledger<E>,
-  urls: ReadonlyArray<UploadUrl>,
-  length: bigint
-) =>
-  Effect.gen(function* () {
-    const { emit, recorder } = session
-    const marker = yield* Creation.newMarker
-    // Told before it is written: who leaves at this event has not sent the request that cannot be repeated.
-    emit(UploadEvent.Finishing({ total: length }))
-    yield* Effect.yieldNow
-    yield* recorder.concatenating(marker, urls)
-    const { url } = yield* concatenate(session, urls, marker).pipe(
-      // The parts are still parts, and may be put together later.
-      Effect.tapError((error) => (Creation.isRefusal(error) ? Effect.ignore(ledger.record) : Effect.void))
-    )
-    emit(UploadEvent.Created({ url, length }))
-    yield* recorder.completed(url, length)
-    emit(UploadEvent.Completed({ url, length }))
-  })
+/** Who leaves does not want to wait. */
+const farewell = Duration.seconds(1)
 
 /**
  * Sends the parts, those that were begun earlier from where they are, and puts them together. `keep` leaves the parts
- * of a failed upload on the server, for a later resume.
+ * of an upload that failed, or was left, on the server, for a later resume.
  */
 export const run = <E extends { readonly _tag: string }>(
   session: Session.Session<E>,
@@ -94,18 +96,19 @@ export const run = <E extends { readonly _tag: string }>(
   { concurrency, keep }: { readonly concurrency: number; readonly keep: boolean }
 ): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
-    const { chunkSize, emit, policy, recorder, seal, streams, target } = session
+    const { chunkSize, emit, metadata, policy, recorder, seal, streams, target } = session
     const ledger = Parts.ledger(planned, recorder)
     const emitOf = progressOf(planned, emit)
+    const free = Effect.suspend(() => (keep ? Effect.void : abandon(session, ledger.parts())))
 
     const send = ({ end, start, state, url, verify }: Parts.Begun, index: number) => {
       const outgoing = Outgoing.replayable(source, { start, end, chunkSize, streams })
-      return Effect.map(Run.toEnd({ target, url, outgoing, seal, policy, emit: emitOf(index), verify }, state), () =>
-        emit(UploadEvent.PartCompleted({ part: index, start, end }))
-      )
+      const job = { target, metadata, url, outgoing, seal, policy, emit: emitOf(index), verify }
+      return Effect.map(Run.toEnd(job, state), () => emit(UploadEvent.PartCompleted({ part: index, start, end })))
     }
 
-    return Effect.gen(function* () {
+    const store = Effect.gen(function* () {
+      if (planned.every(({ _tag }) => _tag === "Planned")) yield* checkOffered(session)
       // Each creation comes to its end, whatever becomes of the others: one that was left would not be known.
       const results = yield* Effect.forEach(
         planned,
@@ -117,24 +120,25 @@ export const run = <E extends { readonly _tag: string }>(
       // Before a byte is sent: it could never become one file.
       yield* Tus.checkConcat(urls)
       yield* Effect.forEach(begun, send, { concurrency, discard: true })
-      yield* finish(session, ledger, urls, source.size)
+      // Told before it is written: who leaves at this event has not sent the request that cannot be repeated.
+      emit(UploadEvent.Finishing({ total: source.size }))
+      yield* Effect.yieldNow
+      return urls
     }).pipe(
-      // Parts that may be a file by now are not ours to remove.
-      Effect.tapError(({ _tag }) =>
-        keep || _tag === "ConcatenationUnknown" ? Effect.void : abandon(session, ledger.parts())
-      )
+      Effect.tapCause(() => free),
+      Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))
     )
-  })
 
-/** The final creation of an earlier time may have been sent: only the receipts tell. */
-export const recoverFinal = <E>(
-  session: Session.Session<E>,
-  marker: string,
-  length: bigint
-): Effect.Effect<void, TusError.ConcatenationUnknown | E, HttpClient.HttpClient> =>
-  Creation.recover(session.target, marker, session.policy, "the process ended before it came").pipe(
-    Effect.mapError(({ problem }) => new TusError.ConcatenationUnknown({ problem })),
-    Effect.flatMap(({ url }) =>
-      Effect.map(session.recorder.completed(url, length), () => session.emit(UploadEvent.Completed({ url, length })))
-    )
-  )
+    return Effect.gen(function* () {
+      const urls = yield* store
+      const marker = yield* Creation.newMarker
+      yield* recorder.concatenating(marker, urls)
+      // From here on the parts may be a file, which is not ours to remove, until the server says that they are none.
+      const created = yield* Concatenation.create(session, urls, marker, source.size).pipe(
+        Effect.tapError((error) =>
+          Creation.isRefusal(error) ? Effect.andThen(Effect.ignore(ledger.record), free) : Effect.void
+        )
+      )
+      yield* Concatenation.finish(session, created, source.size)
+    })
+  })

@@ -66,8 +66,9 @@ const create = <E>(session: Session.Session<E>, { set }: Ledger<E>, index: numbe
     const marker = yield* Creation.newMarker
     yield* set(index, { _tag: "Creating", start, end, marker })
     const creation = { _tag: "Fixed", length: end - start, metadata, partial: true } as const
-    const created = yield* Effect.tapError(Creation.create({ target, creation, marker, policy, emit }), (error) =>
-      Creation.isRefusal(error) ? Effect.ignore(set(index, { _tag: "Planned", start, end })) : Effect.void
+    const created = yield* Effect.tapError(
+      Creation.create({ target, creation, size: end - start, marker, policy, emit }),
+      (error) => (Creation.isRefusal(error) ? Effect.ignore(set(index, { _tag: "Planned", start, end })) : Effect.void)
     )
     yield* set(index, { _tag: "Created", start, end, marker, url: created.url })
     return created
@@ -104,7 +105,10 @@ export const begin = <E>(
       }
       case "Creating": {
         const { marker } = part
-        const { url } = yield* Creation.recover(target, marker, policy, "the process ended before it came")
+        const { url } = yield* Creation.recover(
+          { target, marker, sent: { metadata, size: length }, policy },
+          "the process ended before it came"
+        )
         yield* book.set(index, { ...part, _tag: "Created", url })
         return { start, end, url, state: Transfer.reopened(length), verify: Session.verifyMetadata(metadata, marker) }
       }

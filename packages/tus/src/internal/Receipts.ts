@@ -1,6 +1,7 @@
 /**
- * What the Assembly knows of its uploads: the receipts in `tus_uploads`. They decide where an answer was lost. Beyond
- * the specification, which does not show the Assembly Status.
+ * What the Assembly knows of its uploads: the receipts in `tus_uploads`. They decide where an answer was lost, so one
+ * that contradicts what was sent, or itself, decides nothing. Beyond the specification, which does not show the Assembly
+ * Status.
  */
 import * as Transport from "@assembly-effect/api/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -17,6 +18,12 @@ import * as UploadTarget from "../UploadTarget.ts"
 /** The metadata key that makes every creation one of its kind. */
 export const markerKey = "upload_marker"
 
+/** What a creation told of its upload. `size` is undefined where it was not known. */
+export interface Sent {
+  readonly metadata: Readonly<Record<string, string | null>>
+  readonly size: bigint | undefined
+}
+
 /** A receipt: where the upload is, if that is a URL to trust, and whether it is whole. */
 export interface Receipt {
   readonly url: UploadTarget.UploadUrl | undefined
@@ -26,6 +33,13 @@ export interface Receipt {
 
 const maxStatusBytes = 8 * 1024 * 1024
 const decodeStatus = Schema.decodeUnknownOption(Schema.fromJsonString(Assembly.Status))
+
+/** The id of the Assembly at a URL. */
+const idAt = (assemblySslUrl: string): string | undefined => /\/assemblies\/([^/]+)\/?$/.exec(assemblySslUrl)?.[1]
+
+/** Whether a Status is that of the Assembly which was asked for, and not one that a cache or a gateway gave instead. */
+const isOf = (target: UploadTarget.UploadTarget, status: Assembly.Status): boolean =>
+  status.assembly_id === idAt(Redacted.value(target.assemblySslUrl))
 
 /** The Status of the Assembly, or nothing when it cannot be had. It is an answer to a question asked on the way. */
 const status = (
@@ -41,7 +55,7 @@ const status = (
     if (response.status !== 200) return Option.none<Assembly.Status>()
     const bytes = Stream.limitBytes(response.stream, maxStatusBytes, () => Stream.empty)
     const text = yield* Stream.mkString(Stream.decodeText(bytes))
-    return decodeStatus(text)
+    return Option.filter(decodeStatus(text), (found) => isOf(target, found))
   }).pipe(
     Effect.scoped,
     Effect.timeoutOption("30 seconds"),
@@ -54,36 +68,56 @@ const hasMarker = (receipt: Assembly.TusReceipt, marker: string): boolean => {
   return typeof meta === "object" && meta !== null && !Array.isArray(meta) && Reflect.get(meta, markerKey) === marker
 }
 
-const toReceipt = (target: UploadTarget.UploadTarget, receipt: Assembly.TusReceipt): Receipt => ({
-  url:
-    typeof receipt.upload_url === "string"
-      ? Result.getOrUndefined(UploadTarget.resolve(target, receipt.upload_url))
-      : undefined,
-  size: typeof receipt.size === "number" && Number.isSafeInteger(receipt.size) ? BigInt(receipt.size) : undefined,
-  finished: receipt.finished === true
-})
+const toBytes = (count: number | null | undefined): bigint | undefined =>
+  typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
 
-const find = (target: UploadTarget.UploadTarget, matches: (receipt: Assembly.TusReceipt) => boolean) =>
+/** Whether a name that a receipt tells is the one that was sent; a service may write it in another form of Unicode. */
+const isName = (told: string | null | undefined, sent: string | null | undefined): boolean =>
+  typeof told !== "string" || typeof sent !== "string" || told.normalize("NFC") === sent.normalize("NFC")
+
+const urlOf = (target: UploadTarget.UploadTarget, { upload_url }: Assembly.TusReceipt) =>
+  typeof upload_url === "string" ? Result.getOrUndefined(UploadTarget.resolve(target, upload_url)) : undefined
+
+/**
+ * The receipt of one upload. Nothing where its names are others than were sent: it is another upload's. It is `finished`
+ * where everything in it says so, the size that was sent too; an upload whose receipt contradicts itself can still be
+ * asked for.
+ */
+const read = (target: UploadTarget.UploadTarget, receipt: Assembly.TusReceipt, sent: Sent): Option.Option<Receipt> => {
+  const { fieldname, filename } = sent.metadata
+  if (!isName(receipt.filename, filename) || !isName(receipt.fieldname, fieldname)) return Option.none()
+  const size = toBytes(receipt.size)
+  const offset = toBytes(receipt.offset)
+  return Option.some({
+    url: urlOf(target, receipt),
+    size,
+    finished:
+      receipt.finished === true &&
+      size !== undefined &&
+      offset === size &&
+      (sent.size === undefined || sent.size === size)
+  })
+}
+
+/** The one receipt that matches: where two do, neither tells. */
+const find = (target: UploadTarget.UploadTarget, sent: Sent, matches: (receipt: Assembly.TusReceipt) => boolean) =>
   Effect.map(status(target), (found) =>
-    Option.map(
-      Option.flatMap(found, ({ tus_uploads }) => Option.fromNullishOr(tus_uploads?.find(matches))),
-      (receipt) => toReceipt(target, receipt)
-    )
+    Option.flatMap(found, ({ tus_uploads }) => {
+      const [receipt, ...others] = (tus_uploads ?? []).filter(matches)
+      return receipt === undefined || others.length > 0 ? Option.none() : read(target, receipt, sent)
+    })
   )
 
 /** The receipt of the creation that carried this marker. */
-export const byMarker = (target: UploadTarget.UploadTarget, marker: string) =>
-  find(target, (receipt) => hasMarker(receipt, marker))
+export const byMarker = (target: UploadTarget.UploadTarget, marker: string, sent: Sent) =>
+  find(target, sent, (receipt) => hasMarker(receipt, marker))
 
-/** The receipt of the upload at this URL, as far as it is finished. */
-export const finished = (target: UploadTarget.UploadTarget, url: UploadTarget.UploadUrl) =>
-  find(
-    target,
-    (receipt) =>
-      receipt.finished === true &&
-      typeof receipt.upload_url === "string" &&
-      Result.match(UploadTarget.resolve(target, receipt.upload_url), {
-        onFailure: () => false,
-        onSuccess: (found) => Redacted.value(found) === Redacted.value(url)
-      })
+/** The receipt of the upload at this URL, if it proves that every byte of it is stored. */
+export const finished = (target: UploadTarget.UploadTarget, url: UploadTarget.UploadUrl, sent: Sent) =>
+  Effect.map(
+    find(target, sent, (receipt) => {
+      const found = urlOf(target, receipt)
+      return found !== undefined && Redacted.value(found) === Redacted.value(url)
+    }),
+    Option.filter((receipt) => receipt.finished)
   )

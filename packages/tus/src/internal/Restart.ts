@@ -25,7 +25,7 @@ const leftOver = (
     case "Concatenating":
       return Effect.succeed([])
     case "Creating":
-      return Effect.map(Receipts.byMarker(entry.target, entry.marker), (receipt) =>
+      return Effect.map(Receipts.byMarker(entry.target, entry.marker, entry), (receipt) =>
         Option.match(receipt, {
           onNone: () => [],
           onSome: ({ finished, url }) => (finished || url === undefined ? [] : [url])

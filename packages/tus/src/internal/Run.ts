@@ -21,6 +21,7 @@ import * as Transfer from "../Transfer.ts"
 /** What the steps share and nobody changes. */
 export interface Job {
   readonly target: UploadTarget
+  readonly metadata: Receipts.Sent["metadata"]
   readonly url: UploadUrl
   readonly outgoing: Outgoing
   readonly seal: Seal
@@ -124,16 +125,18 @@ const ask: Step<Transfer.Asking> = (job, state) =>
 
 /** A finished receipt counts where the upload URL is already gone. */
 const settleGone = (job: Job, error: TusError.UploadGone) =>
-  Effect.flatMap(Receipts.finished(job.target, job.url), (receipt) =>
-    Option.match(receipt, {
-      onNone: () => Effect.fail(error),
-      onSome: ({ size }): Effect.Effect<Transfer.Transfer, TusError.UploadGone> => {
-        const length = job.outgoing.size ?? size
-        return length === undefined || (size !== undefined && size !== length)
-          ? Effect.fail(error)
-          : Effect.succeed({ _tag: "Done", length })
-      }
-    })
+  Effect.flatMap(
+    Receipts.finished(job.target, job.url, { metadata: job.metadata, size: job.outgoing.size }),
+    (receipt) =>
+      Option.match(receipt, {
+        onNone: () => Effect.fail(error),
+        onSome: ({ size }): Effect.Effect<Transfer.Transfer, TusError.UploadGone> => {
+          const length = job.outgoing.size ?? size
+          return length === undefined || (size !== undefined && size !== length)
+            ? Effect.fail(error)
+            : Effect.succeed({ _tag: "Done", length })
+        }
+      })
   )
 
 /** One step nearer to the end, or the healing of a failure. */

@@ -52,8 +52,10 @@ export type UploadError =
   | AnswerError
   | TusError.CreationUnknown
   | TusError.ConcatenationUnknown
+  | TusError.ExtensionMissing
   | TusError.Stalled
   | TusError.UploadMismatch
+  | TusError.UploadUntrusted
   | UnsafeLocation
   | SourceFailed
   | ApiError.InvalidRequest

@@ -49,8 +49,8 @@ const complete = <E>(
   verify: Run.Job["verify"]
 ) =>
   Effect.gen(function* () {
-    const { emit, policy, recorder, seal, target } = session
-    const length = yield* Run.toEnd({ target, url, outgoing, seal, policy, emit, verify }, begun)
+    const { emit, metadata, policy, recorder, seal, target } = session
+    const length = yield* Run.toEnd({ target, metadata, url, outgoing, seal, policy, emit, verify }, begun)
     yield* recorder.completed(url, length)
     emit(UploadEvent.Completed({ url, length }))
   })
@@ -77,6 +77,7 @@ export const start = <E>(
         outgoing.size === undefined
           ? { _tag: "Deferred", metadata }
           : { _tag: "Fixed", length: outgoing.size, metadata, body },
+      size: outgoing.size,
       marker,
       policy,
       emit
@@ -99,7 +100,10 @@ export const resume = <E>(
     if (earlier.url !== undefined) {
       return yield* complete(session, earlier.url, outgoing, Transfer.reopened(outgoing.size), verify)
     }
-    const found = yield* Creation.recover(target, earlier.marker, policy, "the process ended before it came")
+    const found = yield* Creation.recover(
+      { target, marker: earlier.marker, sent: { metadata, size: outgoing.size }, policy },
+      "the process ended before it came"
+    )
     yield* recorder.created(earlier.marker, found.url)
     return yield* complete(session, found.url, outgoing, begun(found, outgoing.size), verify)
   })

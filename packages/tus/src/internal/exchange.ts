@@ -112,10 +112,10 @@ const toError = (
     case 460:
       return new TusError.ChecksumMismatch(answer)
     default:
-      if (status >= 500) {
+      if (Transport.isRefusal(status)) return new TusError.UploadRefused(answer)
+      if (status >= 400) {
         return new TusError.ServerFailure(Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer)
       }
-      if (status >= 400) return new TusError.UploadRefused(answer)
       return new TusError.ProtocolViolation({ request, status, problem: "not a status that this request may have" })
   }
 }

@@ -19,6 +19,17 @@ interface Uploaded {
   readonly metadata: Readonly<Record<string, string | null>>
 }
 
+/** A receipt of an upload, as the Status tells it. */
+export interface Receipt {
+  readonly filename: string | null | undefined
+  readonly fieldname: string | null | undefined
+  readonly user_meta: Readonly<Record<string, string | null>>
+  readonly size: number | null
+  readonly offset: number | null
+  readonly finished: boolean
+  readonly upload_url: string
+}
+
 export interface TusServer extends Omit<TcpProxy.TcpProxy, "authority"> {
   readonly origin: string
   readonly tusUrl: string
@@ -28,6 +39,10 @@ export interface TusServer extends Omit<TcpProxy.TcpProxy, "authority"> {
   readonly created: Array<Uploaded>
   /** Whether receipts are told. */
   receipts: boolean
+  /** What the Status tells instead of its receipts. */
+  retell: (receipts: ReadonlyArray<Receipt>) => ReadonlyArray<Partial<Receipt>>
+  /** The `assembly_id` of the Status. */
+  assemblyId: string
   /** The checksum algorithms that are offered; none by default, the tus server knows no checksums. */
   checksums: ReadonlyArray<string>
   /** The largest body of one request, as a proxy in front of a server may limit it. */
@@ -76,7 +91,7 @@ const makeServer = Effect.acquireRelease(
     const directory = await mkdtemp(join(tmpdir(), "tus-"))
     const created: Array<Uploaded> = []
     const gone = new Set<string>()
-    const finished = new Set<string>()
+    const finished = new Map<string, number | undefined>()
     const finals = new Map<string, Buffer>()
     let partials = 0
     const tus = new Server({
@@ -90,32 +105,39 @@ const makeServer = Effect.acquireRelease(
         return {}
       },
       onUploadFinish: async (_, upload) => {
-        finished.add(upload.id)
+        finished.set(upload.id, upload.size)
         return {}
       }
     })
     const inner = Http.createServer((request, response) => void tus.handle(request, response))
     const innerPort = await listen(inner)
     const log: Array<string> = []
-    const state: Pick<TusServer, "receipts" | "checksums" | "maxBody"> = {
+    const state: Pick<TusServer, "receipts" | "retell" | "assemblyId" | "checksums" | "maxBody"> = {
       receipts: true,
+      retell: (receipts) => receipts,
+      assemblyId: "0".repeat(32),
       checksums: [],
       maxBody: Infinity
     }
     const verified: Array<number> = []
 
+    const receiptOf = ({ id, metadata, size }: Uploaded): Receipt => {
+      const length = size ?? finished.get(id) ?? null
+      return {
+        filename: metadata["filename"],
+        fieldname: metadata["fieldname"],
+        user_meta: metadata,
+        size: length,
+        offset: finished.has(id) ? length : 0,
+        finished: finished.has(id),
+        upload_url: `/resumable/files/${id}`
+      }
+    }
+
     const status = () => ({
       ok: "ASSEMBLY_UPLOADING",
-      assembly_id: "0".repeat(32),
-      tus_uploads: state.receipts
-        ? created.map((upload) => ({
-            filename: upload.metadata["filename"],
-            user_meta: upload.metadata,
-            size: upload.size,
-            finished: finished.has(upload.id),
-            upload_url: `/resumable/files/${upload.id}`
-          }))
-        : []
+      assembly_id: state.assemblyId,
+      tus_uploads: state.receipts ? state.retell(created.map(receiptOf)) : []
     })
 
     /** Hands a request on to the tus server, and the answer back. */
@@ -136,9 +158,12 @@ const makeServer = Effect.acquireRelease(
       upstream.on("response", (inbound) => {
         log.push(`${request.method} ${inbound.statusCode}`)
         const headers = { ...inbound.headers }
-        if (request.method === "OPTIONS" && state.checksums.length > 0) {
-          headers["tus-extension"] = `${String(headers["tus-extension"])},checksum`
-          headers["tus-checksum-algorithm"] = state.checksums.join(",")
+        if (request.method === "OPTIONS") {
+          headers["tus-extension"] = `${String(headers["tus-extension"])},concatenation`
+          if (state.checksums.length > 0) {
+            headers["tus-extension"] += ",checksum"
+            headers["tus-checksum-algorithm"] = state.checksums.join(",")
+          }
         }
         response.writeHead(inbound.statusCode ?? 500, headers)
         inbound.pipe(response)
@@ -172,7 +197,7 @@ const makeServer = Effect.acquireRelease(
           .map((entry) => entry.split(" "))
           .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
       )
-      finished.add(id)
+      finished.set(id, finals.get(id)?.length)
       created.push({ id, size: finals.get(id)?.length, metadata })
       log.push("FINAL 201")
       answer(response, 201, { location: `/resumable/files/${id}` })
@@ -199,6 +224,12 @@ const makeServer = Effect.acquireRelease(
         request.resume()
         log.push(`${method} 413`)
         return answer(response, 413, {}, "too large\n")
+      }
+      const final = finals.get(id)
+      if (final !== undefined && method === "HEAD") {
+        log.push("HEAD 200")
+        const size = String(final.length)
+        return answer(response, 200, { "upload-offset": size, "upload-length": size, "cache-control": "no-store" })
       }
       const checksum = request.headers["upload-checksum"]
       if (typeof checksum === "string") return void verify(request, response, checksum)

@@ -1,0 +1,192 @@
+/**
+ * The final upload that puts stored parts together: created once, and proven before it counts (spec.md, "Create a tus
+ * upload", concatenation). An answer of 201 says that it was begun, not that it is done, and not of what.
+ */
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as TusError from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
+import * as Creation from "./Creation.ts"
+import { exchange } from "./exchange.ts"
+import * as Policy from "./Policy.ts"
+import * as Receipts from "./Receipts.ts"
+import type * as Session from "./Session.ts"
+import { inTime } from "./Timeout.ts"
+
+/** What HEAD tells of a final upload. Beyond the specification (tus 1.0.0): there is no offset before it is whole. */
+const FinalHeaders = Schema.Struct({
+  ...TusUpload.OffsetHeaders.fields,
+  "upload-offset": Schema.optionalKey(TusUpload.Offset)
+})
+
+const ask = (url: UploadUrl) =>
+  exchange({
+    request: "offset",
+    http: HttpClientRequest.head(Redacted.value(url), { headers: { "tus-resumable": TusUpload.tusVersion } }),
+    status: [200, 204],
+    headers: FinalHeaders
+  })
+
+/**
+ * Why a final upload is not proven yet.
+ *
+ * - `Pending`: the server is still putting the parts together.
+ * - `Contradiction`: it is of another length than the parts. An answer may be wrong once.
+ * - `Gone`: its URL is gone, as that of a finished upload may be, and no receipt says that it is whole.
+ * - `Failed`: the question was not answered.
+ */
+interface Doubt {
+  readonly _tag: "Pending" | "Contradiction" | "Gone" | "Failed"
+  readonly error: Policy.RequestError
+}
+
+const doubt = (_tag: Doubt["_tag"], problem: string): Doubt => ({
+  _tag,
+  error: new TusError.ProtocolViolation({ request: "offset", status: 200, problem })
+})
+
+/** What is told of a final upload against the length of its parts. */
+const read = (found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
+  const told = found["upload-length"]
+  const offset = found["upload-offset"]
+  const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
+  if (isDeferred || (told !== undefined && told !== length)) {
+    const other = isDeferred ? "waits for its length" : `${told}`
+    return Option.some(doubt("Contradiction", `the parts hold ${length} bytes, the final upload ${other}`))
+  }
+  return told === length && offset === length
+    ? Option.none()
+    : Option.some(doubt("Pending", `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
+}
+
+/** What is in doubt about a final upload, if anything is. */
+const look = <E>(
+  { metadata, policy, target }: Session.Session<E>,
+  url: UploadUrl,
+  length: bigint
+): Effect.Effect<Option.Option<Doubt>, never, HttpClient.HttpClient> =>
+  inTime("offset", policy.stallTimeout, ask(url)).pipe(
+    Effect.map((found) => read(found, length)),
+    Effect.catch((error) =>
+      error._tag === "UploadGone"
+        ? Effect.map(Receipts.finished(target, url, { metadata, size: length }), (receipt) =>
+            Option.isSome(receipt) ? Option.none() : Option.some<Doubt>({ _tag: "Gone", error })
+          )
+        : Effect.succeed(Option.some<Doubt>({ _tag: "Failed", error }))
+    )
+  )
+
+/** How often a doubt may be had in one proof. */
+const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number => {
+  switch (_tag) {
+    case "Pending":
+      return Infinity
+    case "Contradiction":
+      return 2
+    case "Gone":
+      return 5
+    case "Failed":
+      return Policy.canHeal(error) ? maxRetries + 1 : 1
+  }
+}
+
+const unknown = (problem: string) => new TusError.ConcatenationUnknown({ problem })
+
+/** Waits before the next question, and says why. */
+const wait = <E>({ emit, policy }: Session.Session<E>, { _tag, error }: Doubt, asked: number, failures: number) =>
+  Effect.gen(function* () {
+    const delay = yield* Effect.mapError(Policy.pause(policy, asked, error), ({ message }) => unknown(message))
+    const now = yield* Clock.currentTimeMillis
+    emit(
+      _tag === "Failed"
+        ? UploadEvent.Retrying({ attempt: failures, delay, reason: error.message })
+        : UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) })
+    )
+    yield* Effect.sleep(delay)
+  })
+
+/**
+ * Asks until the final upload is whole, for as long as `finishTimeout`. One of another length is not what was sent,
+ * whatever the server says of it otherwise.
+ */
+const prove = <E>(
+  session: Session.Session<E>,
+  url: UploadUrl,
+  length: bigint
+): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
+  Effect.suspend(() => {
+    const { policy, recorder } = session
+    const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
+    let problem = "it was not told where it stands"
+    const loop = Effect.gen(function* () {
+      for (let asked = 1; ; asked++) {
+        const standing = yield* look(session, url, length)
+        if (Option.isNone(standing)) return
+        const { _tag, error } = standing.value
+        problem = error.message
+        had[_tag]++
+        if (had[_tag] < patience(standing.value, policy)) {
+          yield* wait(session, standing.value, asked, had.Failed)
+        } else if (_tag === "Contradiction") {
+          yield* recorder.untrusted(problem)
+          return yield* new TusError.UploadUntrusted({ problem })
+        } else {
+          return yield* unknown(problem)
+        }
+      }
+    })
+    return Effect.timeoutOrElse(loop, {
+      duration: policy.finishTimeout,
+      orElse: () => Effect.fail(unknown(problem))
+    })
+  })
+
+const complete = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) =>
+  Effect.gen(function* () {
+    if (!finished) yield* prove(session, url, length)
+    yield* session.recorder.completed(url, length)
+    session.emit(UploadEvent.Completed({ url, length }))
+  })
+
+const asUnknown = ({ problem }: TusError.CreationUnknown) => Effect.fail(unknown(problem))
+
+/** The one final creation. It is never repeated: after a lost answer the receipts decide. */
+export const create = <E>(
+  session: Session.Session<E>,
+  parts: ReadonlyArray<UploadUrl>,
+  marker: string,
+  length: bigint
+) =>
+  Creation.create({
+    target: session.target,
+    creation: { _tag: "Final", parts, metadata: session.metadata },
+    size: length,
+    marker,
+    policy: session.policy,
+    emit: session.emit
+  }).pipe(Effect.catchTag("CreationUnknown", asUnknown))
+
+/** What follows the final creation. */
+export const finish = <E>(session: Session.Session<E>, created: Creation.Created, length: bigint) =>
+  Effect.suspend(() => {
+    session.emit(UploadEvent.Created({ url: created.url, length }))
+    return complete(session, created, length)
+  })
+
+/** The final creation of an earlier time may have been sent: only the receipts tell. */
+export const recover = <E>(session: Session.Session<E>, marker: string, length: bigint) =>
+  Creation.recover(
+    { target: session.target, marker, sent: { metadata: session.metadata, size: length }, policy: session.policy },
+    "the process ended before it came"
+  ).pipe(
+    Effect.catchTag("CreationUnknown", asUnknown),
+    Effect.flatMap((created) => complete(session, created, length))
+  )

@@ -1,0 +1,284 @@
+/**
+ * The end of an upload in parts: only what the server proves is told as complete, and parts that may be a file by now
+ * are left alone.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Scene from "./utils/Scene.ts"
+import * as ScriptedTus from "./utils/ScriptedTus.ts"
+
+const size = 3 * 1024 * 1024
+const bytes = Scene.content(size)
+const source = UploadSource.fromBytes(bytes)
+// Nothing here is about a server that is slow.
+const patient = { stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
+const options = { ...Scene.options, ...patient, parallel: 3 } as const
+
+type Request = ScriptedTus.Request
+type Server = ScriptedTus.ScriptedTus
+
+const count = (server: Server, method: Request["method"]) =>
+  server.requests.filter((request) => request === method).length
+
+/** A server whose final upload answers HEAD in turn so; the last answer is repeated. */
+const finalAnswers = Effect.fnUntraced(function* (...answers: ReadonlyArray<ScriptedTus.Answer | "cut">) {
+  const server = yield* ScriptedTus.make
+  let final: string | undefined
+  let asked = 0
+  server.meet = (request, go) => {
+    if (request.method === "FINAL") {
+      const answer = go()
+      final = answer.headers?.["location"]
+      return answer
+    }
+    if (request.path !== final || request.method !== "HEAD") return go()
+    return answers[Math.min(asked++, answers.length - 1)] ?? go()
+  }
+  return server
+})
+
+const head = (headers: Readonly<Record<string, string>>): ScriptedTus.Answer => ({ status: 200, headers })
+const whole = head({ "upload-offset": String(size), "upload-length": String(size) })
+const pending = head({ "upload-length": String(size) })
+
+const soon = (isThere: () => boolean) =>
+  Effect.suspend(() => (isThere() ? Effect.void : Effect.fail("not yet"))).pipe(
+    Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
+  )
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that were put together", (it) => {
+  it.effect("are not begun where the server says that it cannot, and the option is named", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      server.meet = (request, go) =>
+        request.method === "OPTIONS"
+          ? { status: 200, headers: { "tus-extension": "creation, termination", "tus-version": "1.0.0" } }
+          : go()
+      const error = yield* Effect.flip(Upload.run(server.target, source, options))
+      assert.deepInclude(error, { _tag: "ExtensionMissing", option: "parallel", extension: "concatenation" })
+      assert.strictEqual(error.message, "parallel: the server does not offer concatenation, only creation, termination")
+      assert.deepStrictEqual(server.requests, ["OPTIONS"])
+    })
+  )
+
+  for (const [name, answer] of [
+    ["does not say what it can", { status: 204, headers: { "tus-version": "1.0.0" } }],
+    ["does not know the question", { status: 405 }],
+    ["does not answer the question", "cut"]
+  ] as const) {
+    it.effect(`may be, where the server ${name}`, () =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedTus.make
+        server.meet = (request, go) => (request.method === "OPTIONS" ? answer : go())
+        yield* Upload.run(server.target, source, options)
+        assert.deepStrictEqual([...server.uploads.values()].at(-1)?.bytes, Buffer.from(bytes))
+      })
+    )
+  }
+
+  it.effect("are refused with 501, which is no doubt, and removed", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      server.meet = (request, go) => (request.method === "FINAL" ? { status: 501, body: "no\n" } : go())
+      const error = yield* Effect.flip(Upload.run(server.target, source, options))
+      assert.deepInclude(error, { _tag: "UploadRefused", status: 501 })
+      assert.strictEqual(server.uploads.size, 0)
+    })
+  )
+
+  it.effect("count when HEAD tells the length and the offset of all parts", () =>
+    Effect.gen(function* () {
+      const server = yield* finalAnswers(whole)
+      const { length } = yield* Upload.run(server.target, source, options)
+      assert.strictEqual(length, BigInt(size))
+      assert.strictEqual(count(server, "HEAD"), 1)
+    })
+  )
+
+  it.effect("are waited for while the server tells no offset, or one before the end", () =>
+    Effect.gen(function* () {
+      const before = head({ "upload-offset": "0", "upload-length": String(size) })
+      const server = yield* finalAnswers(pending, before, head({}), whole)
+      const events = yield* Stream.runCollect(Upload.upload(server.target, source, options))
+      assert.strictEqual(count(server, "HEAD"), 4)
+      assert.deepStrictEqual(
+        events.flatMap((event) => (event._tag === "Waiting" ? [event.reason] : [])),
+        [
+          `offset: status 200, upload-offset missing, upload-length ${size}`,
+          `offset: status 200, upload-offset 0, upload-length ${size}`,
+          "offset: status 200, upload-offset missing, upload-length missing"
+        ]
+      )
+    })
+  )
+
+  for (const [name, answer] of [
+    ["of another length", head({ "upload-offset": "0", "upload-length": "0" })],
+    ["that waits for its length", head({ "upload-offset": "0", "upload-defer-length": "1" })]
+  ] as const) {
+    it.effect(`into an upload ${name} are untrusted, when that was told twice`, () =>
+      Effect.gen(function* () {
+        const server = yield* finalAnswers(answer)
+        const error = yield* Effect.flip(Upload.run(server.target, source, options))
+        assert.strictEqual(error._tag, "UploadUntrusted")
+        assert.include(error.message, `the parts hold ${size} bytes, the final upload`)
+        assert.strictEqual(count(server, "HEAD"), 2)
+        yield* Upload.run((yield* finalAnswers(answer, whole)).target, source, options)
+      })
+    )
+  }
+
+  it.effect("are asked about again when the question fails, as often as maxRetries says", () =>
+    Effect.gen(function* () {
+      const broken = [{ status: 502 }, "cut", { status: 429, headers: { "retry-after": "0" } }] as const
+      const server = yield* finalAnswers(...broken, whole)
+      yield* Upload.run(server.target, source, options)
+      const error = yield* Effect.flip(
+        Upload.run((yield* finalAnswers(...broken, whole)).target, source, { ...options, maxRetries: 2 })
+      )
+      assert.strictEqual(error._tag, "ConcatenationUnknown")
+    })
+  )
+
+  for (const status of [404, 410]) {
+    it.effect(`are whole behind a URL that answers ${status} when the receipt says so, else unknown`, () =>
+      Effect.gen(function* () {
+        const server = yield* finalAnswers({ status })
+        yield* Upload.run(server.target, source, options)
+        const silent = yield* finalAnswers({ status })
+        const { meet } = silent
+        silent.meet = (request, go) =>
+          request.method === "GET" ? { status: 200, body: '{"tus_uploads":[]}' } : meet(request, go)
+        const error = yield* Effect.flip(Upload.run(silent.target, source, options))
+        assert.strictEqual(error._tag, "ConcatenationUnknown")
+        assert.strictEqual(count(silent, "DELETE"), 0)
+      })
+    )
+  }
+
+  it.effect("are proven by the next run too, which finds the final upload by its receipt", () =>
+    Effect.gen(function* () {
+      const server = yield* finalAnswers(pending)
+      const { meet } = server
+      let isFinished = false
+      server.meet = async (request, go) => {
+        if (request.method === "FINAL") {
+          await meet(request, go)
+          return "cut"
+        }
+        if (request.method !== "GET" || isFinished) return meet(request, go)
+        return { ...go(), body: go().body?.replaceAll('"finished":true', '"finished":false') }
+      }
+      const events = Upload.resumable(server.target, source, { ...options, finishTimeout: "200 millis" })
+      assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "ConcatenationUnknown")
+      isFinished = true
+      yield* Upload.result(events)
+      assert.strictEqual(count(server, "FINAL"), 1)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+})
+
+/** Leaves an upload in parts as soon as `isThere`. */
+const leave = Effect.fnUntraced(function* (server: Server, isThere: () => boolean) {
+  const fiber = yield* Effect.forkChild(Upload.run(server.target, source, options))
+  yield* TestClock.withLive(soon(isThere))
+  yield* Fiber.interrupt(fiber)
+})
+
+// Time stands still, so that the limit of the farewell is reached where a test says so.
+layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
+  it.effect("are removed while their bytes are sent", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      const held = yield* Deferred.make<ScriptedTus.Answer>()
+      server.meet = (request, go) => (request.method === "PATCH" ? Effect.runPromise(Deferred.await(held)) : go())
+      yield* leave(server, () => count(server, "PATCH") === 3)
+      assert.strictEqual(server.uploads.size, 0)
+    })
+  )
+
+  it.effect("are removed though the answers to their creations were not waited for", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      const held = yield* Deferred.make<ScriptedTus.Answer>()
+      server.meet = (request, go) => {
+        const answer = go()
+        return request.method === "POST" ? Effect.runPromise(Deferred.await(held)) : answer
+      }
+      yield* leave(server, () => count(server, "POST") === 3)
+      assert.strictEqual(server.uploads.size, 0)
+    })
+  )
+
+  it.effect("are removed at the news that the last byte has left", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      yield* Upload.upload(server.target, source, options).pipe(
+        Stream.takeUntil(({ _tag }: UploadEvent) => _tag === "Finishing"),
+        Stream.runDrain
+      )
+      assert.strictEqual(server.uploads.size, 0)
+      assert.strictEqual(count(server, "FINAL"), 0)
+    })
+  )
+
+  it.effect("stay once they may be a file", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      const held = yield* Deferred.make<ScriptedTus.Answer>()
+      server.meet = (request, go) => (request.method === "FINAL" ? Effect.runPromise(Deferred.await(held)) : go())
+      yield* leave(server, () => count(server, "FINAL") === 1)
+      assert.strictEqual(count(server, "DELETE"), 0)
+      assert.strictEqual(server.uploads.size, 3)
+    })
+  )
+
+  it.effect("do not hold who leaves for longer than a moment", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      const held = yield* Deferred.make<ScriptedTus.Answer>()
+      server.meet = (request, go) =>
+        request.method === "PATCH" || request.method === "DELETE" ? Effect.runPromise(Deferred.await(held)) : go()
+      const left = yield* Effect.forkChild(leave(server, () => count(server, "PATCH") === 3))
+      yield* TestClock.withLive(soon(() => count(server, "DELETE") === 3))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(left)
+    })
+  )
+
+  it.effect("are removed after a defect, which stays one", () =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      const dying = UploadSource.make({ size: BigInt(size), bytes: () => Stream.die(new Error("a bug")) })
+      const exit = yield* Effect.exit(Upload.run(server.target, dying, { ...options, maxRetries: 0 }))
+      assert.strictEqual(exit._tag, "Failure")
+      assert.strictEqual(server.uploads.size, 0)
+    })
+  )
+})
+
+layer(NodeHttpClient.layerUndici)("Parts that are being put together", (it) => {
+  it.effect("are unknown when that lasts longer than finishTimeout, and stay", () =>
+    Effect.gen(function* () {
+      const server = yield* finalAnswers(pending)
+      const fiber = yield* Effect.forkChild(Effect.flip(Upload.run(server.target, source, options)))
+      yield* TestClock.withLive(soon(() => count(server, "HEAD") === 1))
+      yield* TestClock.adjust("20 seconds")
+      const error = yield* Fiber.join(fiber)
+      assert.strictEqual(error._tag, "ConcatenationUnknown")
+      assert.include(error.message, "upload-offset missing")
+      assert.strictEqual(count(server, "DELETE"), 0)
+      assert.strictEqual(count(server, "FINAL"), 1)
+    })
+  )
+})

@@ -1,0 +1,134 @@
+/**
+ * What a creation that fails leaves behind: nothing for sure, or perhaps an upload that the receipts have to tell of.
+ */
+import * as Transport from "@assembly-effect/api/Transport"
+import * as Upload from "@assembly-effect/tus/Upload"
+import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as Loopback from "../../auth/test/utils/Loopback.ts"
+import * as Scene from "./utils/Scene.ts"
+import * as ScriptedTus from "./utils/ScriptedTus.ts"
+
+const bytes = Scene.content(300_000)
+const source = UploadSource.fromBytes(bytes)
+
+// Nothing here is about a server that is slow.
+const options = { ...Scene.options, stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
+
+/** Whether a refused connection is told as one on which nothing was sent. */
+const tellsWhatWasSent =
+  Transport.toFailure({ operation: "test" })(
+    new HttpClientError.HttpClientError({
+      reason: new HttpClientError.TransportError({
+        request: HttpClientRequest.post("http://127.0.0.1:1"),
+        cause: Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" })
+      })
+    })
+  ).sent === "no"
+
+/** A server that answers creations with this status, having made the upload or not. */
+const answering = Effect.fnUntraced(function* (status: number, made: boolean, headers?: Record<string, string>) {
+  const server = yield* ScriptedTus.make
+  let left = 1
+  server.meet = (request, go) => {
+    if (request.method !== "POST" || left-- <= 0) return go()
+    if (made) go()
+    return { status, headers, body: "ERR_FAULT: on purpose\n" }
+  }
+  return server
+})
+
+const run = (server: ScriptedTus.ScriptedTus, more?: Partial<Upload.Options>) =>
+  Upload.run(server.target, source, { ...options, ...more })
+
+const count = (server: ScriptedTus.ScriptedTus, method: ScriptedTus.Request["method"]) =>
+  server.requests.filter((request) => request === method).length
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (it) => {
+  for (const status of [400, 401, 403, 404, 405, 410, 412, 413, 415, 422, 431, 460, 501]) {
+    it.effect(`answered ${status} made nothing: the refusal is told, and no receipt is asked for`, () =>
+      Effect.gen(function* () {
+        const server = yield* answering(status, false)
+        const error = yield* Effect.flip(run(server))
+        assert.deepInclude(error, { request: "create", status })
+        assert.deepStrictEqual(server.requests, ["POST"])
+      })
+    )
+  }
+
+  for (const status of [200, 204, 302, 408, 409, 425, 499, 500, 502, 503, 504, 520]) {
+    it.effect(`answered ${status} may have made the upload, which its receipt tells, and is never repeated`, () =>
+      Effect.gen(function* () {
+        const server = yield* answering(status, true)
+        yield* run(server)
+        assert.strictEqual(count(server, "POST"), 1)
+        assert.strictEqual(server.uploads.size, 1)
+      })
+    )
+
+    it.effect(`answered ${status} without a receipt is unknown, and never repeated`, () =>
+      Effect.gen(function* () {
+        const server = yield* answering(status, false)
+        const error = yield* Effect.flip(run(server))
+        assert.strictEqual(error._tag, "CreationUnknown")
+        assert.include(error.message, "the upload may exist")
+        assert.strictEqual(count(server, "POST"), 1)
+        assert.strictEqual(count(server, "GET"), 5)
+      })
+    )
+  }
+
+  it.effect.skipIf(!tellsWhatWasSent)(
+    "that nobody heard of is sent again, and told as what failed, not as a doubt",
+    () =>
+      Effect.gen(function* () {
+        const origin = yield* Effect.scoped(Loopback.serve(() => Promise.resolve()))
+        const target = yield* UploadTarget.make({
+          tusUrl: `${origin}/resumable/files`,
+          assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`
+        })
+        const events: Array<UploadEvent> = []
+        const error = yield* Upload.upload(target, source, { ...options, maxRetries: 2 }).pipe(
+          Stream.runForEach((event) => Effect.sync(() => events.push(event))),
+          Effect.flip
+        )
+        assert.deepInclude(error, { _tag: "TransportFailure", sent: "no" })
+        assert.deepStrictEqual(
+          events.map(({ _tag }) => _tag),
+          ["Retrying", "Retrying"]
+        )
+      })
+  )
+
+  it.effect("keeps the wait that the server asks for", () =>
+    Effect.gen(function* () {
+      for (const status of [429, 503]) {
+        const server = yield* answering(status, false, { "retry-after": "7" })
+        const events = yield* Upload.upload(server.target, source, options).pipe(
+          Stream.takeUntil(({ _tag }) => _tag === "Retrying"),
+          Stream.runCollect
+        )
+        const retrying = events.at(-1)
+        if (retrying?._tag !== "Retrying") return assert.fail("it was not turned away")
+        assert.isAtLeast(Duration.toMillis(retrying.delay), 7000)
+      }
+    })
+  )
+
+  it.effect("has its answer looked for under the capability of its Assembly alone", () =>
+    Effect.gen(function* () {
+      const server = yield* answering(502, true)
+      const { url } = yield* run(server)
+      assert.include(Redacted.value(url), server.origin)
+    })
+  )
+})

@@ -1,0 +1,200 @@
+/**
+ * The whole job with a service that lies, sources that break, and options that cannot be: what becomes of the Assembly.
+ */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as Scene from "./utils/Scene.ts"
+import * as ScriptedTus from "./utils/ScriptedTus.ts"
+
+const params = { steps: { ":original": { robot: "/upload/handle" } } }
+const upload = { retryDelay: "1 millis", stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
+const wait = { interval: "10 millis", timeout: "20 seconds" } as const
+
+type Status = Readonly<Record<string, unknown>>
+
+/** A service whose Assemblies have this Status when they are created, and this state when they are canceled. */
+const service = Effect.fnUntraced(function* (
+  change: (status: Status) => Status = (status) => status,
+  end = "CANCELED"
+) {
+  const server = yield* ScriptedTus.make
+  const calls: Array<string> = []
+  let meetTus: ScriptedTus.Meet = (_, go) => go()
+  server.meet = (request, go) => {
+    const id = /^\/assemblies\/([a-f0-9]{32})$/.exec(request.path)?.[1]
+    if (id === undefined) return meetTus(request, go)
+    calls.push(request.method)
+    const url = `${server.origin}/assemblies/${id}`
+    const status = change({ assembly_id: id, assembly_ssl_url: url, tus_url: `${server.origin}/resumable/files` })
+    const ok = request.method === "DELETE" ? `ASSEMBLY_${end}` : "ASSEMBLY_UPLOADING"
+    return {
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(request.method === "POST" ? { ...status, ok } : { ...status, assembly_ssl_url: url, ok })
+    }
+  }
+  const client = AssemblyClient.layer({ baseUrl: server.origin }).pipe(
+    Layer.provide(Authenticator.layerSigned()),
+    Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make("secret") }))
+  )
+  const run = (options: Partial<AssemblyUpload.Options>) =>
+    AssemblyUpload.run({ params, files: [file("a.bin", 10)], upload, wait, ...options }).pipe(
+      Stream.runCollect,
+      Effect.provide(client)
+    )
+  return { server, calls, run, tus: (meet: ScriptedTus.Meet) => (meetTus = meet) }
+})
+
+const file = (filename: string, size: number): AssemblyUpload.File => ({
+  source: UploadSource.fromBytes(Scene.content(size)),
+  filename
+})
+
+const oneShot: AssemblyUpload.File = { source: UploadSource.fromStream(Stream.make(new Uint8Array(3))), filename: "s" }
+
+/** A file whose source has a bug. */
+const buggy: AssemblyUpload.File = {
+  source: {
+    ...UploadSource.fromBytes(Scene.content(10)),
+    read: () => Effect.die(new Error("a bug"))
+  },
+  filename: "buggy.bin"
+}
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly of a whole job", (it) => {
+  it.effect("is canceled where its Status names no place for uploads", () =>
+    Effect.gen(function* () {
+      const { calls, run, server } = yield* service((status) => ({ ...status, tus_url: null }))
+      const error = yield* Effect.flip(run({}))
+      assert.strictEqual(error._tag, "InvalidTarget")
+      assert.strictEqual(error.message, "tus_url: missing from the Assembly status")
+      assert.deepStrictEqual(calls, ["POST", "GET", "DELETE"])
+      assert.strictEqual(server.uploads.size, 0)
+    })
+  )
+
+  it.effect("gets no file where its Status authorizes uploads into another", () =>
+    Effect.gen(function* () {
+      const { calls, run, server } = yield* service((status) => ({
+        ...status,
+        assembly_ssl_url: `${String(status["assembly_ssl_url"]).slice(0, -32)}${"1".repeat(32)}`
+      }))
+      const error = yield* Effect.flip(run({}))
+      assert.strictEqual(error.message, "assembly_ssl_url: names another Assembly than assembly_id")
+      assert.deepStrictEqual(calls, ["POST", "GET", "DELETE"])
+      assert.strictEqual(server.uploads.size, 0)
+    })
+  )
+
+  it.effect("gets no file where the answer to its creation is that of another", () =>
+    Effect.gen(function* () {
+      const { run, server } = yield* service((status) => ({
+        ...status,
+        assembly_id: "1".repeat(32),
+        assembly_ssl_url: `${String(status["assembly_ssl_url"]).slice(0, -32)}${"1".repeat(32)}`
+      }))
+      assert.include(["InvalidTarget", "UnexpectedResponse"], (yield* Effect.flip(run({})))._tag)
+      assert.strictEqual(server.uploads.size, 0)
+    })
+  )
+
+  for (const onFailure of ["cancel", "keep"] as const) {
+    it.effect(`is canceled after a defect in a source, which stays a defect (${onFailure})`, () =>
+      Effect.gen(function* () {
+        const { calls, run } = yield* service()
+        const exit = yield* Effect.exit(run({ files: [file("a.bin", 10), buggy], onFailure }))
+        assert.isTrue(Exit.hasDies(exit))
+        assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "a bug")
+        assert.strictEqual(calls.at(-1), "DELETE")
+      })
+    )
+  }
+
+  it.effect("is canceled where the server may hold wrong bytes as a whole file, even if it was to be kept", () =>
+    Effect.gen(function* () {
+      const { calls, run, tus } = yield* service()
+      let final: string | undefined
+      tus((request, go) => {
+        if (request.method === "HEAD" && request.path === final) {
+          return { status: 200, headers: { "upload-offset": "0", "upload-length": "0" } }
+        }
+        const answer = go()
+        if (request.method === "FINAL") final = answer.headers?.["location"]
+        return answer
+      })
+      const error = yield* Effect.flip(
+        run({ files: [file("a.bin", 2 * 1024 * 1024)], upload: { ...upload, parallel: 2 }, onFailure: "keep" })
+      )
+      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
+      assert.include(error.message, "the server may have stored other bytes")
+      assert.strictEqual(calls.at(-1), "DELETE")
+    })
+  )
+
+  it.effect("is told as canceled only where it is", () =>
+    Effect.gen(function* () {
+      for (const [end, assembly] of [
+        ["CANCELED", "canceled"],
+        ["COMPLETED", "not canceled"]
+      ] as const) {
+        const { run, tus } = yield* service(undefined, end)
+        tus((request, go) => (request.method === "POST" ? { status: 403 } : go()))
+        assert.deepInclude(yield* Effect.flip(run({})), { _tag: "FilesFailed", assembly })
+      }
+    })
+  )
+
+  for (const [index, [path, options]] of (
+    [
+      ["files", { files: [] }],
+      ["files.0.filename", { files: [file("", 1)] }],
+      ["files.0.fieldname", { files: [{ ...file("a", 1), fieldname: "" }] }],
+      ["files.1.metadata.a b", { files: [file("a", 1), { ...file("b", 1), metadata: { "a b": "c" } }] }],
+      ["files.0.metadata.assembly_url", { files: [{ ...file("a", 1), metadata: { assembly_url: "x" } }] }],
+      ["files.0.metadata.upload_marker", { files: [{ ...file("a", 1), metadata: { upload_marker: "x" } }] }],
+      ["files.1.parallel", { files: [file("a", 1), oneShot], upload: { parallel: 2 } }],
+      ["concurrency", { concurrency: 0 }],
+      ["concurrency", { concurrency: -1 }],
+      ["concurrency", { concurrency: NaN }],
+      ["concurrency", { concurrency: 1.5 }],
+      ["origins.0", { origins: ["http://example.com"] }],
+      ["origins.0", { origins: ["no origin"] }],
+      ["upload.chunkSize", { upload: { chunkSize: 0 } }],
+      ["upload.parallel", { upload: { parallel: 0 } }],
+      ["upload.maxRetries", { upload: { maxRetries: NaN } }],
+      ["upload.retryDelay", { upload: { retryDelay: NaN } }],
+      ["upload.stallTimeout", { upload: { stallTimeout: -1 } }],
+      ["upload.finishTimeout", { upload: { finishTimeout: Duration.millis(-1) } }],
+      ["wait.interval", { wait: { interval: -1 } }],
+      ["wait.maxInterval", { wait: { maxInterval: NaN } }],
+      ["wait.timeout", { wait: { timeout: "-1 seconds" } }]
+    ] satisfies ReadonlyArray<readonly [string, Partial<AssemblyUpload.Options>]>
+  ).entries()) {
+    it.effect(`is not created with option ${index}, a wrong ${path}`, () =>
+      Effect.gen(function* () {
+        const { run, server } = yield* service()
+        const error = yield* Effect.flip(run(options))
+        assert.strictEqual(error._tag, "InvalidRequest")
+        if (error._tag !== "InvalidRequest") return
+        assert.deepStrictEqual(
+          error.issues.map((issue) => issue.path.join(".")),
+          [path]
+        )
+        assert.include(error.message, "Expected")
+        assert.deepStrictEqual(server.requests, [])
+      })
+    )
+  }
+})

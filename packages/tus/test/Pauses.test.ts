@@ -1,0 +1,160 @@
+/**
+ * How long an upload waits: for an answer, and before it tries again. Time passes where a test says so.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Scene from "./utils/Scene.ts"
+import * as ScriptedTus from "./utils/ScriptedTus.ts"
+
+const options = {
+  metadata: Scene.options.metadata,
+  retryDelay: "100 millis",
+  stallTimeout: "1 second",
+  finishTimeout: "60 seconds"
+} as const
+
+const soon = (isThere: () => boolean) =>
+  TestClock.withLive(
+    Effect.suspend(() => (isThere() ? Effect.void : Effect.fail("not yet"))).pipe(
+      Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
+    )
+  )
+
+/** An upload whose events are seen as they come. */
+const begin = Effect.fnUntraced(function* (
+  server: ScriptedTus.ScriptedTus,
+  size: number,
+  more?: Partial<Upload.Options>
+) {
+  const events: Array<UploadEvent> = []
+  const source = UploadSource.fromBytes(Scene.content(size))
+  const fiber = yield* Upload.upload(server.target, source, { ...options, ...more }).pipe(
+    Stream.runForEach((event) => Effect.sync(() => events.push(event))),
+    Effect.result,
+    Effect.forkChild
+  )
+  return { events, fiber }
+})
+
+/** A server that holds the answers to requests of one kind back. */
+const holding = Effect.fnUntraced(function* (method: ScriptedTus.Request["method"]) {
+  const server = yield* ScriptedTus.make
+  const held = yield* Deferred.make<void>()
+  server.meet = async (request, go) => {
+    const answer = go()
+    if (request.method === method) await Effect.runPromise(Deferred.await(held))
+    return answer
+  }
+  return { server, release: Deferred.succeed(held, undefined) }
+})
+
+const delaysOf = (events: ReadonlyArray<UploadEvent>) =>
+  events.flatMap((event) => (event._tag === "Retrying" ? [Duration.toMillis(event.delay)] : []))
+
+layer(NodeHttpClient.layerUndici)("An upload", (it) => {
+  for (const [what, size, fails] of [
+    ["a creation that is turned away", 10, (method) => (method === "POST" ? 429 : undefined)],
+    [
+      "a question that is not answered",
+      300_000,
+      (method) => (method === "PATCH" || method === "HEAD" ? 500 : undefined)
+    ]
+  ] satisfies ReadonlyArray<readonly [string, number, (method: string) => number | undefined]>) {
+    it.effect(`doubles the pause after ${what}, up to 30 seconds, and takes half of it at least`, () =>
+      Effect.gen(function* () {
+        const server = yield* ScriptedTus.make
+        server.meet = (request, go) => {
+          const status = fails(request.method)
+          return status === undefined ? go() : { status }
+        }
+        const { events, fiber } = yield* begin(server, size, { maxRetries: 11 })
+        for (let failures = 1; failures <= 11; failures++) {
+          yield* soon(() => delaysOf(events).length === failures)
+          const delay = delaysOf(events)[failures - 1] ?? 0
+          const whole = Math.min(100 * 2 ** (failures - 1), 30_000)
+          assert.isAtLeast(delay, whole / 2)
+          assert.isAtMost(delay, whole)
+          const before = server.requests.length
+          yield* TestClock.adjust(delay - 1)
+          assert.strictEqual(server.requests.length, before)
+          yield* TestClock.adjust(1)
+        }
+        assert.strictEqual((yield* Fiber.join(fiber))._tag, "Failure")
+      })
+    )
+  }
+
+  it.effect("gives the server finishTimeout after the last byte, not stallTimeout", () =>
+    Effect.gen(function* () {
+      const { release, server } = yield* holding("PATCH")
+      const { events, fiber } = yield* begin(server, 300_000)
+      yield* soon(() => events.some(({ _tag }) => _tag === "Finishing"))
+      yield* TestClock.adjust("59 seconds")
+      yield* release
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
+      assert.deepStrictEqual(delaysOf(events), [])
+      assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
+    })
+  )
+
+  it.effect("and asks where it stands when that is over", () =>
+    Effect.gen(function* () {
+      const { release, server } = yield* holding("PATCH")
+      const { events, fiber } = yield* begin(server, 300_000)
+      yield* soon(() => events.some(({ _tag }) => _tag === "Finishing"))
+      yield* TestClock.adjust("60 seconds")
+      yield* soon(() => delaysOf(events).length === 1)
+      yield* release
+      yield* TestClock.adjust("1 second")
+      yield* soon(() => server.requests.filter((method) => method === "HEAD").length === 1)
+      yield* Fiber.interrupt(fiber)
+    })
+  )
+
+  it.effect("gives a creation that brings bytes along finishTimeout too", () =>
+    Effect.gen(function* () {
+      const { release, server } = yield* holding("POST")
+      const { fiber } = yield* begin(server, 10)
+      yield* soon(() => server.requests.length === 1)
+      yield* TestClock.adjust("59 seconds")
+      yield* release
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
+      assert.deepStrictEqual(server.requests, ["POST"])
+    })
+  )
+
+  it.effect("gives the final creation finishTimeout too", () =>
+    Effect.gen(function* () {
+      const { release, server } = yield* holding("FINAL")
+      const { fiber } = yield* begin(server, 2 * 1024 * 1024, { parallel: 2 })
+      yield* soon(() => server.requests.includes("FINAL"))
+      yield* TestClock.adjust("59 seconds")
+      yield* release
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
+      assert.notInclude(server.requests, "GET")
+    })
+  )
+
+  it.effect("gives a creation without bytes stallTimeout, and looks for its receipt then", () =>
+    Effect.gen(function* () {
+      const { release, server } = yield* holding("POST")
+      const { fiber } = yield* begin(server, 300_000)
+      yield* soon(() => server.requests.length === 1)
+      yield* TestClock.adjust("1 second")
+      yield* soon(() => server.requests.includes("GET"))
+      yield* release
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "Success")
+      assert.strictEqual(server.requests.filter((method) => method === "POST").length, 1)
+    })
+  )
+})

@@ -1,0 +1,120 @@
+/**
+ * Receipts that contradict themselves, or what was sent: they prove nothing, and the upload is told as what is known of
+ * it without them.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { Fault } from "./utils/Fault.ts"
+import * as Scene from "./utils/Scene.ts"
+import type * as TusServer from "./utils/TusServer.ts"
+
+const bytes = Scene.content(600_000)
+const source = UploadSource.fromBytes(bytes)
+
+// Nothing here is about a server that is slow.
+const options = { ...Scene.options, stallTimeout: "20 seconds", finishTimeout: "20 seconds" } as const
+
+type Retell = TusServer.TusServer["retell"]
+type Change = (receipt: TusServer.Receipt) => Partial<TusServer.Receipt>
+
+const each =
+  (change: Change): Retell =>
+  (receipts) =>
+    receipts.map((receipt) => ({ ...receipt, ...change(receipt) }))
+
+const without =
+  (key: "size" | "offset"): Retell =>
+  (receipts) =>
+    receipts.map((receipt) => Object.fromEntries(Object.entries(receipt).filter(([name]) => name !== key)))
+
+/** What no longer says that the upload is whole. */
+const unproven: Readonly<Record<string, Retell>> = {
+  "whose offset is below its size": each(({ size }) => ({ offset: (size ?? 0) - 1 })),
+  "whose offset is beyond its size": each(({ size }) => ({ offset: (size ?? 0) + 1 })),
+  "without a size": without("size"),
+  "of no size": each(() => ({ size: null })),
+  "without an offset": without("offset"),
+  "of no offset": each(() => ({ offset: null })),
+  "of another size": each(() => ({ size: 5, offset: 5 })),
+  "that is not finished": each(() => ({ finished: false }))
+}
+
+/** What is not the receipt of this upload. */
+const foreign: Readonly<Record<string, Retell>> = {
+  "with another filename": each(() => ({ filename: "b.bin" })),
+  "with another fieldname": each(() => ({ fieldname: "other" })),
+  "that is there twice": (receipts) => [...receipts, ...receipts]
+}
+
+const start = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault>, set: (server: TusServer.TusServer) => void) {
+  const { server, target } = yield* Scene.make(faults)
+  set(server)
+  return { server, outcome: yield* Effect.result(Upload.run(target, source, options)) }
+})
+
+const gone: ReadonlyArray<Fault> = [
+  { _tag: "LostAnswer", method: "PATCH" },
+  { _tag: "Status", method: "HEAD", status: 404 }
+]
+const lost: ReadonlyArray<Fault> = [{ _tag: "LostAnswer", method: "POST" }]
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A receipt", (it) => {
+  for (const [name, retell] of Object.entries({ ...unproven, ...foreign })) {
+    it.effect(`${name} does not finish an upload whose URL is gone`, () =>
+      Effect.gen(function* () {
+        const { outcome } = yield* start(gone, (server) => (server.retell = retell))
+        assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "UploadGone")
+      })
+    )
+  }
+
+  for (const [name, retell] of Object.entries(unproven)) {
+    it.effect(`${name} still tells where an upload is whose creation was not answered`, () =>
+      Effect.gen(function* () {
+        const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
+        assert.strictEqual(outcome._tag, "Success")
+        assert.strictEqual(server.created.length, 1)
+      })
+    )
+  }
+
+  for (const [name, retell] of Object.entries(foreign)) {
+    it.effect(`${name} is not that of a creation that was not answered`, () =>
+      Effect.gen(function* () {
+        const { outcome, server } = yield* start(lost, (tus) => (tus.retell = retell))
+        assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "CreationUnknown")
+        assert.strictEqual(server.created.length, 1)
+        assert.notInclude(server.log.join(), "PATCH")
+      })
+    )
+  }
+
+  it.effect("in the Status of another Assembly tells nothing, neither of a creation nor of an end", () =>
+    Effect.gen(function* () {
+      for (const [faults, tag] of [
+        [lost, "CreationUnknown"],
+        [gone, "UploadGone"]
+      ] as const) {
+        const { outcome } = yield* start(faults, (server) => (server.assemblyId = "1".repeat(32)))
+        assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", tag)
+      }
+    })
+  )
+
+  it.effect("may write a name in another form of Unicode, or not at all", () =>
+    Effect.gen(function* () {
+      for (const change of [
+        ({ filename }: TusServer.Receipt) => ({ filename: filename?.normalize("NFD") }),
+        () => ({ filename: null, fieldname: null })
+      ] satisfies ReadonlyArray<Change>) {
+        const { server, target } = yield* Scene.make(gone)
+        server.retell = each(change)
+        const metadata = { filename: "Käse.bin", fieldname: "file" }
+        yield* Upload.run(target, source, { ...options, metadata })
+      }
+    })
+  )
+})

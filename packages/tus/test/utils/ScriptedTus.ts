@@ -1,0 +1,178 @@
+/**
+ * A tus server in memory that a test makes lie: each request goes through `meet`, which may do it, leave it, hold it,
+ * and answer what it likes.
+ */
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as Effect from "effect/Effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Loopback from "../../../auth/test/utils/Loopback.ts"
+
+/** `FINAL` is the creation that puts parts together, `GET` a look at the Assembly's Status. */
+export interface Request {
+  readonly method: "OPTIONS" | "POST" | "FINAL" | "PATCH" | "HEAD" | "DELETE" | "GET"
+  readonly path: string
+  readonly headers: IncomingMessage["headers"]
+  readonly body: Buffer
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: string | undefined
+}
+
+/** `go` does what was asked, and gives the answer to it. An answer that is `cut` breaks the connection. */
+export type Meet = (request: Request, go: () => Answer) => Answer | "cut" | Promise<Answer | "cut">
+
+interface Upload {
+  readonly metadata: string
+  length: number | undefined
+  bytes: Buffer
+}
+
+export interface ScriptedTus {
+  readonly target: UploadTarget.UploadTarget
+  readonly origin: string
+  readonly uploads: ReadonlyMap<string, Upload>
+  /** The methods of the requests, in the order of their arrival. */
+  readonly requests: ReadonlyArray<Request["method"]>
+  meet: Meet
+}
+
+const assemblyId = "0".repeat(32)
+
+const metadataOf = (header: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    header
+      .split(",")
+      .map((entry) => entry.split(" "))
+      .map(([key = "", value = ""]) => [key, Buffer.from(value, "base64").toString()])
+  )
+
+const receiptOf = (id: string, { bytes, length, metadata }: Upload) => {
+  const sent = metadataOf(metadata)
+  return {
+    filename: sent["filename"],
+    fieldname: sent["fieldname"],
+    user_meta: sent,
+    size: length ?? null,
+    offset: bytes.length,
+    finished: bytes.length === length,
+    upload_url: `/resumable/files/${id}`
+  }
+}
+
+const readBody = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+const toRequest = (request: IncomingMessage, body: Buffer): Request => {
+  const isFinal = String(request.headers["upload-concat"] ?? "").startsWith("final;")
+  return {
+    method: isFinal ? "FINAL" : (request.method as Request["method"]),
+    path: request.url ?? "",
+    headers: request.headers,
+    body
+  }
+}
+
+export const make = Effect.gen(function* () {
+  const uploads = new Map<string, Upload>()
+  const requests: Array<Request["method"]> = []
+
+  const at = (path: string) => uploads.get(path.split("/").at(-1) ?? "")
+
+  const insert = (upload: Upload): Answer => {
+    const id = `u${uploads.size}`
+    uploads.set(id, upload)
+    return {
+      status: 201,
+      headers: { location: `/resumable/files/${id}`, "upload-offset": String(upload.bytes.length) }
+    }
+  }
+
+  const lengthOf = (value: unknown) => (value === undefined ? undefined : Number(value))
+
+  const go = ({ body, headers, method, path }: Request): Answer => {
+    const upload = at(path)
+    const metadata = String(headers["upload-metadata"] ?? "")
+    switch (method) {
+      case "OPTIONS":
+        return {
+          status: 204,
+          headers: {
+            "tus-version": "1.0.0",
+            "tus-extension": "creation,creation-with-upload,termination,concatenation"
+          }
+        }
+      case "POST":
+        return insert({ metadata, length: lengthOf(headers["upload-length"]), bytes: body })
+      case "FINAL": {
+        const parts = String(headers["upload-concat"]).slice("final;".length).split(" ")
+        const bytes = Buffer.concat(parts.map((part) => at(part)?.bytes ?? Buffer.alloc(0)))
+        return insert({ metadata, length: bytes.length, bytes })
+      }
+      case "GET":
+        return {
+          status: 200,
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({
+            ok: "ASSEMBLY_UPLOADING",
+            assembly_id: assemblyId,
+            tus_uploads: [...uploads].map(([id, stored]) => receiptOf(id, stored))
+          })
+        }
+      default:
+    }
+    if (upload === undefined) return { status: 404, body: "ERR_UPLOAD_NOT_FOUND: no such upload\n" }
+    switch (method) {
+      case "PATCH":
+        upload.length ??= lengthOf(headers["upload-length"])
+        upload.bytes = Buffer.concat([upload.bytes, body])
+        return { status: 204, headers: { "upload-offset": String(upload.bytes.length) } }
+      case "DELETE":
+        uploads.delete(path.split("/").at(-1) ?? "")
+        return { status: 204 }
+      default:
+        return {
+          status: 200,
+          headers: {
+            "upload-offset": String(upload.bytes.length),
+            "upload-metadata": upload.metadata,
+            ...(upload.length === undefined
+              ? { "upload-defer-length": "1" }
+              : { "upload-length": String(upload.length) })
+          }
+        }
+    }
+  }
+
+  const respond = (response: ServerResponse, answer: Answer | "cut") => {
+    if (answer === "cut") return void response.destroy()
+    response.writeHead(answer.status, { "tus-resumable": "1.0.0", ...answer.headers })
+    response.end(answer.body)
+  }
+
+  const origin = yield* Loopback.serve(async (inbound, response) => {
+    // A body that breaks off is no request.
+    const body = await readBody(inbound).catch(() => undefined)
+    if (body === undefined) return
+    const request = toRequest(inbound, body)
+    requests.push(request.method)
+    respond(response, await server.meet(request, () => go(request)))
+  })
+
+  const server: ScriptedTus = {
+    origin,
+    target: yield* UploadTarget.make({
+      tusUrl: `${origin}/resumable/files`,
+      assemblySslUrl: `${origin}/assemblies/${assemblyId}`
+    }),
+    uploads,
+    requests,
+    meet: (_, proceed) => proceed()
+  }
+  return server
+})
