@@ -24,8 +24,9 @@ const paceOf = (options: FollowOptions | undefined): Completion.Pace => ({
 
 /**
  * Waits until an Assembly has completed, by reading its Status again and again. An Assembly that ends in another way is
- * `AssemblyFailed`, `AssemblyCanceled` or `AssemblyAborted`. Rate limits are waited for. `timeout` is for the whole
- * wait, 1 hour by default; then the error is `TimedOut`.
+ * `AssemblyFailed`, `AssemblyCanceled` or `AssemblyAborted`. A Status that tells no definite end (`Unknown`, see
+ * `Assembly.state`) is read again. Rate limits are waited for. `timeout` is for the whole wait, 1 hour by default; then
+ * the error is `TimedOut`.
  *
  * @example Assemblies.awaitCompletion(assemblyId, { timeout: "10 minutes" })
  */
@@ -40,7 +41,7 @@ export const awaitCompletion = (
       duration: after,
       orElse: () => Effect.fail(new ApiError.TimedOut({ operation: "Assemblies.awaitCompletion", assemblyId, after }))
     }),
-    Effect.flatMap(Completion.outcome)
+    Effect.flatten
   )
 }
 
@@ -49,10 +50,11 @@ export const awaitCompletion = (
  *
  * Where the Status names an update stream (`update_stream_url`), its events say when to read again, and a reading every
  * 30 seconds finds what they do not tell; without one, or while it is broken, the Status is polled. A broken update
- * stream never fails the watch, and rate limits are waited for.
+ * stream never fails the watch, and rate limits are waited for. One that tells of another Assembly does fail it
+ * (`UnexpectedResponse`), as the Status of another Assembly does.
  */
 export const watch = (assemblyId: Assembly.AssemblyId, options?: FollowOptions) => {
   const pace = paceOf(options)
   const read = Completion.patiently(get(assemblyId), pace)
-  return Stream.unwrap(AssemblyClient.use(({ open }) => Effect.succeed(Watch.watch({ open, read }, pace))))
+  return Stream.unwrap(AssemblyClient.use(({ open }) => Effect.succeed(Watch.watch({ assemblyId, open, read }, pace))))
 }
