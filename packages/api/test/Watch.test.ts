@@ -97,19 +97,12 @@ describe("watch with an update stream", () => {
 
   it.live("connects again when the stream breaks, and reads at each connection", () =>
     Effect.gen(function* () {
-      const { server, state } = yield* service(({ connections, ...rest }) => (_, response) => {
-        if (connections === 1) response.destroy()
-        else {
-          response.writeHead(200, eventStream).flushHeaders()
-          void rest
-        }
-      })
       // Nobody sends an event: only the reading at the second connection can find the end.
-      yield* Effect.forkScoped(
-        Effect.sync(() => {
-          state.current = "ASSEMBLY_COMPLETED"
-        }).pipe(Effect.delay("500 millis"))
-      )
+      const { server, state } = yield* service((now) => (_, response) => {
+        if (now.connections === 1) return response.destroy()
+        now.current = "ASSEMBLY_COMPLETED"
+        return response.writeHead(200, eventStream).flushHeaders()
+      })
       assert.deepStrictEqual(yield* watch(server), ["ASSEMBLY_UPLOADING", "ASSEMBLY_COMPLETED"])
       assert.strictEqual(state.connections, 2)
     }).pipe(Effect.scoped)
