@@ -10,7 +10,7 @@ export const exportDay = (path: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const now = yield* DateTime.now
-    const fromDate = DateTime.startOf(DateTime.subtract(now, { days: 1 }), "second")
+    const fromDate = DateTime.subtract(now, { days: 1 })
     yield* Assemblies.listAll({ fromDate, pageSize: 500 }).pipe(
       Stream.pipeThroughChannel(Ndjson.encode()),
       Stream.run(fs.sink(path))

@@ -26,7 +26,8 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  * - `nonceIn`: where the params carry their nonce.
  * - `fields`: what travels beside the params, one form field each.
  * - `answers`: `result` when a body with an error code is an error under any status, `assemblyStatus` when the Status
- *   of a failed Assembly is an answer like another.
+ *   of a failed Assembly is an answer like another. The Status has to be of the `assemblyId` in the path; that of
+ *   another Assembly is `UnexpectedResponse`. A replay answers a `result`, since it may name a new Assembly.
  * - `errors`: the named errors, by the service's code.
  * - `retry`: what may be repeated after a failure that tells nothing about what the service did. `safe`, when repeating
  *   does no harm; the codes after which the service says to retry, for a change; `never`, not even after a rate limit.

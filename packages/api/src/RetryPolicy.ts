@@ -20,7 +20,13 @@ export interface Failure {
   readonly operation: string
   readonly retry: Operation.Retry
   readonly failures: number
-  readonly error: { readonly _tag: string; readonly code?: string; readonly status?: number }
+  readonly error: {
+    readonly _tag: string
+    readonly code?: string
+    readonly status?: number
+    readonly sent?: "no" | "maybe"
+    readonly permanent?: boolean
+  }
   readonly wait: Option.Option<Duration.Duration>
 }
 
@@ -38,12 +44,14 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  * Whether repeating is safe and may help.
  *
  * - After `RateLimited` always, unless the operation is never to be repeated: the service refused before it worked.
+ * - After a `TransportFailure` of which nothing was sent, the same, unless it is permanent.
  * - An operation that does no harm twice: after a lost answer, and on 502, 503 and 504, whatever their body says.
  * - A change: after the codes for which the service says so, else not.
  */
 export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">): boolean => {
   if (retry === "never") return false
   if (error._tag === "RateLimited") return true
+  if (error._tag === "TransportFailure" && error.sent === "no") return error.permanent !== true
   if (retry !== "safe") return error.code !== undefined && retry.includes(error.code)
   return error._tag === "TransportFailure" || error._tag === "TimedOut" || passing.has(error.status)
 }

@@ -65,7 +65,7 @@ describe("input", () => {
     Effect.gen(function* () {
       const service = Service.make(Service.json(200, {}))
       const error = yield* Assemblies.list({
-        fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00.500Z"),
+        fromDate: DateTime.makeUnsafe(8_640_000_000_000_000),
         pageSize: 5001,
         type: "lost" as "all"
       }).pipe(provide(service), Effect.flip)

@@ -1,5 +1,5 @@
 /** The examples of docs/examples, run against the embedded service. */
-import { Assemblies } from "@assembly-effect/api"
+import { Assemblies, type AssemblyClient, Dam } from "@assembly-effect/api"
 import { Credentials, Webhook } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
@@ -8,6 +8,8 @@ import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, layer } from "@effect/vitest"
+import * as Console from "effect/Console"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -20,6 +22,8 @@ import * as Option from "effect/Option"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { exportDay } from "../../../docs/examples/nightly-listing.ts"
 import { layerObservability } from "../../../docs/examples/observability.ts"
@@ -57,6 +61,24 @@ const store = Effect.fnUntraced(function* (name: string) {
   const id = Option.fromNullishOr(results?.["stored"]?.[0]?.asset_id)
   return Option.getOrThrow(id) as AssetId
 })
+
+/** What the examples of doc comments may name. */
+const known = { Assemblies, Console, Dam, DateTime, Effect, Stream }
+
+/** The examples in the doc comments of a module. */
+const examplesIn = (path: string): ReadonlyArray<string> => {
+  const source = readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
+  return [...source.matchAll(/^ \* @example(.*?)^ \*\//gms)].map(([, text = ""]) =>
+    text
+      .replaceAll(/^ \* ?/gm, "")
+      .trim()
+      .replaceAll(/^`|`$/g, "")
+  )
+}
+
+/** The value of an example: an expression without types. */
+const evaluate = (program: string, scope: Readonly<Record<string, unknown>>): unknown =>
+  new Function(...Object.keys(scope), `return (${program})`)(...Object.values(scope))
 
 describe("docs/examples", () => {
   layer(live, { excludeTestServices: true })((it) => {
@@ -158,6 +180,38 @@ describe("docs/examples", () => {
           assert.strictEqual((yield* HttpClient.post(notifyUrl)).status, 400)
           assert.strictEqual(yield* Queue.size(handled), 0)
         }).pipe(Effect.provide(app))
+      })
+    )
+
+    it.effect("of doc comments, with the clock of today", () =>
+      Effect.gen(function* () {
+        const { assembly_id: assemblyId } = yield* Assemblies.create({
+          steps: { ":original": { robot: "/upload/handle" } }
+        })
+        const scope = { ...known, assemblyId, assetId: yield* store("old.pdf"), now: yield* DateTime.now }
+        const run = Effect.fnUntraced(function* (path: string, toEffect: (value: unknown) => unknown) {
+          const programs = examplesIn(path)
+          for (const program of programs) {
+            const effect = toEffect(evaluate(program, scope))
+            assert.isTrue(Effect.isEffect(effect), program)
+            yield* effect as Effect.Effect<unknown, unknown, AssemblyClient.AssemblyClient>
+          }
+          return programs.length
+        })
+        const itself = (value: unknown) => value
+        const { list, statistics } = Assemblies
+        const counts = [
+          yield* run("api/src/internal/assemblies/statistics.ts", itself),
+          yield* run("api/src/internal/assemblies/list.ts", itself),
+          yield* run("api/src/internal/assemblies/create.ts", itself),
+          yield* run("api/src/internal/assemblies/follow.ts", itself),
+          yield* run("api/src/Dam.ts", itself),
+          yield* run("schema/src/AssemblyStatistics.ts", (query) =>
+            statistics(query as Parameters<typeof statistics>[0])
+          ),
+          yield* run("schema/src/AssemblyList.ts", (query) => list(query as Parameters<typeof list>[0]))
+        ]
+        assert.deepStrictEqual(counts, [1, 2, 1, 1, 1, 1, 1])
       })
     )
 

@@ -4,11 +4,15 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Operation from "@assembly-effect/api/Operation"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Service from "./utils/FakeService.ts"
 import type { AnyError } from "./utils/operations.ts"
@@ -23,14 +27,15 @@ const limited = Service.json(429, {
   info: { retryIn: 20 }
 })
 
-/** Runs to the end on the TestClock; tells the requests and the seconds it took. */
-const outcome = <A, E extends AnyError>(
+/** Runs to the end on the TestClock, by default without retries; tells the requests and the seconds it took. */
+const outcomeWith = <A, E extends AnyError>(
+  policy: Layer.Layer<never>,
   effect: Effect.Effect<A, E, AssemblyClient>,
   ...lines: ReadonlyArray<Service.Line>
 ) =>
   Effect.gen(function* () {
     const service = Service.make(...lines)
-    const layer = Service.client(service).pipe(Layer.provide(RetryPolicy.layerNone))
+    const layer = Service.client(service).pipe(Layer.provide(policy))
     const fiber = yield* Effect.forkChild(Effect.result(Effect.provide(effect, layer)))
     let seconds = 0
     for (; fiber.pollUnsafe() === undefined && seconds < 4000; seconds++) {
@@ -40,6 +45,110 @@ const outcome = <A, E extends AnyError>(
     return { result: yield* Fiber.join(fiber), requests: service.requests, seconds }
   })
 
+const strangerId = "f".repeat(32)
+const strangers: Readonly<Record<string, object>> = {
+  "its assembly_id": { ...status, assembly_id: strangerId },
+  "its assembly_ssl_url": { ...status, assembly_ssl_url: `https://api2.example.com/assemblies/${strangerId}` },
+  "its assembly_url, without an id": {
+    ok: "ASSEMBLY_EXECUTING",
+    assembly_url: `http://api2.example.com/assemblies/${strangerId}`
+  },
+  "the id of its failure": { error: "INTERNAL_COMMAND_ERROR", assembly_id: strangerId }
+}
+const withoutId = Service.json(200, { ok: "ASSEMBLY_COMPLETED" })
+
+const outcome = <A, E extends AnyError>(
+  effect: Effect.Effect<A, E, AssemblyClient>,
+  ...lines: ReadonlyArray<Service.Line>
+) => outcomeWith(RetryPolicy.layerNone, effect, ...lines)
+
+/** A replay, as a program may describe it. */
+const Replay = Operation.make({
+  ...Assemblies.Create,
+  name: "Assemblies.replay",
+  path: "/assemblies/:assemblyId/replay",
+  answers: "result",
+  success: Schema.Struct({ ok: Schema.String, assembly_id: Schema.String }),
+  retry: []
+})
+const input = { path: { assemblyId }, params: {}, fields: {} }
+
+describe("the Status of another Assembly", () => {
+  const operations: Readonly<Record<string, Effect.Effect<unknown, AnyError, AssemblyClient>>> = {
+    create: Assemblies.create({ assemblyId, templateId: "t" }),
+    get: Assemblies.get(assemblyId),
+    cancel: Assemblies.cancel(assemblyId),
+    awaitCompletion: Assemblies.awaitCompletion(assemblyId),
+    watch: Stream.runDrain(Assemblies.watch(assemblyId))
+  }
+  for (const [name, operation] of Object.entries(operations)) {
+    for (const [sign, stranger] of Object.entries(strangers)) {
+      it.effect(`told by ${sign} is no answer to ${name}`, () =>
+        Effect.gen(function* () {
+          const { result } = yield* outcome(operation, Service.json(200, stranger))
+          assert.strictEqual(result._tag, "Failure")
+          if (result._tag === "Failure") {
+            const { _tag, message } = result.failure
+            assert.strictEqual(_tag, "UnexpectedResponse")
+            assert.include(message, "the Status of another Assembly")
+            assert.notInclude(JSON.stringify(result.failure), strangerId)
+            assert.strictEqual(result.failure.assemblyId, assemblyId)
+          }
+        })
+      )
+    }
+  }
+
+  it.effect("that a DELETE is answered with is not the Status of what was canceled", () =>
+    Effect.gen(function* () {
+      const stranger = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED", assembly_id: strangerId })
+      const canceled = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED" })
+      const { result } = yield* outcome(Assemblies.cancel(assemblyId), busy, stranger, canceled)
+      assert.deepStrictEqual(
+        Result.map(result, ({ assembly_id }) => assembly_id),
+        Result.succeed(assemblyId)
+      )
+    })
+  )
+
+  it.effect("never names the Assembly of an error", () =>
+    Effect.gen(function* () {
+      const refused = Service.json(400, { error: "INVALID_STEPS", assembly_id: strangerId })
+      const { result } = yield* outcome(
+        AssemblyClient.use((client) => client.run(Replay, input)),
+        refused
+      )
+      assert.deepStrictEqual(
+        Result.mapError(result, (error) => (error as AnyError).assemblyId),
+        Result.fail(assemblyId)
+      )
+    })
+  )
+
+  it.effect("may be what a replay names", () =>
+    Effect.gen(function* () {
+      const replayed = { ok: "ASSEMBLY_REPLAYING", assembly_id: strangerId }
+      const { result } = yield* outcome(
+        AssemblyClient.use((client) => client.run(Replay, input)),
+        Service.json(200, replayed)
+      )
+      assert.deepStrictEqual(result, Result.succeed(replayed))
+    })
+  )
+
+  it.effect("is not what an answer without an id is", () =>
+    Effect.gen(function* () {
+      const { result } = yield* outcome(Assemblies.awaitCompletion(assemblyId), withoutId)
+      assert.deepStrictEqual(
+        Result.map(result, ({ assembly_id }) => assembly_id),
+        Result.succeed(assemblyId)
+      )
+      const nothing = yield* outcome(Assemblies.get(assemblyId), Service.json(200, { message: "hello" }))
+      assert.deepInclude(Result.getFailure(nothing.result).pipe(Option.getOrThrow), { _tag: "UnexpectedResponse" })
+    })
+  )
+})
+
 describe("create", () => {
   const create = Assemblies.create({ assemblyId, templateId: "t" })
   const missing = Service.json(404, { error: "ASSEMBLY_NOT_FOUND" })
@@ -47,7 +156,7 @@ describe("create", () => {
   it.effect("draws another id of 32 hexadecimal digits for each Assembly", () =>
     Effect.gen(function* () {
       const each = Effect.all([Assemblies.create({}), Assemblies.create({})])
-      const { requests } = yield* outcome(each, busy)
+      const { requests } = yield* outcome(each, withoutId)
       const ids = requests.map((url) => url.pathname.split("/").at(-1) ?? "")
       assert.strictEqual(new Set(ids.map((id) => AssemblyId.make(id))).size, 2)
     })
@@ -56,6 +165,10 @@ describe("create", () => {
   const lost: Readonly<Record<string, Service.Line>> = {
     "a lost connection": Service.lost,
     "an HTML 502": Service.text(502, "<html>"),
+    "an HTML 504": Service.text(504, "<html>"),
+    "a 504 in JSON": Service.json(504, { error: "GATEWAY_TIMEOUT", message: "no answer in time" }),
+    "a 500 in JSON": Service.json(500, { error: "SERVER_500" }),
+    "a 504 without a body": Service.text(504, ""),
     "half an answer": Service.text(200, '{"ok":'),
     "no answer": Service.silence
   }
@@ -77,7 +190,7 @@ describe("create", () => {
         assert.strictEqual(requests.length, 2)
         assert.strictEqual(result._tag, "Failure")
         if (result._tag === "Failure") {
-          assert.include(["TransportFailure", "UnexpectedResponse", "TimedOut"], result.failure._tag)
+          assert.include(["TransportFailure", "UnexpectedResponse", "ServiceFailure", "TimedOut"], result.failure._tag)
           assert.strictEqual((result.failure as AnyError).assemblyId, assemblyId)
         }
       })
@@ -90,6 +203,45 @@ describe("create", () => {
       assert.strictEqual(requests.length, 1)
       assert.strictEqual(result._tag, "Failure")
       if (result._tag === "Failure") assert.strictEqual((result.failure as AnyError).assemblyId, assemblyId)
+    })
+  )
+
+  it.effect("asks nothing more after a status that refuses, whatever the body says", () =>
+    Effect.gen(function* () {
+      for (const refused of [400, 403, 404, 413, 501]) {
+        for (const line of [Service.text(refused, "<html>"), Service.json(refused, { error: "X" })]) {
+          const { requests, result } = yield* outcome(create, line, busy)
+          assert.deepStrictEqual([requests.length, result._tag], [1, "Failure"], String(refused))
+        }
+      }
+    })
+  )
+
+  it.effect("asks nothing more when nothing was sent", () =>
+    Effect.gen(function* () {
+      // The transport tells it; here a client does.
+      const asked: Array<string> = []
+      const client = Layer.succeed(
+        AssemblyClient,
+        AssemblyClient.of({
+          run: ({ name }) => {
+            asked.push(name)
+            return Effect.fail(new ApiError.TransportFailure({ operation: name, problem: "refused", sent: "no" }))
+          }
+        })
+      )
+      yield* Effect.flip(Effect.provide(create, client))
+      assert.deepStrictEqual(asked, ["Assemblies.create"])
+    })
+  )
+
+  it.effect("a conflict refuses an id that the caller chose, and leaves open one that we drew", () =>
+    Effect.gen(function* () {
+      const taken = Service.json(409, { error: "ASSEMBLY_ID_TAKEN" })
+      const chosen = yield* outcome(create, taken, busy)
+      assert.deepStrictEqual([chosen.requests.length, chosen.result._tag], [1, "Failure"])
+      const drawn = yield* outcome(Assemblies.create({}), taken, withoutId)
+      assert.deepStrictEqual([drawn.requests.length, drawn.result._tag], [2, "Success"])
     })
   )
 
@@ -125,8 +277,79 @@ describe("cancel", () => {
   }
 })
 
+describe("cancel that gets no answer", () => {
+  const cancel = Assemblies.cancel(assemblyId)
+  const canceled = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED" })
+  const missing = Service.json(404, { error: "ASSEMBLY_NOT_FOUND" })
+
+  /** The methods that were sent, with the default policy of retries. */
+  const told = (...lines: ReadonlyArray<Service.Line>) =>
+    Effect.gen(function* () {
+      const methods: Array<string> = []
+      const kept = lines.map((line): Service.Line => (request, url) => {
+        methods.push(request.method)
+        return line(request, url)
+      })
+      const { result } = yield* outcomeWith(Layer.succeed(RetryPolicy.RetryPolicy, RetryPolicy.standard), cancel, ...kept)
+      return [methods.join(" "), result._tag === "Success" ? result.success.ok : result.failure._tag]
+    })
+
+  const open: Readonly<Record<string, readonly [Service.Line, string]>> = {
+    "a lost connection": [Service.lost, "TransportFailure"],
+    "an HTML 502": [Service.text(502, "<html>"), "UnexpectedResponse"],
+    "a 503 in JSON": [Service.json(503, { error: "SERVER_503" }), "ServiceFailure"],
+    "half an answer": [Service.text(200, '{"ok":'), "UnexpectedResponse"],
+    "no answer": [Service.silence, "TimedOut"],
+    "404": [missing, "ServiceFailure"],
+    "404 in HTML": [Service.text(404, "<html>"), "UnexpectedResponse"]
+  }
+  for (const [name, [line, tag]] of Object.entries(open)) {
+    it.effect(`after ${name}, the Status that is seen is the answer`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* told(busy, line, canceled), ["GET DELETE GET", "ASSEMBLY_CANCELED"])
+        assert.deepStrictEqual(yield* told(busy, line, completed), ["GET DELETE GET", "ASSEMBLY_COMPLETED"])
+      })
+    )
+
+    it.effect(`after ${name}, an Assembly that still goes on is asked once more, and the error stands`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* told(busy, line, busy, canceled), ["GET DELETE GET DELETE", "ASSEMBLY_CANCELED"])
+        assert.deepStrictEqual(yield* told(busy, line, busy, line, busy), ["GET DELETE GET DELETE GET", tag])
+        assert.deepStrictEqual(yield* told(busy, line, missing), ["GET DELETE GET", tag])
+      })
+    )
+  }
+
+  it.effect("a refusal stands", () =>
+    Effect.gen(function* () {
+      const refused = Service.json(403, { error: "X" })
+      assert.deepStrictEqual(yield* told(busy, refused, canceled), ["GET DELETE", "ServiceFailure"])
+    })
+  )
+})
+
 describe("awaitCompletion", () => {
   const wait = Assemblies.awaitCompletion(assemblyId)
+
+  for (const [name, standing] of Object.entries({
+    "neither ok nor error": {},
+    "an empty error": { error: "" },
+    "a null error": { error: null, ok: null },
+    "an ok that nobody knows": { ok: "ASSEMBLY_NEW_STATE" }
+  })) {
+    it.effect(`${name} is no end: the Status is read again`, () =>
+      Effect.gen(function* () {
+        const unclear = Service.json(200, { assembly_id: assemblyId, ...standing })
+        const { requests, result } = yield* outcome(wait, busy, unclear, unclear, completed)
+        assert.deepStrictEqual([requests.length, result._tag], [4, "Success"])
+        const never = yield* outcome(Assemblies.awaitCompletion(assemblyId, { timeout: "1 minute" }), unclear)
+        assert.deepInclude(Option.getOrThrow(Result.getFailure(never.result)), { _tag: "TimedOut" })
+        const watched = yield* outcome(Stream.runCollect(Assemblies.watch(assemblyId)), unclear, completed)
+        assert.deepInclude(watched.result, { _tag: "Success" })
+        assert.strictEqual(watched.requests.length, 2)
+      })
+    )
+  }
 
   it.effect("reads until the Assembly has completed, less and less often", () =>
     Effect.gen(function* () {
@@ -142,7 +365,9 @@ describe("awaitCompletion", () => {
   const endings: ReadonlyArray<readonly [object, "AssemblyCanceled" | "AssemblyAborted" | "AssemblyFailed", string]> = [
     [{ ok: "ASSEMBLY_CANCELED" }, "AssemblyCanceled", "ASSEMBLY_CANCELED"],
     [{ ok: "REQUEST_ABORTED" }, "AssemblyAborted", "REQUEST_ABORTED"],
-    [{ error: "INPUT_FILE_UNREADABLE", message: "no" }, "AssemblyFailed", "INPUT_FILE_UNREADABLE"]
+    [{ error: "INPUT_FILE_UNREADABLE", message: "no" }, "AssemblyFailed", "INPUT_FILE_UNREADABLE"],
+    [{ error: "A", ok: "ASSEMBLY_COMPLETED" }, "AssemblyFailed", "A"],
+    [{ error: "B", ok: "ASSEMBLY_EXECUTING" }, "AssemblyFailed", "B"]
   ]
   for (const [fields, tag, code] of endings) {
     it.effect(`${code} is ${tag}, never a success`, () =>

@@ -56,7 +56,7 @@ const html = "<html>gateway</html>"
 
 /** Each failure, and how many requests an operation makes that meets it every time: 4 are one and three retries. */
 const rules: ReadonlyArray<
-  readonly [failure: string, line: Service.Line, safe: number, change: number, creation: number]
+  readonly [failure: string, line: Service.Line, safe: number, change: number, asked: number]
 > = [
   ["a lost connection", Service.lost, 4, 1, 1],
   ["429 with a code", Service.json(429, { error: "RATE_LIMIT_REACHED" }), 4, 4, 4],
@@ -75,13 +75,25 @@ const rules: ReadonlyArray<
   ["a redirect", Service.text(302, "", { location: "https://evil.example/" }), 1, 1, 1]
 ]
 
+/** After a lost answer these ask what happened instead of repeating the request. */
+const askedAbout = new Set(["Assemblies.create", "Assemblies.cancel"])
+
 describe("what is sent again", () => {
-  for (const [failure, line, safe, change, creation] of rules) {
+  it("is a request of which nothing was sent, unless it never may or never can be", () => {
+    const unsent = { _tag: "TransportFailure", sent: "no" } as const
+    for (const retry of ["safe", [], ["DAM_MUTATION_FAILED"]] as const) {
+      assert.isTrue(RetryPolicy.isRetryable({ error: unsent, retry }))
+      assert.isFalse(RetryPolicy.isRetryable({ error: { ...unsent, permanent: true }, retry }))
+    }
+    assert.isFalse(RetryPolicy.isRetryable({ error: unsent, retry: "never" }))
+    assert.isFalse(RetryPolicy.isRetryable({ error: { _tag: "TransportFailure", sent: "maybe" }, retry: [] }))
+  })
+
+  for (const [failure, line, safe, change, asked] of rules) {
     it.effect(failure, () =>
       Effect.gen(function* () {
         for (const operation of cases) {
-          const expected =
-            operation.name === "Dam.move" ? change : operation.name === "Assemblies.create" ? creation : safe
+          const expected = operation.name === "Dam.move" ? change : askedAbout.has(operation.name) ? asked : safe
           const { requests, tag } = yield* outcome(operation, [line])
           assert.strictEqual(requests.length, expected, operation.name)
           assert.notStrictEqual(tag, "success", operation.name)
@@ -95,7 +107,7 @@ describe("what is sent again", () => {
   it.effect("a timeout, of an operation that does no harm twice", () =>
     Effect.gen(function* () {
       for (const operation of cases) {
-        const safe = operation.name !== "Dam.move" && operation.name !== "Assemblies.create"
+        const safe = operation.name !== "Dam.move" && !askedAbout.has(operation.name)
         const { requests, tag } = yield* outcome(operation, [Service.silence], { requestTimeout: "5 seconds" })
         assert.strictEqual(requests.length, safe ? 4 : 1, operation.name)
         assert.strictEqual(tag, "TimedOut")

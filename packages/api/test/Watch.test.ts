@@ -71,21 +71,38 @@ describe("watch with an update stream", () => {
     )
   }
 
+  it.live("fails when the stream tells of another Assembly, whose Status is never told", () =>
+    Effect.gen(function* () {
+      const stranger = JSON.stringify({ ok: "ASSEMBLY_COMPLETED", assembly_id: "f".repeat(32) })
+      const { server } = yield* service(() => (_, response) => {
+        response.writeHead(200, eventStream)
+        response.write(`event: assembly_finished\ndata: ${stranger}\n\n`)
+      })
+      const seen: Array<string> = []
+      const error = yield* Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" }).pipe(
+        Stream.runForEach(({ ok }) => Effect.sync(() => seen.push(String(ok)))),
+        Effect.flip,
+        Effect.provide(
+          AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
+            Layer.provide([authenticated, FetchHttpClient.layer]),
+            Layer.orDie
+          )
+        )
+      )
+      assert.strictEqual(error._tag, "UnexpectedResponse")
+      assert.strictEqual(error.message, "Assemblies.watch: status 200, an update stream of another Assembly")
+      assert.deepStrictEqual(seen, ["ASSEMBLY_UPLOADING"])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("connects again when the stream breaks, and reads at each connection", () =>
     Effect.gen(function* () {
-      const { server, state } = yield* service(({ connections, ...rest }) => (_, response) => {
-        if (connections === 1) response.destroy()
-        else {
-          response.writeHead(200, eventStream).flushHeaders()
-          void rest
-        }
-      })
       // Nobody sends an event: only the reading at the second connection can find the end.
-      yield* Effect.forkScoped(
-        Effect.sync(() => {
-          state.current = "ASSEMBLY_COMPLETED"
-        }).pipe(Effect.delay("500 millis"))
-      )
+      const { server, state } = yield* service((now) => (_, response) => {
+        if (now.connections === 1) return response.destroy()
+        now.current = "ASSEMBLY_COMPLETED"
+        return response.writeHead(200, eventStream).flushHeaders()
+      })
       assert.deepStrictEqual(yield* watch(server), ["ASSEMBLY_UPLOADING", "ASSEMBLY_COMPLETED"])
       assert.strictEqual(state.connections, 2)
     }).pipe(Effect.scoped)

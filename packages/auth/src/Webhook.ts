@@ -50,6 +50,18 @@ export class MalformedNotification extends Schema.TaggedError<MalformedNotificat
 }
 
 /**
+ * A signed notification about another Assembly than the one that is waited for. Its Status is not told: it may be a
+ * stranger's.
+ */
+export class UnexpectedAssembly extends Schema.TaggedError<UnexpectedAssembly>()("UnexpectedAssembly", {
+  assemblyId: Schema.String
+}) {
+  override get message() {
+    return `The notification is not about Assembly ${this.assemblyId}`
+  }
+}
+
+/**
  * Checks notifications.
  */
 export class Webhook extends Context.Service<
@@ -155,3 +167,19 @@ export const verify = (
   notification: Notification
 ): Effect.Effect<Assembly.Status, SignatureMismatch | MalformedNotification, Webhook> =>
   Webhook.use((webhook) => webhook.verify(notification))
+
+/**
+ * The same, of a notification that is waited for: the Assembly Status of `assemblyId`, and of no other Assembly.
+ *
+ * @example
+ * Webhook.verifyOf(notification, assemblyId)
+ */
+export const verifyOf = (
+  notification: Notification,
+  assemblyId: Assembly.AssemblyId
+): Effect.Effect<Assembly.Status, SignatureMismatch | MalformedNotification | UnexpectedAssembly, Webhook> =>
+  Effect.filterOrFail(
+    verify(notification),
+    (status) => !Assembly.isOfAnother(status, assemblyId),
+    () => new UnexpectedAssembly({ assemblyId })
+  )

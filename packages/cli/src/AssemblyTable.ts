@@ -1,6 +1,7 @@
 /**
  * The list of Assemblies as a table.
  */
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
@@ -19,12 +20,18 @@ const createdAt = ({ created }: AssemblyList.Entry): string =>
   })
 
 /** The state as the list's filter names it, or the code of an error. */
-const state = ({ error, ok }: AssemblyList.Entry): string =>
-  error ?? ok?.replace(/^ASSEMBLY_/, "").toLowerCase() ?? unknown
+const state = (entry: AssemblyList.Entry): string =>
+  Assembly.errorCode(entry) ?? (entry.ok?.replace(/^ASSEMBLY_/, "").toLowerCase() || unknown)
 
 const paintState = (text: string, entry: AssemblyList.Entry, style: Style.Style): string => {
-  if (typeof entry.error === "string") return style.red(text)
-  return entry.ok === "ASSEMBLY_COMPLETED" ? style.green(text) : style.yellow(text)
+  switch (Assembly.state(entry)) {
+    case "Failed":
+      return style.red(text)
+    case "Completed":
+      return style.green(text)
+    default:
+      return style.yellow(text)
+  }
 }
 
 const columns: ReadonlyArray<Table.Column<AssemblyList.Entry>> = [

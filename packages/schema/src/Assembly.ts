@@ -5,6 +5,7 @@
  */
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
+import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
 import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
@@ -19,19 +20,22 @@ export const AssemblyId = Schema.String.check(
 ).pipe(Schema.brand("AssemblyId"))
 export type AssemblyId = typeof AssemblyId.Type
 
-const text = Schema.optionalKey(Schema.NullOr(Schema.String))
-const number = Schema.optionalKey(Schema.NullOr(Schema.Finite))
-const boolean = Schema.optionalKey(Schema.NullOr(Schema.Boolean))
+const text = lenient(Schema.String)
+const number = lenient(Schema.Finite)
+const boolean = lenient(Schema.Boolean)
 
 const rest = [Schema.Record(Schema.String, Schema.Json)] as const
 
 /**
  * A file that was uploaded or that a Step made. `size` is bytes. Files of the store robot carry `asset_id`,
- * `version_id`, `workspace` and `path` (spec.md, "Assembly list entry").
+ * `version_id`, `workspace` and `path` (spec.md, "Assembly list entry"). `original_id` is the upload that the file was
+ * made of; where a Step merged several, the list of them, with null for one that the service does not name.
+ *
+ * A field whose value has another form than its type is left out.
  */
 export const File = Schema.StructWithRest(
   Schema.Struct({
-    id: Schema.optionalKey(Schema.String),
+    id: text,
     name: text,
     field: text,
     basename: text,
@@ -43,7 +47,7 @@ export const File = Schema.StructWithRest(
     sha256: text,
     url: text,
     ssl_url: text,
-    original_id: text,
+    original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
     is_tus_file: boolean,
     tus_upload_url: text,
     thumbhash: text,
@@ -59,7 +63,8 @@ export type File = typeof File.Type
 
 /**
  * What the service knows of one tus upload. A `finished` one is the receipt that the file arrived, even when the
- * upload URL is already gone. `size` and `offset` are bytes.
+ * upload URL is already gone. `size` and `offset` are bytes. A field whose value has another form than its type is left
+ * out: it proves nothing.
  *
  * Beyond the specification.
  */
@@ -70,7 +75,7 @@ export const TusReceipt = Schema.StructWithRest(
     user_meta: Schema.optionalKey(Schema.Json),
     size: number,
     offset: number,
-    finished: Schema.optionalKey(Schema.Boolean),
+    finished: boolean,
     upload_url: text
   }),
   rest
@@ -78,15 +83,19 @@ export const TusReceipt = Schema.StructWithRest(
 export type TusReceipt = typeof TusReceipt.Type
 
 /**
- * The Assembly Status, an open record. `ok` names the state of an Assembly that has not failed; `error` without `ok`
- * is the code of one that has. Use {@link state} to tell them apart.
+ * The Assembly Status, an open record. `ok` names the state of an Assembly that has not failed; `error` is the code of
+ * one that has. Use {@link state} to tell them apart.
+ *
+ * `assembly_id`, `ok` and `error` are held to their types, since they decide. Any other field whose value has another
+ * form than its type is left out, as is an element of `uploads`, `results` and `tus_uploads` that is no object: one odd
+ * field does not make a Status unreadable.
  *
  * Beyond the specification. spec.md names ASSEMBLY_COMPLETED and the `results` only.
  */
 export const Status = Schema.StructWithRest(
   Schema.Struct({
-    ok: text,
-    error: text,
+    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
     message: text,
     assembly_id: AssemblyId,
     assembly_url: text,
@@ -107,28 +116,65 @@ export const Status = Schema.StructWithRest(
     expected_tus_uploads: number,
     started_tus_uploads: number,
     finished_tus_uploads: number,
-    tus_uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(TusReceipt))),
-    uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(File))),
-    results: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Array(File))))
+    tus_uploads: lenient(objects(TusReceipt)),
+    uploads: lenient(objects(File)),
+    results: lenient(objectsByKey(File))
   }),
   rest
 )
 export type Status = typeof Status.Type
 
-/**
- * Where an Assembly stands. `Busy` ones change by themselves, the others never do.
- *
- * Beyond the specification.
- */
-export type State = "Busy" | "Completed" | "Canceled" | "Aborted" | "Failed"
+/** What a Status says of its Assembly. */
+const addresses = ["assembly_url", "assembly_ssl_url"] as const
+
+/** The id in an address such as `https://api2.example.com/assemblies/0123…`; none where it has another form. */
+const idIn = (address: unknown): unknown =>
+  typeof address === "string"
+    ? /^[^?#]*\/assemblies\/([a-f0-9]{32})(?![a-z0-9])/i.exec(address)?.[1]?.toLowerCase()
+    : undefined
 
 /**
- * The state that a Status tells. A status with `error`, or with an `ok` that nobody knows, has failed.
+ * Whether a Status, decoded or as it came, says that it is of another Assembly than `assemblyId`: by its `assembly_id`
+ * (`assemblyId` in older answers), or by an address of its own that names another. What does not say so is not told
+ * apart: an answer without any id is no contradiction.
  *
  * Beyond the specification.
  */
-export const state = (status: Status): State => {
-  switch (status.ok) {
+export const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyId: string): boolean =>
+  [status["assembly_id"], status["assemblyId"], ...addresses.map((key) => idIn(status[key]))].some(
+    (id) => id !== undefined && id !== null && id !== assemblyId
+  )
+
+/**
+ * Where an Assembly stands. `Busy` ones change by themselves; `Completed`, `Canceled`, `Aborted` and `Failed` ones never
+ * do. `Unknown` is a Status that names no state of this list: nothing is known, so ask again.
+ *
+ * Beyond the specification.
+ */
+export type State = "Busy" | "Completed" | "Canceled" | "Aborted" | "Failed" | "Unknown"
+
+/** What tells a state: of a Status, and of an entry of the list. */
+type Standing = Pick<Status, "ok" | "error">
+
+/**
+ * The code of the error that a Status or an entry of the list tells. An empty or null `error` is none.
+ *
+ * Beyond the specification.
+ */
+export const errorCode = ({ error }: Standing): string | undefined =>
+  typeof error === "string" && error !== "" ? error : undefined
+
+/**
+ * The state that a Status, or an entry of the list, tells. An `error` wins over `ok`. Without either, and with an `ok`
+ * that nobody knows, the state is `Unknown`, which is no end.
+ *
+ * Beyond the specification.
+ *
+ * @example Assembly.state({ ok: "ASSEMBLY_COMPLETED" }) // "Completed"
+ */
+export const state = (standing: Standing): State => {
+  if (errorCode(standing) !== undefined) return "Failed"
+  switch (standing.ok) {
     case "ASSEMBLY_UPLOADING":
     case "ASSEMBLY_EXECUTING":
     case "ASSEMBLY_REPLAYING":
@@ -140,8 +186,18 @@ export const state = (status: Status): State => {
     case "REQUEST_ABORTED":
       return "Aborted"
     default:
-      return "Failed"
+      return "Unknown"
   }
+}
+
+/**
+ * Whether a Status tells a definite end, so that the Assembly does not change any more.
+ *
+ * Beyond the specification.
+ */
+export const isOver = (standing: Standing): boolean => {
+  const now = state(standing)
+  return now !== "Busy" && now !== "Unknown"
 }
 
 /**

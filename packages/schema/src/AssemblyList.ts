@@ -4,9 +4,10 @@
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { lenient, orAbsent } from "./internal/lenient.ts"
 import { shortcut } from "./internal/quick.ts"
 import { renamed } from "./internal/struct.ts"
-import { NonNegativeInt, ListDate } from "./Scalar.ts"
+import { FromDate, NonNegativeInt, ToDate } from "./Scalar.ts"
 
 /**
  * The states to list, or `all`.
@@ -25,11 +26,12 @@ export const AssemblyType = Schema.Literals([
 export type AssemblyType = typeof AssemblyType.Type
 
 /**
- * The params of a list request. `pageSize` is Assemblies per request, 1 to 5000.
+ * The params of a list request. `pageSize` is Assemblies per request, 1 to 5000. `fromDate` and `toDate` are sent in
+ * whole seconds: a fraction is rounded down in `fromDate` and up in `toDate`, so that the window never gets smaller.
  *
  * Clause: spec.md, "Retrieve list of Assemblies".
  *
- * @example `{ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), type: "completed" }`
+ * @example `{ fromDate: DateTime.subtract(now, { hours: 1 }), type: "completed" }`
  */
 export const Query = renamed(
   {
@@ -38,8 +40,8 @@ export const Query = renamed(
       Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }, { expected: "an integer of 1 to 5000" }))
     ),
     type: Schema.optionalKey(AssemblyType),
-    fromDate: ListDate,
-    toDate: Schema.optionalKey(ListDate),
+    fromDate: FromDate,
+    toDate: Schema.optionalKey(ToDate),
     keywords: Schema.optionalKey(Schema.Array(Schema.String))
   },
   { pageSize: "pagesize", fromDate: "fromdate", toDate: "todate" }
@@ -51,14 +53,15 @@ export type Query = typeof Query.Type
  */
 export const defaults = { page: 1, pageSize: 50, type: "all", keywords: [] } as const satisfies Partial<Query>
 
-const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
-const Amount = Schema.optionalKey(Schema.NullOr(Schema.Finite))
+const Code = Schema.optionalKey(Schema.NullOr(Schema.String))
+const Text = lenient(Schema.String)
+const Amount = lenient(Schema.Finite)
 
 const named = {
   id: Schema.String,
   created: Schema.String,
-  ok: Text,
-  error: Text,
+  ok: Code,
+  error: Code,
   files: Text,
   region: Text,
   template_id: Text,
@@ -69,7 +72,8 @@ const named = {
 
 /**
  * One Assembly of the list. Beyond the specification, which does not show it: `id` and `created` are always there,
- * everything else may be missing, null or more.
+ * everything else may be missing, null or more. `ok` and `error` are held to their types, since they tell how the
+ * Assembly ended (`Assembly.state`); another field whose value has another form than its type is left out.
  */
 export const Entry = Schema.StructWithRest(Schema.Struct(named), [Schema.Record(Schema.String, Schema.Json)])
 export type Entry = typeof Entry.Type
@@ -82,6 +86,7 @@ const fits = (field: Schema.Top | undefined, value: unknown): boolean => {
   switch (field) {
     case Schema.String:
       return typeof value === "string"
+    case Code:
     case Text:
       return value === null || typeof value === "string"
     case Amount:
@@ -105,7 +110,7 @@ const isExactEntry = (input: unknown): boolean =>
  */
 export const Page = Schema.Struct({
   items: Schema.Array(shortcut(Entry, isExactEntry)),
-  count: Schema.optionalKey(NonNegativeInt)
+  count: orAbsent(NonNegativeInt)
 })
 export type Page = typeof Page.Type
 

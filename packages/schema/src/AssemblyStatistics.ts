@@ -168,7 +168,7 @@ export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
  *
  * Clause: spec.md, "Retrieve Assembly statistics", "no other keys are accepted".
  *
- * @example `{ region: "all", since: "2026-01-01T00:00:00Z", templateId: "all" }`
+ * @example `{ region: "all", since: DateTime.subtract(now, { days: 7 }), templateId: "all" }`
  */
 export const Query = closed(
   { region: NonEmptyString, since: Since, templateId: TemplateId },

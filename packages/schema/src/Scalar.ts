@@ -5,7 +5,7 @@ import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 
 // Each in a module of its own, so that a bundle holds only what its operations use.
-export { ListDate } from "./internal/listDate.ts"
+export { FromDate, ToDate } from "./internal/listDate.ts"
 export { ByteSize, PixelSize } from "./internal/size.ts"
 export { IsoDateTime, Timestamp } from "./internal/timestamp.ts"
 

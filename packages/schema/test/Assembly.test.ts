@@ -39,6 +39,88 @@ describe("Status", () => {
     }
   })
 
+  it("has failed where it tells an error, whatever ok says", () => {
+    for (const ok of ["ASSEMBLY_COMPLETED", "ASSEMBLY_EXECUTING", "ASSEMBLY_CANCELED", "X", "", null]) {
+      assert.strictEqual(Assembly.state(decode({ assembly_id, ok, error: "X" })), "Failed")
+    }
+  })
+
+  it("has ended only where it names an end", () => {
+    const nothing = [{}, { ok: null }, { ok: "" }, { ok: "ASSEMBLY_NEW_STATE" }, { ok: "toString" }]
+    for (const standing of nothing) {
+      for (const error of [{}, { error: null }, { error: "" }]) {
+        const status = decode({ assembly_id, ...standing, ...error })
+        assert.deepStrictEqual([Assembly.state(status), Assembly.isOver(status)], ["Unknown", false])
+      }
+    }
+    assert.isFalse(Assembly.isOver({ ok: "ASSEMBLY_REPLAYING" }))
+    for (const ok of ["ASSEMBLY_COMPLETED", "ASSEMBLY_CANCELED", "REQUEST_ABORTED"]) {
+      for (const error of [null, ""]) assert.isTrue(Assembly.isOver({ ok, error }))
+    }
+    assert.isTrue(Assembly.isOver({ error: "X" }))
+  })
+
+  it("is readable with an odd optional field, which is left out", () => {
+    const file = { id: "f", name: 5, size: "12", original_id: [1], meta: { width: 5 } }
+    const status = decode({
+      assembly_id,
+      ok: "ASSEMBLY_COMPLETED",
+      region: 5,
+      bytes_expected: "12",
+      start_date: { year: 2026 },
+      template_id: "t",
+      uploads: {},
+      tus_uploads: [{ filename: "a", finished: "true", size: null, offset: 12 }, null],
+      results: { thumbs: [file, "x"], other: null },
+      more: [1]
+    })
+    assert.deepStrictEqual(status as object, {
+      assembly_id,
+      ok: "ASSEMBLY_COMPLETED",
+      template_id: "t",
+      tus_uploads: [{ filename: "a", size: null, offset: 12 }],
+      results: { thumbs: [{ id: "f", meta: { width: 5 } }] },
+      more: [1]
+    })
+  })
+
+  it("is not readable where an odd field decides", () => {
+    assert.deepStrictEqual(onDecode(Assembly.Status, { assembly_id, ok: 5 }), ["ok: Expected string | null"])
+    const error = { code: "X" }
+    assert.deepStrictEqual(onDecode(Assembly.Status, { assembly_id, ok: "ASSEMBLY_COMPLETED", error }), [
+      "error: Expected string | null"
+    ])
+    assert.deepStrictEqual(onDecode(Assembly.Status, { assembly_id: null }), ["assembly_id: Expected string"])
+  })
+
+  it("has files that were made of one file or of several", () => {
+    for (const original_id of ["a", ["a", "b"], ["a", null], [], null]) {
+      assert.deepStrictEqual(decode({ assembly_id, uploads: [{ original_id }] }).uploads as object, [{ original_id }])
+    }
+  })
+
+  it("is of another Assembly where its id or an address of its own says so", () => {
+    const other = "f".repeat(32)
+    const at = (id: string) => `https://api2.example.com/assemblies/${id}`
+    const same = [
+      {},
+      { assembly_id },
+      { assembly_id: null },
+      { assembly_url: at(assembly_id), assembly_ssl_url: `${at(assembly_id).toUpperCase()}?x=/assemblies/${other}` },
+      { assembly_ssl_url: "https://api2.example.com/assemblies/other" },
+      { assembly_ssl_url: `https://api2.example.com/files/${other}`, parent_id: other }
+    ]
+    const strange = [
+      { assembly_id: other },
+      { assembly_id, assembly_ssl_url: at(other) },
+      { assembly_url: `${at(other)}?x=1` },
+      { assemblyId: other },
+      { assembly_id: 5 }
+    ]
+    for (const status of same) assert.isFalse(Assembly.isOfAnother(status, assembly_id), JSON.stringify(status))
+    for (const status of strange) assert.isTrue(Assembly.isOfAnother(status, assembly_id), JSON.stringify(status))
+  })
+
   it("has results that carry workspace, asset_id, version_id and path of stored files", () => {
     const file = { id: "f", workspace: "w", asset_id: "a", version_id: "v", path: "/a", more: 1 }
     const status = decode({ assembly_id, results: { stored: [file] } })

@@ -33,6 +33,14 @@ describe("Query", () => {
     ])
   })
 
+  it("has dates in whole seconds, with the window rounded to the outside", () => {
+    const moment = DateTime.makeUnsafe("2026-01-01T10:00:00.250Z")
+    assert.deepStrictEqual(encode({ fromDate: moment, toDate: moment }), {
+      fromdate: "2026-01-01 10:00:00",
+      todate: "2026-01-01 10:00:01"
+    })
+  })
+
   it("has an integer as page", () => {
     assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, page: 1.5 }), ["page: Expected an integer"])
     assert.deepStrictEqual(onEncode(AssemblyList.Query, { fromDate, page: 7 }), [])
@@ -117,6 +125,14 @@ describe("Listing", () => {
       assert.deepStrictEqual(page.items, [yield* Schema.decodeUnknownEffect(AssemblyList.Entry)(listed)])
     })
   )
+
+  it("is readable with an odd optional field, which is left out", () => {
+    const odd = { ...entry, region: 5, bytes_received: "12", files: ["a"], more: 1 }
+    assert.deepStrictEqual(decode({ items: [odd, entry], count: "two" }) as object, {
+      items: [{ ...entry, more: 1 }, entry]
+    })
+    assert.deepStrictEqual(decode([odd]) as object, { items: [{ ...entry, more: 1 }] })
+  })
 
   it("names the place of what is wrong in an entry", () => {
     assert.deepStrictEqual(

@@ -120,22 +120,42 @@ describe("Timestamp", () => {
   })
 })
 
-describe("ListDate", () => {
-  it.effect.prop("loses nothing between DateTime and text", [Schema.toType(Scalar.ListDate)], ([date]) =>
-    Effect.sync(() => {
-      const text = Schema.encodeSync(Scalar.ListDate)(date)
-      assert.match(text, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
-      assert.isTrue(DateTime.Equivalence(Schema.decodeUnknownSync(Scalar.ListDate)(text), date))
-    })
-  )
+describe("FromDate and ToDate", () => {
+  const both = { FromDate: Scalar.FromDate, ToDate: Scalar.ToDate }
+  const encode = (schema: typeof Scalar.FromDate, date: string) => Schema.encodeSync(schema)(DateTime.makeUnsafe(date))
 
-  it("refuses a fraction of a second instead of dropping it", () => {
-    assert.deepStrictEqual(onEncode(Scalar.ListDate, DateTime.makeUnsafe("2026-01-01T10:00:00.500Z")), [
-      "Expected a UTC date-time in whole seconds (round it first), years 0000 to 9999"
+  for (const [name, schema] of Object.entries(both)) {
+    it.effect.prop(
+      `${name} loses nothing between a DateTime in whole seconds and text`,
+      [Schema.toType(schema)],
+      ([date]) =>
+        Effect.sync(() => {
+          const text = Schema.encodeSync(schema)(date)
+          assert.match(text, /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
+          assert.isTrue(DateTime.Equivalence(Schema.decodeUnknownSync(schema)(text), date))
+        })
+    )
+  }
+
+  it("round a fraction of a second down and up, so that nothing of the window is left out", () => {
+    for (const date of ["2026-01-01T10:00:00.001Z", "2026-01-01T10:00:00.500Z", "2026-01-01T10:00:00.999Z"]) {
+      assert.strictEqual(encode(Scalar.FromDate, date), "2026-01-01 10:00:00")
+      assert.strictEqual(encode(Scalar.ToDate, date), "2026-01-01 10:00:01")
+    }
+    assert.strictEqual(encode(Scalar.FromDate, "1969-12-31T23:59:58.500Z"), "1969-12-31 23:59:58")
+    assert.strictEqual(encode(Scalar.ToDate, "2026-12-31T23:59:59.001Z"), "2027-01-01 00:00:00")
+  })
+
+  it("stay in the years 0000 to 9999 when rounded", () => {
+    const last = DateTime.makeUnsafe("9999-12-31T23:59:59.500Z")
+    assert.strictEqual(Schema.encodeSync(Scalar.FromDate)(last), "9999-12-31 23:59:59")
+    assert.deepStrictEqual(onEncode(Scalar.ToDate, last), ["Expected a UTC date-time, years 0000 to 9999"])
+    assert.deepStrictEqual(onEncode(Scalar.FromDate, DateTime.makeUnsafe(-62_167_219_200_001)), [
+      "Expected a UTC date-time, years 0000 to 9999"
     ])
   })
 
-  it("is a date-time of the calendar in the form Y-m-d H:i:s", () => {
+  it("are a date-time of the calendar in the form Y-m-d H:i:s", () => {
     const valid = ["2026-01-01 00:00:00", "2024-02-29 23:59:59", "0000-01-01 00:00:00", "9999-12-31 23:59:59"]
     const invalid = [
       "2026-02-29 00:00:00",
@@ -147,7 +167,7 @@ describe("ListDate", () => {
       "2026-1-1 10:00:00",
       " 2026-01-01 10:00:00"
     ]
-    assert.deepStrictEqual(accepted(Scalar.ListDate, [...valid, ...invalid]), valid)
+    for (const schema of Object.values(both)) assert.deepStrictEqual(accepted(schema, [...valid, ...invalid]), valid)
   })
 })
 

@@ -22,7 +22,7 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
         wait: Option.some(error.retryAfter)
       }
     case "TokenUnavailable":
-      return Response.withoutWait(new ApiError.TransportFailure({ ...subject, problem: error.message }))
+      return Response.withoutWait(new ApiError.TransportFailure({ ...subject, problem: error.message, sent: "no" }))
     case "UnexpectedTokenResponse":
       return Response.withoutWait(
         new ApiError.UnexpectedResponse({

@@ -4,25 +4,30 @@ import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as ApiError from "../ApiError.ts"
 
-/** How an Assembly that is not busy any more ended: its Status when it completed, else the error for the way it did. */
-export const outcome = (
-  status: Assembly.Status
-): Effect.Effect<Assembly.Status, ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted> => {
-  const ending = {
-    assemblyId: status.assembly_id,
-    code: status.error ?? status.ok ?? "",
-    message: status.message ?? status.error ?? status.ok ?? ""
-  }
+type Ended = Effect.Effect<
+  Assembly.Status,
+  ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted
+>
+
+/**
+ * How an Assembly ended: its Status when it completed, else the error for the way it did. None while no definite end is
+ * told.
+ */
+const ending = (status: Assembly.Status): Ended | undefined => {
+  const code = Assembly.errorCode(status) ?? status.ok ?? ""
+  const details = { assemblyId: status.assembly_id, code, message: status.message ?? code }
   switch (Assembly.state(status)) {
     case "Busy":
+    case "Unknown":
+      return undefined
     case "Completed":
       return Effect.succeed(status)
     case "Canceled":
-      return Effect.fail(new ApiError.AssemblyCanceled(ending))
+      return Effect.fail(new ApiError.AssemblyCanceled(details))
     case "Aborted":
-      return Effect.fail(new ApiError.AssemblyAborted(ending))
+      return Effect.fail(new ApiError.AssemblyAborted(details))
     case "Failed":
-      return Effect.fail(new ApiError.AssemblyFailed(ending))
+      return Effect.fail(new ApiError.AssemblyFailed(details))
   }
 }
 
@@ -58,16 +63,14 @@ export const patiently = <E, R>(
   return go(0)
 }
 
-/** Reads until the Assembly is not busy any more. */
-export const poll = <E, R>(
-  read: Effect.Effect<Assembly.Status, E, R>,
-  pace: Pace
-): Effect.Effect<Assembly.Status, E, R> => {
-  const go = (reading: number): Effect.Effect<Assembly.Status, E, R> =>
-    Effect.flatMap(read, (status) =>
-      Assembly.state(status) === "Busy"
+/** Reads until the Status tells a definite end, and answers how it ended. */
+export const poll = <E, R>(read: Effect.Effect<Assembly.Status, E, R>, pace: Pace): Effect.Effect<Ended, E, R> => {
+  const go = (reading: number): Effect.Effect<Ended, E, R> =>
+    Effect.flatMap(read, (status) => {
+      const ended = ending(status)
+      return ended === undefined
         ? pause(pace, reading).pipe(Effect.flatMap(Effect.sleep), Effect.andThen(Effect.suspend(() => go(reading + 1))))
-        : Effect.succeed(status)
-    )
+        : Effect.succeed(ended)
+    })
   return go(0)
 }

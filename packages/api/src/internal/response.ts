@@ -1,10 +1,12 @@
 import * as AuthTransport from "@assembly-effect/auth/Transport"
 import * as Wait from "@assembly-effect/auth/Wait"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
@@ -49,6 +51,9 @@ const textOf = (body: unknown, key: string): string | undefined => {
   return typeof value === "string" ? value : undefined
 }
 
+/** The code of an error object; an empty or null `error` is none. */
+const codeOf = (body: unknown): string | undefined => textOf(body, "error") || undefined
+
 /** The codes that are about the request; an Assembly never fails with one. */
 const isAboutRequest = (code: string): boolean =>
   ServiceError.rateLimitCodes.has(code) || ServiceError.authenticationCodes.has(code)
@@ -58,13 +63,14 @@ const isAboutRequest = (code: string): boolean =>
  * also that of an Assembly that failed, which comes with its error code and sometimes under 4xx.
  */
 const isAnswer = (operation: Operation.Any, status: number, body: unknown): boolean => {
-  const code = textOf(body, "error")
+  const code = codeOf(body)
   if (code === undefined || operation.answers === "result") return AuthTransport.isSuccess(status) && code === undefined
   return status !== 429 && status < 500 && !isAboutRequest(code) && textOf(body, "assembly_id") !== undefined
 }
 
 const toDetails = (error: ServiceError.ErrorObject, status: number, subject: Transport.Subject): ApiError.Details => {
-  const assemblyId = error.assembly_id ?? subject.assemblyId
+  // Who asks again with this id must not come upon a stranger's Assembly.
+  const assemblyId = subject.assemblyId ?? error.assembly_id
   return {
     code: error.error ?? "",
     status,
@@ -145,6 +151,23 @@ const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): 
 }
 
 /**
+ * The Status in an answer, as far as it is of the Assembly that the operation is about. One without an id, which says
+ * how it stands and contradicts nothing, is of that Assembly.
+ */
+const statusIn = (answered: Answered, body: unknown): Effect.Effect<unknown, Failed> => {
+  const { assemblyId } = answered.subject
+  if (answered.operation.answers !== "assemblyStatus" || assemblyId === undefined || !Predicate.isObject(body)) {
+    return Effect.succeed(body)
+  }
+  if (Assembly.isOfAnother(body, assemblyId)) {
+    // Nothing of it is repeated: the id of an Assembly is a capability.
+    return Effect.fail(withoutWait(unexpected(answered, "the Status of another Assembly", "")))
+  }
+  const isWithoutId = body["assembly_id"] === undefined || body["assembly_id"] === null
+  return Effect.succeed(isWithoutId && textOf(body, "ok") !== undefined ? { ...body, assembly_id: assemblyId } : body)
+}
+
+/**
  * The second half of an operation: answer → success or error. JSON is read whatever the content type says, since the
  * service may serve it as text/plain (spec.md, "Endpoints").
  */
@@ -154,7 +177,9 @@ export const decoder = (operation: Operation.Any, options: { readonly maxBytes: 
   const decode = (answered: Answered, text: string): Effect.Effect<unknown, Failed> => {
     const body = AuthTransport.parseJson(text)
     return Option.isSome(body) && isAnswer(operation, answered.response.status, body.value)
-      ? Effect.mapError(decodeSuccess(body.value), (issue) => malformed(answered, text, issue))
+      ? Effect.flatMap(statusIn(answered, body.value), (value) =>
+          Effect.mapError(decodeSuccess(value), (issue) => malformed(answered, text, issue))
+        )
       : toFailed(answered, text, body)
   }
 

@@ -7,6 +7,16 @@ import * as Transport from "../Transport.ts"
 
 const subject = { operation: "Assemblies.watch" }
 
+/** The error of a stream that tells of another Assembly. What it told is not repeated: an id is a capability. */
+export const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
+  new ApiError.UnexpectedResponse({
+    ...subject,
+    assemblyId,
+    status: 200,
+    problem: "an update stream of another Assembly",
+    excerpt: ""
+  })
+
 /** The text of an update stream as it comes; neither credential nor redirect. */
 export const read = (
   open: NonNullable<AssemblyClient["Service"]["open"]>,

@@ -1,3 +1,4 @@
+import * as AuthTransport from "@assembly-effect/auth/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -7,13 +8,16 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
+import * as Predicate from "effect/Predicate"
+import type * as ApiError from "../ApiError.ts"
 import type { AssemblyClient } from "../AssemblyClient.ts"
 import * as ServiceUrl from "../ServiceUrl.ts"
 import * as Completion from "./completion.ts"
 import * as Updates from "./updates.ts"
 
-/** How the Status is read, and how the address of its update stream. */
+/** Which Assembly, how its Status is read, and how the address of its update stream. */
 export interface Access<E, R> {
+  readonly assemblyId: Assembly.AssemblyId
   readonly read: Effect.Effect<Assembly.Status, E, R>
   readonly open: AssemblyClient["Service"]["open"]
 }
@@ -30,23 +34,37 @@ const maxEventSize = 1024 * 1024
 /** Between two connections; the pace of polling goes on meanwhile. */
 const reconnect: Completion.Pace = { first: Duration.seconds(1), max: Duration.seconds(30) }
 
-/** What the connection to the update stream and the readings share. */
+/** What the connection to the update stream and the readings share. `changed` fails when the stream is a stranger's. */
 interface Signals {
-  readonly changed: Queue.Queue<void>
+  readonly changed: Queue.Queue<void, ApiError.UnexpectedResponse>
   readonly connected: Ref.Ref<boolean>
 }
+
+/** Whether the data of an event is about another Assembly. Most events are bare words, or files. */
+const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
+  Option.exists(
+    AuthTransport.parseJson(data),
+    (value) => Predicate.isObject(value) && Assembly.isOfAnother(value, assemblyId)
+  )
 
 /**
  * Turns events into signals: what an event says is not trusted to be complete, the Status is read again instead. A
  * connection is a signal too, since anything may have happened before it. Answers whether any event came.
  */
-const listen = (text: Stream.Stream<string, { readonly _tag: string }>, signals: Signals): Effect.Effect<boolean> =>
+const listen = (
+  text: Stream.Stream<string, { readonly _tag: string }>,
+  assemblyId: Assembly.AssemblyId,
+  signals: Signals
+): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     let events = 0
     let eventful = false
+    let strange = false
     const parser = Sse.makeParser(
       (event) => {
-        if (event._tag === "Event") events++
+        if (event._tag !== "Event") return
+        events++
+        strange ||= isOfAnother(event.data, assemblyId)
       },
       { maxEventSize, dispatchEmptyNamedEvents: true }
     )
@@ -55,6 +73,7 @@ const listen = (text: Stream.Stream<string, { readonly _tag: string }>, signals:
       Stream.runForEach((piece) => {
         events = 0
         parser.feed(piece)
+        if (strange) return Effect.asVoid(Queue.fail(signals.changed, Updates.ofAnother(assemblyId)))
         if (events === 0) return Effect.void
         eventful = true
         return Effect.asVoid(Queue.offer(signals.changed, undefined))
@@ -72,14 +91,15 @@ const listen = (text: Stream.Stream<string, { readonly _tag: string }>, signals:
  */
 const keepListening = (
   text: Stream.Stream<string, { readonly _tag: string }>,
+  assemblyId: Assembly.AssemblyId,
   signals: Signals,
   fruitless = 0
 ): Effect.Effect<never> =>
-  Effect.flatMap(listen(text, signals), (eventful) => {
+  Effect.flatMap(listen(text, assemblyId, signals), (eventful) => {
     const connection = eventful ? 0 : fruitless
     return Completion.pause(reconnect, connection).pipe(
       Effect.flatMap(Effect.sleep),
-      Effect.andThen(Effect.suspend(() => keepListening(text, signals, connection + 1)))
+      Effect.andThen(Effect.suspend(() => keepListening(text, assemblyId, signals, connection + 1)))
     )
   })
 
@@ -96,20 +116,25 @@ const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Complet
   yield* Queue.take(signals.changed).pipe(Effect.andThen(Effect.sleep(settle)), Effect.timeoutOption(longest))
 })
 
-/** The Status of an Assembly each time it has changed, the last time when it is not busy any more. */
+/** The Status of an Assembly each time it has changed, the last time when it tells a definite end. */
 export const watch = <E, R>(
-  { open, read }: Access<E, R>,
+  { assemblyId, open, read }: Access<E, R>,
   pace: Completion.Pace
-): Stream.Stream<Assembly.Status, E, R> =>
+): Stream.Stream<Assembly.Status, E | ApiError.UnexpectedResponse, R> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const signals: Signals = { changed: yield* Queue.sliding<void>(1), connected: yield* Ref.make(false) }
+      const signals: Signals = {
+        changed: yield* Queue.sliding<void, ApiError.UnexpectedResponse>(1),
+        connected: yield* Ref.make(false)
+      }
       const first = yield* read
       const url = ServiceUrl.make(first.update_stream_url)
-      if (open !== undefined && Option.isSome(url) && Assembly.state(first) === "Busy") {
-        yield* Effect.forkScoped(keepListening(Updates.read(open, url.value), signals))
+      if (open !== undefined && Option.isSome(url) && !Assembly.isOver(first)) {
+        yield* Effect.forkScoped(keepListening(Updates.read(open, url.value), assemblyId, signals))
       }
-      const later = Stream.unfold<Reading, Assembly.Status, E, R>({ status: first, unchanged: 0 }, (last) =>
+      const later = Stream.unfold<Reading, Assembly.Status, E | ApiError.UnexpectedResponse, R>(
+        { status: first, unchanged: 0 },
+        (last) =>
         nextReading(signals, pace, last.unchanged).pipe(
           Effect.andThen(read),
           Effect.map((status) => {
@@ -119,9 +144,6 @@ export const watch = <E, R>(
           })
         )
       )
-      return Stream.concat(Stream.succeed(first), later).pipe(
-        Stream.takeUntil((status) => Assembly.state(status) !== "Busy"),
-        Stream.changes
-      )
+      return Stream.concat(Stream.succeed(first), later).pipe(Stream.takeUntil(Assembly.isOver), Stream.changes)
     })
   )

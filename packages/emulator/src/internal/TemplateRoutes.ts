@@ -110,8 +110,8 @@ const List = Operation.make({
     pagesize: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }))),
     sort: Schema.optionalKey(Schema.Literals(["created", "id", "last_used", "modified", "name"])),
     order: Schema.optionalKey(Schema.Literals(["asc", "desc"])),
-    fromdate: Schema.optionalKey(Scalar.ListDate),
-    todate: Schema.optionalKey(Scalar.ListDate),
+    fromdate: Schema.optionalKey(Scalar.FromDate),
+    todate: Schema.optionalKey(Scalar.ToDate),
     keywords: Schema.optionalKey(Schema.Array(Schema.String)),
     // There are none here, so each of these lists the same.
     include_builtin: Schema.optionalKey(

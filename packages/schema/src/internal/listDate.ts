@@ -11,21 +11,24 @@ import * as SchemaIssue from "effect/SchemaIssue"
 const minSecond = -62_167_219_200
 const maxSecond = 253_402_300_799
 
-const isUtcSecond = (u: unknown): u is DateTime.Utc =>
-  DateTime.isDateTime(u) &&
-  DateTime.isUtc(u) &&
-  u.epochMilliseconds % 1000 === 0 &&
-  u.epochMilliseconds >= minSecond * 1000 &&
-  u.epochMilliseconds <= maxSecond * 1000
+type Round = (seconds: number) => number
 
-const UtcSecond = Schema.declare<DateTime.Utc>(isUtcSecond, {
-  expected: "a UTC date-time in whole seconds (round it first), years 0000 to 9999",
-  toCodecArbitrary: () =>
-    Schema.link<DateTime.Utc>()(Schema.Int.check(Schema.isBetween({ minimum: minSecond, maximum: maxSecond })), {
-      decode: SchemaGetter.transform((second) => DateTime.makeUnsafe(second * 1000)),
-      encode: SchemaGetter.transform((date) => date.epochMilliseconds / 1000)
-    })
-})
+const isInRange = (date: unknown, round: Round): date is DateTime.Utc => {
+  if (!DateTime.isDateTime(date) || !DateTime.isUtc(date)) return false
+  const second = round(date.epochMilliseconds / 1000)
+  return second >= minSecond && second <= maxSecond
+}
+
+/** A UTC date-time that is in the years 0000 to 9999 once it is rounded. Whole seconds are generated. */
+const moment = (round: Round) =>
+  Schema.declare<DateTime.Utc>((u): u is DateTime.Utc => isInRange(u, round), {
+    expected: "a UTC date-time, years 0000 to 9999",
+    toCodecArbitrary: () =>
+      Schema.link<DateTime.Utc>()(Schema.Int.check(Schema.isBetween({ minimum: minSecond, maximum: maxSecond })), {
+        decode: SchemaGetter.transform((second) => DateTime.makeUnsafe(second * 1000)),
+        encode: SchemaGetter.transform((date) => round(date.epochMilliseconds / 1000))
+      })
+  })
 
 const parseListDate = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> => {
   const iso = `${text.replace(" ", "T")}.000Z`
@@ -35,18 +38,31 @@ const parseListDate = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Is
     : Effect.fail(new SchemaIssue.InvalidValue({ expected: "a day of the calendar" }, text))
 }
 
+const toText = (second: number): string =>
+  DateTime.formatIso(DateTime.makeUnsafe(second * 1000))
+    .slice(0, 19)
+    .replace("T", " ")
+
+const listDate = (round: Round) =>
+  Schema.String.check(
+    Schema.isPattern(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/u, { expected: "a date-time as Y-m-d H:i:s" })
+  ).pipe(
+    Schema.decodeTo(moment(round), {
+      decode: SchemaGetter.transformEffect(parseListDate),
+      encode: SchemaGetter.transform((date) => toText(round(date.epochMilliseconds / 1000)))
+    })
+  )
+
 /**
- * A UTC date-time in whole seconds, written `Y-m-d H:i:s` (spec.md, "Retrieve list of Assemblies").
+ * The moment from which is listed: a UTC date-time, written `Y-m-d H:i:s` (spec.md, "Retrieve list of Assemblies").
  *
- * A fraction of a second has no place in the text, so it is refused instead of dropped.
+ * The text has whole seconds, so a fraction is rounded down to the second: nothing of the window is left out.
  *
  * @example `2026-01-01 10:00:00`
  */
-export const ListDate = Schema.String.check(
-  Schema.isPattern(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/u, { expected: "a date-time as Y-m-d H:i:s" })
-).pipe(
-  Schema.decodeTo(UtcSecond, {
-    decode: SchemaGetter.transformEffect(parseListDate),
-    encode: SchemaGetter.transform((date) => DateTime.formatIso(date).slice(0, 19).replace("T", " "))
-  })
-)
+export const FromDate = listDate(Math.floor)
+
+/**
+ * The moment up to which is listed, as {@link FromDate}; a fraction of a second is rounded up to the next one.
+ */
+export const ToDate = listDate(Math.ceil)

@@ -5,6 +5,7 @@ import * as Redacted from "effect/Redacted"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as ServiceUrl from "../../ServiceUrl.ts"
+import * as Lost from "../lost.ts"
 import { get } from "./get.ts"
 
 /**
@@ -25,7 +26,7 @@ export const Cancel = Operation.make({
   answers: "assemblyStatus",
   success: Assembly.Status,
   errors: {},
-  retry: "safe"
+  retry: []
 })
 
 /** The address that a Status names for its own Assembly. */
@@ -34,12 +35,33 @@ const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId) =>
     new URL(Redacted.value(url)).pathname.endsWith(`/assemblies/${assemblyId}`)
   )
 
+/** Whether a failure leaves open how the Assembly stands: a lost answer, or an address that does not know it any more. */
+const isOpen = (error: Operation.Failure<typeof Cancel>): boolean =>
+  Lost.isLost(error) || ("status" in error && (error.status === 404 || error.status === 410))
+
+/** One DELETE; where its failure leaves open what happened, a reading of the Status comes with it. */
+const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId: Assembly.AssemblyId) {
+  const client = yield* AssemblyClient
+  const at = Option.getOrUndefined(addressOf(status, assemblyId))
+  return yield* client.run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at }).pipe(
+    Effect.map((answer) => ({ answer, lost: undefined })),
+    Effect.catchIf(isOpen, (lost) =>
+      Effect.mapBoth(get(assemblyId), { onSuccess: (answer) => ({ answer, lost }), onFailure: () => lost })
+    )
+  )
+})
+
 /**
  * Cancels an Assembly and answers its Status then, which is not "canceled" when it was over before. The request goes to
  * the `assembly_ssl_url` of the Status, which is read first, and to the base URL where that is missing or unsafe.
+ *
+ * It is not repeated blindly. When its answer is lost, or is 404 or 410, the Status is read: that of an Assembly that is
+ * over is the answer. One that still goes on was not reached, and is asked once more; the error stands when that does not
+ * help either, or when the Status cannot be read.
  */
 export const cancel = Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
-  const client = yield* AssemblyClient
-  const at = addressOf(yield* get(assemblyId), assemblyId)
-  return yield* client.run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at: Option.getOrUndefined(at) })
+  const first = yield* attempt(yield* get(assemblyId), assemblyId)
+  if (first.lost === undefined || Assembly.isOver(first.answer)) return first.answer
+  const second = yield* attempt(first.answer, assemblyId)
+  return second.lost === undefined || Assembly.isOver(second.answer) ? second.answer : yield* Effect.fail(second.lost)
 })

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
+import * as Lost from "../lost.ts"
 import { get } from "./get.ts"
 
 /** `POST /assemblies/:assemblyId`. Beyond the specification, which names the operation only. */
@@ -36,18 +37,19 @@ const randomId = SecureRandom.SecureRandom.use((random) => random.randomBytes(16
   Effect.provide(SecureRandom.layerWebCrypto)
 )
 
-/** Whether the failure of a creation leaves open what the service did. */
-const isLost = (error: Operation.Failure<typeof Create>): boolean =>
-  error._tag === "TransportFailure" ||
-  error._tag === "TimedOut" ||
-  (error._tag === "UnexpectedResponse" && (error.status >= 500 || (error.status >= 200 && error.status < 300)))
+/**
+ * Whether to ask for the Assembly after a failure. A conflict says nothing about an id that only we can know; one that
+ * the caller chose is taken then, maybe by a stranger's Assembly.
+ */
+const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): boolean =>
+  Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)
 
 /**
  * Creates an Assembly under an id of our own choice, drawn from a cryptographic source: an id alone reads the status.
  *
- * When the answer is lost, the id decides: if the service knows the Assembly, its Status is the answer, else the error
- * stands. It carries the `assemblyId`, as every error of this operation does, so that a caller can ask again later. The
- * creation itself is repeated only after a rate limit.
+ * When the answer is lost, or its status leaves open what was done (5xx but 501, whatever the body says), the id decides:
+ * if the service knows the Assembly, its Status is the answer, else the error stands. It carries the `assemblyId`, as every error of this operation does, so that a caller can ask again later. The
+ * creation itself is repeated only after a rate limit, and when nothing of the request has left.
  *
  * @example
  * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })
@@ -61,5 +63,10 @@ export const create = Effect.fnUntraced(function* (options: CreateOptions) {
       params,
       fields: numExpectedUploadFiles === undefined ? {} : { numExpectedUploadFiles }
     })
-    .pipe(Effect.catchIf(isLost, (error) => Effect.mapError(get(assemblyId), () => error)))
+    .pipe(
+      Effect.catchIf(
+        (error) => isOpen(error, options.assemblyId === undefined),
+        (error) => Effect.mapError(get(assemblyId), () => error)
+      )
+    )
 })

@@ -56,8 +56,9 @@ const readingOf = (assemblyId: Assembly.AssemblyId, options: FollowOptions) =>
 
 /**
  * Waits until an Assembly has completed, by reading its Status again and again. An Assembly that ends in another way is
- * `AssemblyFailed`, `AssemblyCanceled` or `AssemblyAborted`. Rate limits are waited for, up to `maxWait` each. When the
- * whole wait takes longer than `timeout`, the error is `TimedOut`.
+ * `AssemblyFailed`, `AssemblyCanceled` or `AssemblyAborted`. A Status that tells no definite end (`Unknown`, see
+ * `Assembly.state`) is read again. Rate limits are waited for, up to `maxWait` each. When the whole wait takes longer
+ * than `timeout`, the error is `TimedOut`.
  *
  * @example Assemblies.awaitCompletion(assemblyId, { timeout: "10 minutes" })
  */
@@ -67,13 +68,13 @@ export const awaitCompletion = Effect.fnUntraced(function* (
 ) {
   yield* checkAwaitOptions(options)
   const after = Duration.fromInputUnsafe(options.timeout ?? "1 hour")
-  const status = yield* Completion.poll(readingOf(assemblyId, options), paceOf(options)).pipe(
+  const ended = yield* Completion.poll(readingOf(assemblyId, options), paceOf(options)).pipe(
     Effect.timeoutOrElse({
       duration: after,
       orElse: () => Effect.fail(new ApiError.TimedOut({ operation: "Assemblies.awaitCompletion", assemblyId, after }))
     })
   )
-  return yield* Completion.outcome(status)
+  return yield* ended
 })
 
 /**
@@ -82,13 +83,13 @@ export const awaitCompletion = Effect.fnUntraced(function* (
  * Where the Status names an update stream (`update_stream_url`), its events say when to read again, and a reading every
  * 30 seconds finds what they do not tell; without one, or while it is broken, the Status is polled, after each change
  * from `interval` on again. A broken update stream never fails the watch, and rate limits are waited for, up to `maxWait`
- * each.
+ * each. One that tells of another Assembly does fail it (`UnexpectedResponse`), as the Status of another Assembly does.
  */
 export const watch = (assemblyId: Assembly.AssemblyId, options: FollowOptions = {}) =>
   Stream.unwrap(
     Effect.gen(function* () {
       yield* check("Assemblies.watch", options)
       const { open } = yield* AssemblyClient
-      return Watch.watch({ open, read: readingOf(assemblyId, options) }, paceOf(options))
+      return Watch.watch({ assemblyId, open, read: readingOf(assemblyId, options) }, paceOf(options))
     })
   )

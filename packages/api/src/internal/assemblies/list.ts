@@ -24,9 +24,13 @@ export const List = Operation.make({
 })
 
 /**
- * One page of the Assemblies created after a moment, newest first.
+ * One page of the Assemblies created after a moment, newest first. The service counts in whole seconds: a fraction is
+ * rounded down in `fromDate` and up in `toDate`.
  *
- * @example Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), pageSize: 100 })
+ * @example
+ * Effect.flatMap(DateTime.now, (now) =>
+ *   Assemblies.list({ fromDate: DateTime.subtract(now, { hours: 1 }), pageSize: 100 })
+ * )
  */
 export const list = (query: AssemblyList.Query) =>
   AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
@@ -47,8 +51,10 @@ export const listPages = (query: AssemblyList.Query) => Pages.walk(query, list)
  * The entries of all pages, newest first, each once; see {@link listPages}. Holds two pages in memory.
  *
  * @example
- * Assemblies.listAll({ fromDate, type: "failed", pageSize: 500 }).pipe(
- *   Stream.runForEach((entry) => Console.log(entry.id))
+ * Effect.flatMap(DateTime.now, (now) =>
+ *   Assemblies.listAll({ fromDate: DateTime.subtract(now, { days: 7 }), type: "failed", pageSize: 500 }).pipe(
+ *     Stream.runForEach((entry) => Console.log(entry.id))
+ *   )
  * )
  */
 export const listAll = (query: AssemblyList.Query) =>

@@ -33,7 +33,10 @@ export const Statistics = Operation.make({
  * A `since` more than 91 days ago, as a `DateTime` or an ISO 8601 text with its offset, is `InvalidRequest` and is not
  * sent; any other text is the service's to judge (`StatisticsInvalidTime`).
  *
- * @example Assemblies.statistics({ region: "all", since: "2026-01-01T00:00:00Z" })
+ * @example
+ * Effect.flatMap(DateTime.now, (now) =>
+ *   Assemblies.statistics({ region: "all", since: DateTime.subtract(now, { days: 7 }) })
+ * )
  */
 export const statistics = (query: AssemblyStatistics.Query) =>
   AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))

@@ -1,0 +1,72 @@
+/**
+ * The Status, an entry of the list and a file, as the service's own client describes its answers: the response schemas
+ * inside `@transloadit/node`. Whatever they take, ours decode, and leave nothing out. The public types say the same at
+ * compile time: types/secondOpinion.ts.
+ */
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+import { fileURLToPath } from "node:url"
+import { isDeepStrictEqual } from "node:util"
+import { chances, generator, type ZodSchema } from "./zodValues.ts"
+
+// The package exports its client only, so the module of the schemas is found by its path.
+const path = new URL("./alphalib/types/assemblyStatus.js", import.meta.resolve("@transloadit/node"))
+const theirs: Readonly<Record<string, ZodSchema>> = await import(fileURLToPath(path))
+
+type Value = Readonly<Record<string, unknown>>
+
+const assembly_id = "0123456789abcdef0123456789abcdef"
+
+/**
+ * Where ours is stricter than theirs, and what makes a value of theirs one of ours:
+ *
+ * - `assembly_id` of a Status is there and has 32 hexadecimal digits, in theirs it is any text or absent: it goes into
+ *   the path of the next request. An answer without it is completed by the client, from the id that was asked for.
+ */
+const status = (value: Value): Value => ({ ...value, assembly_id })
+const same = (value: Value): Value => value
+
+const cases = [
+  ["Status", "assemblyStatusSchema", Assembly.Status, status],
+  ["list entry", "assemblyIndexItemSchema", AssemblyList.Entry, same],
+  ["uploaded file", "assemblyStatusUploadSchema", Assembly.File, same],
+  ["file of a result", "assemblyStatusResultSchema", Assembly.File, same]
+] as const
+
+describe("10,000 values of the service's own schemas", () => {
+  it.each(cases)("of a %s are decoded whole", (_, name, ours, toOurs) => {
+    const schema = theirs[name]
+    if (schema === undefined) throw new Error(`@transloadit/node has no ${name}`)
+    const decode: (value: Value) => unknown = Schema.decodeUnknownSync(ours)
+    const make = generator(chances(1))(schema)
+    for (let count = 0; count < 10_000; count++) {
+      const generated = make() as Value
+      // Valid as they are made, which a part of them shows: theirs is many times slower than ours.
+      if (count % 50 === 0 && !schema.safeParse(generated).success)
+        assert.fail(`not a value of theirs: ${JSON.stringify(generated)}`)
+      const value = toOurs(generated)
+      const decoded = decode(value)
+      if (!isDeepStrictEqual(decoded, value)) assert.deepStrictEqual(decoded, value)
+    }
+  })
+
+  it("name the same states", () => {
+    const states = [
+      ["assemblyStatusBusySchema", ["Busy"]],
+      ["assemblyStatusOkSchema", ["Aborted", "Busy", "Canceled", "Completed"]],
+      ["assemblyStatusErrSchema", ["Failed"]],
+      // An error of the operating system under the service, with neither ok nor error: no definite end.
+      ["assemblyStatusSysErrSchema", ["Unknown"]]
+    ] as const
+    const generate = generator(chances(2))
+    for (const [name, expected] of states) {
+      const schema = theirs[name]
+      if (schema === undefined) throw new Error(`@transloadit/node has no ${name}`)
+      const make = generate(schema)
+      const found = Array.from({ length: 200 }, () => Assembly.state(make() as Assembly.Status))
+      assert.deepStrictEqual([...new Set(found)].toSorted(), [...expected])
+    }
+  })
+})

@@ -1,0 +1,43 @@
+/**
+ * Each field that the public types of the service name is one that ours take: `@transloadit/types`. Compiled, not run.
+ */
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import type {
+  AssemblyIndexItem,
+  AssemblyStatus,
+  AssemblyStatusResult,
+  AssemblyStatusTusUpload,
+  AssemblyStatusUpload
+} from "@transloadit/types"
+
+/** What any member of a union says of a key. */
+type Of<Theirs, Key extends PropertyKey> = Theirs extends unknown
+  ? Key extends keyof Theirs
+    ? Theirs[Key]
+    : never
+  : never
+
+/** The keys that both name and where theirs may hold what ours does not take. */
+type Stricter<Theirs, Fields extends Readonly<Record<string, { readonly Encoded: unknown }>>> = {
+  [Key in keyof Fields & string]: unknown extends Of<Theirs, Key>
+    ? never
+    : Exclude<Of<Theirs, Key>, undefined> extends Fields[Key]["Encoded"]
+      ? never
+      : Key
+}[keyof Fields & string]
+
+type Equals<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
+
+// Ours is stricter in the values of unknown fields only, which lie in these: JSON, where theirs may be anything.
+export const status: Equals<
+  Stricter<AssemblyStatus, typeof Assembly.Status.schema.fields>,
+  "results" | "tus_uploads" | "uploads"
+> = true
+export const receipt: Equals<
+  Stricter<AssemblyStatusTusUpload, typeof Assembly.TusReceipt.schema.fields>,
+  "user_meta"
+> = true
+export const entry: Equals<Stricter<AssemblyIndexItem, typeof AssemblyList.Entry.schema.fields>, never> = true
+export const uploaded: Equals<Stricter<AssemblyStatusUpload, typeof Assembly.File.schema.fields>, never> = true
+export const result: Equals<Stricter<AssemblyStatusResult, typeof Assembly.File.schema.fields>, never> = true
