@@ -26,15 +26,13 @@ const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL
 const maxBytes = 64 * 1024
 
 /**
- * A 429 whose body names the wait (`retryIn`) says it in `Retry-After` as well, which is all that the limiter reads. What
- * is no text of that size is left out: the status alone says it then.
+ * A 429 whose body names the wait (`retryIn`) says it in `Retry-After` as well, which is all that the limiter reads. A
+ * body that breaks off, hangs or is too large costs its words only: status and headers stand.
  */
 const withRetryAfter = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
   if (response.status !== 429) return response
   const { headers, request, status } = response
-  const text = yield* Effect.catchTag(Transport.readText(response, { maxBytes }), "UnreadableBody", () =>
-    Effect.succeed("")
-  )
+  const { text } = yield* Transport.readError(response, { maxBytes })
   const wait = yield* Wait.named(headers, Option.getOrUndefined(Transport.parseJson(text)))
   const told = Option.match(wait, {
     onNone: () => headers,

@@ -4,11 +4,13 @@
 import * as Transport from "@assembly-effect/auth/Transport"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
+
+export { afterStatus, readError, withLimit } from "@assembly-effect/auth/Transport"
 
 /** Which operation a request belongs to, and the Assembly where its path names one. */
 export interface Subject {
@@ -17,16 +19,28 @@ export interface Subject {
 }
 
 /**
- * The error of a request that was lost on the way. It tells what failed, not where: the URL may be a capability.
+ * The error of a request that got no answer. It tells what failed, not where: the URL may be a capability. An error of
+ * the HTTP client itself comes from the middle of an answer.
  */
 export const toFailure =
   (subject: Subject) =>
-  (error: HttpClientError.HttpClientError): ApiError.TransportFailure =>
-    new ApiError.TransportFailure({ ...subject, problem: Transport.problem(error) })
+  (error: Transport.Lost | HttpClientError.HttpClientError): ApiError.TransportFailure => {
+    const { code, permanent, problem, sent } = HttpClientError.isHttpClientError(error)
+      ? Transport.toLost(error)
+      : error
+    return new ApiError.TransportFailure({
+      ...subject,
+      problem,
+      sent,
+      permanent,
+      ...(code === undefined ? undefined : { code })
+    })
+  }
 
 /**
- * Sends a request, in a scope that frees its connection. A redirect is not followed, and the HTTP client's own span is
- * off. `streaming` is for a body that is not to be held in memory.
+ * Sends a request once, in a scope that frees its connection. A second send, another origin or another body is stopped
+ * before it leaves, a redirect is not followed, and the HTTP client's own span is off. `streaming` is for a body that is
+ * not to be held in memory.
  */
 export const execute = (
   http: HttpClient.HttpClient,

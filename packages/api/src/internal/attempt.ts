@@ -83,13 +83,13 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
   })
 
   return (encoded: Request.Encoded, { clockSkew, timeout }: Conditions) =>
-    (operation.auth === "none" ? exchange(encoded, undefined) : proven(encoded, clockSkew)).pipe(
-      Effect.timeoutOrElse({
-        duration: timeout,
-        orElse: () =>
-          Effect.fail(
-            Response.withoutWait(new ApiError.TimedOut({ ...encoded.subject, after: Duration.millis(timeout) }))
-          )
-      })
+    Transport.withLimit(
+      operation.auth === "none" ? exchange(encoded, undefined) : proven(encoded, clockSkew),
+      Effect.andThen(
+        Effect.sleep(timeout),
+        Effect.fail(
+          Response.withoutWait(new ApiError.TimedOut({ ...encoded.subject, after: Duration.millis(timeout) }))
+        )
+      )
     )
 }

@@ -1,6 +1,7 @@
 /**
  * One PATCH: the bytes counted as they leave, watched for a stall, and their own failure told from the network's.
  */
+import * as Transport from "@assembly-effect/api/Transport"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -82,10 +83,10 @@ export const inTime = <A, E, R>(
   limit: Duration.Duration,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
-  Effect.timeoutOrElse(effect, {
-    duration: limit,
-    orElse: () => Effect.fail(new TusError.Stalled({ request, after: limit }))
-  })
+  Transport.withLimit(
+    effect,
+    Effect.andThen(Effect.sleep(limit), Effect.fail(new TusError.Stalled({ request, after: limit })))
+  )
 
 /**
  * Sends one body and answers the offset that the server tells. `onSent` hears how many bytes of it have left, and
@@ -112,7 +113,7 @@ export const append = (options: {
       Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
     if (bytes instanceof Uint8Array || !("length" in bytes)) onSent(body.end - body.start, true)
 
-    return Effect.raceFirst(
+    return Transport.withLimit(
       request(
         bytes instanceof Uint8Array || !("length" in bytes)
           ? bytes
