@@ -14,7 +14,7 @@ import type * as Operation from "./Operation.ts"
 /**
  * A failed attempt: of which operation, what its description says about retries, how many attempts have failed so far,
  * the error's tag and, where there was an answer, its code and status, and the wait that the answer named by `retryIn`
- * or `Retry-After`.
+ * or `Retry-After`. `sent` and `permanent` are those of a `TransportFailure`.
  */
 export interface Failure {
   readonly operation: string
@@ -44,14 +44,15 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  * Whether repeating is safe and may help.
  *
  * - After `RateLimited` always, unless the operation is never to be repeated: the service refused before it worked.
- * - After a `TransportFailure` of which nothing was sent, the same, unless it is permanent.
+ * - After a request that has not left, in the same way.
+ * - Never after a `permanent` failure: an unknown host, a certificate that is not trusted.
  * - An operation that does no harm twice: after a lost answer, and on 502, 503 and 504, whatever their body says.
  * - A change: after the codes for which the service says so, else not.
  */
 export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">): boolean => {
   if (retry === "never") return false
-  if (error._tag === "RateLimited") return true
-  if (error._tag === "TransportFailure" && error.sent === "no") return error.permanent !== true
+  if (error.permanent === true) return false
+  if (error._tag === "RateLimited" || error.sent === "no") return true
   if (retry !== "safe") return error.code !== undefined && retry.includes(error.code)
   return error._tag === "TransportFailure" || error._tag === "TimedOut" || passing.has(error.status)
 }

@@ -6,15 +6,15 @@ import * as Transport from "@assembly-effect/auth/Transport"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 
-export { gate, pause, raceFromDeparture } from "@assembly-effect/auth/Admission"
-export { isRefusal } from "@assembly-effect/auth/Transport"
+export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/Admission"
+export { afterStatus, isRefusal, readError } from "@assembly-effect/auth/Transport"
 
 /** Which operation a request belongs to, and the Assembly where its path names one. */
 export interface Subject {
@@ -23,13 +23,25 @@ export interface Subject {
 }
 
 /**
- * The error of a request that was lost on the way. It tells what failed, not where: the URL may be a capability.
+ * The error of a request that got no answer. It tells what failed, not where: the URL may be a capability. An error of
+ * the HTTP client itself comes from the middle of an answer.
  */
 export const toFailure =
   (subject: Subject) =>
-  (error: HttpClientError.HttpClientError): ApiError.TransportFailure =>
-    new ApiError.TransportFailure({ ...subject, problem: Transport.problem(error) })
+  (error: Transport.Lost | HttpClientError.HttpClientError): ApiError.TransportFailure => {
+    const { code, permanent, problem, sent } = HttpClientError.isHttpClientError(error)
+      ? Transport.toLost(error)
+      : error
+    return new ApiError.TransportFailure({
+      ...subject,
+      problem,
+      sent,
+      permanent,
+      ...(code === undefined ? undefined : { code })
+    })
+  }
 
+/**
 /**
  * Waits until a request to `url` may leave, before its own time begins, and answers how long that took. Without a rate
  * limiter that is at once. Whoever sends asks here first, for each request.
@@ -57,8 +69,9 @@ export const admit = (
   )
 
 /**
- * Sends a request, in a scope that frees its connection. A redirect is not followed, and the HTTP client's own span is
- * off. `streaming` is for a body that is not to be held in memory.
+ * Sends a request once, in a scope that frees its connection. A second send, another origin or another body is stopped
+ * before it leaves, a redirect is not followed, and the HTTP client's own span is off. `streaming` is for a body that is
+ * not to be held in memory.
  */
 export const execute = (
   http: HttpClient.HttpClient,

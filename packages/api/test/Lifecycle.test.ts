@@ -290,7 +290,11 @@ describe("cancel that gets no answer", () => {
         methods.push(request.method)
         return line(request, url)
       })
-      const { result } = yield* outcomeWith(Layer.succeed(RetryPolicy.RetryPolicy, RetryPolicy.standard), cancel, ...kept)
+      const { result } = yield* outcomeWith(
+        Layer.succeed(RetryPolicy.RetryPolicy, RetryPolicy.standard),
+        cancel,
+        ...kept
+      )
       return [methods.join(" "), result._tag === "Success" ? result.success.ok : result.failure._tag]
     })
 

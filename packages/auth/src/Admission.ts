@@ -10,6 +10,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { withLimit } from "./internal/readBody.ts"
 
 /**
  * A request was not let through, and was not sent. `wait` is the time until it could have been, where that is more than
@@ -80,16 +81,16 @@ export const pause = (at: Gate, url: string, wait: Duration.Duration): Effect.Ef
   Duration.isZero(wait) ? Effect.void : at.pause(new URL(url).origin, wait)
 
 /**
- * Runs a request against what begins when it leaves, such as a limit of its time: the first to end wins, and the other
- * is interrupted. The wait for a permit is not part of either.
+ * Limits the time of a request from when it leaves: the wait for a permit is not part of it. `limit` is what fails when
+ * the time is over, see `Transport.withLimit`.
  */
-export const raceFromDeparture = <A, E, R, A2, E2, R2>(
+export const withLimitFromDeparture = <A, E, R, E2, R2>(
   request: Effect.Effect<A, E, R>,
-  rival: Effect.Effect<A2, E2, R2>
-): Effect.Effect<A | A2, E | E2, R | R2> =>
+  limit: Effect.Effect<never, E2, R2>
+): Effect.Effect<A, E | E2, R | R2> =>
   Effect.flatMap(Deferred.make<void>(), (departed) =>
-    Effect.raceFirst(
+    withLimit(
       Effect.provideService(request, Departure, Deferred.succeed(departed, undefined)),
-      Effect.andThen(Deferred.await(departed), rival)
+      Effect.andThen(Deferred.await(departed), limit)
     )
   )

@@ -4,6 +4,7 @@
  * Only tokens fail: a signature is made without asking anybody. None of these carries a secret or a token, and none
  * repeats the text of the service's answer. The codes are beyond the specification, which shows no error of `/token`.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
@@ -72,9 +73,16 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
 
 /**
  * No answer, or one that says the service is not well (5xx): asking again later may help.
+ *
+ * - `code`: the cause's own code where it has one, such as `ECONNREFUSED`.
+ * - `permanent`: whether asking again meets the same: a certificate that is not trusted, an unknown host.
+ * - `retryAfter`: how long the service asks to wait, where it does.
  */
 export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("TokenUnavailable", {
-  problem: Schema.String
+  problem: Schema.String,
+  code: Schema.optionalKey(Schema.String),
+  permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  retryAfter: Schema.optionalKey(Schema.Duration)
 }) {
   override get message() {
     return `No token: ${this.problem}`

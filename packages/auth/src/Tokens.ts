@@ -125,7 +125,7 @@ const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration
 const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Option.Option<Duration.Duration> => {
   switch (error._tag) {
     case "TokenUnavailable":
-      return Option.some(renewalPause)
+      return Option.some(Duration.max(error.retryAfter ?? Duration.zero, renewalPause))
     case "TokenRateLimited":
       return Option.some(Duration.max(Duration.min(error.retryAfter, maxWait), renewalPause))
     default:

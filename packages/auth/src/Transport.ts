@@ -1,57 +1,142 @@
 /**
  * One HTTP exchange under the rules that hold for every request to the service, whoever makes it.
  */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
-import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import * as Diagnosis from "./internal/Diagnosis.ts"
+import type { Lost } from "./internal/Lost.ts"
+import * as SendGuard from "./internal/SendGuard.ts"
+
+export { Lost } from "./internal/Lost.ts"
+export { afterStatus, readError, readText, UnreadableBody, withLimit } from "./internal/readBody.ts"
+export type { ErrorText } from "./internal/readBody.ts"
 
 /**
- * What went wrong on the way, in words. It never tells where: the URL may be a capability, and the message of an
- * `HttpClientError` holds it.
+ * What an error of an HTTP client says about a request, such as one in the middle of an answer. The error itself holds
+ * the request with its credential: let it go no further.
  */
-export const problem = ({ reason }: HttpClientError.HttpClientError): string => {
-  switch (reason._tag) {
-    case "TransportError":
-      // A guard in front of the client says itself why it let nothing through.
-      return reason.description ?? "the connection failed"
-    case "DecodeError":
-      return "the connection failed in the middle of the answer"
-    default:
-      return `the request failed (${reason._tag})`
-  }
+export const toLost = (error: HttpClientError.HttpClientError): Lost => Diagnosis.diagnose(error)
+
+/**
+ * What is known of a client: the hosts that have answered it, and whether it lets its sends be seen. Kept for as long
+ * as the client.
+ */
+interface Known {
+  readonly hosts: Set<string>
+  isSeen: boolean
 }
 
-const rules = (redirect: RequestRedirect) =>
-  Context.make(FetchHttpClient.RequestInit, { redirect }).pipe(Context.add(HttpClient.TracerDisabledWhen, () => true))
+const clients = new WeakMap<HttpClient.HttpClient, Known>()
 
-const whole = rules("manual")
-const streaming = rules("error")
+const knownOf = (http: HttpClient.HttpClient): Known => {
+  const known = clients.get(http) ?? { hosts: new Set(), isSeen: false }
+  clients.set(http, known)
+  return known
+}
+
+const hostOf = (request: HttpClientRequest.HttpClientRequest): string =>
+  Option.match(HttpClientRequest.toUrl(request), { onNone: () => "", onSome: ({ host }) => host })
+
+/** The rules of one request. Each reference is set here, so that none of the application's switches the guard off. */
+const rules = (redirect: RequestRedirect, onSend: (leaving: HttpClientRequest.HttpClientRequest) => void) =>
+  Context.make(FetchHttpClient.RequestInit, { redirect }).pipe(
+    Context.add(HttpClient.TracerDisabledWhen, (leaving: HttpClientRequest.HttpClientRequest) => {
+      onSend(leaving)
+      return true
+    }),
+    Context.add(Tracer.DisablePropagation, false)
+  )
+
+/** Why a client gave no answer, or the answer that it took for a failure. */
+const settle = (
+  cause: Cause.Cause<HttpClientError.HttpClientError>,
+  { body }: HttpClientRequest.HttpClientRequest,
+  circumstances: Diagnosis.Circumstances
+): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost> => {
+  const found = Cause.findError(cause)
+  if (Result.isSuccess(found)) {
+    const { reason } = found.success
+    return reason._tag === "StatusCodeError"
+      ? Effect.succeed(reason.response)
+      : Effect.fail(Diagnosis.diagnose(found.success, circumstances))
+  }
+  const defect = body._tag === "Raw" ? Result.getOrUndefined(Cause.findDefect(cause)) : undefined
+  const unsupported = Diagnosis.unsupported(defect)
+  // Any other defect, and an interruption, is not about the request.
+  return unsupported === undefined ? Effect.failCause(found.failure) : Effect.fail(unsupported)
+}
 
 /**
  * Sends a request, in a scope that frees its connection.
  *
+ * **Details**
+ *
+ * - The request leaves once, as it is. A second send of it (but for a GET or HEAD to the same URL), another origin,
+ *   another length of the body, or a `content-encoding` that it did not have is stopped before it leaves, through any
+ *   wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. What the client answers after
+ *   that does not count. The body of a streamed request can be read once.
  * - A redirect is not followed: it would take the credential or the bytes elsewhere. `streaming` requests fail at one,
  *   which also keeps `fetch` from holding a copy of the body; others see its status.
  * - The HTTP client's own span is off, since it would record the signed URL or the capability.
+ * - A status is an answer, also where the client takes it for a failure (`HttpClient.filterStatusOk`).
  *
- * The error holds the request with its credential: map it with {@link problem}, and let it go no further.
+ * **Gotchas**
+ *
+ * The guard sees what passes through Effect's `HttpClient.make`. It does not see a send below that: a `Dispatcher` or a
+ * `fetch` function that repeats a request by itself, whose body is no stream, sends it again unseen (undici's
+ * `RetryAgent` does so for PUT, DELETE and reads, and for others where its `methods` say so). A wrapper that sets
+ * `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside of the client hides the sends as well: then the
+ * origin, the length and the encoding are checked when the answer is there. Where a request was stopped for a second
+ * send the first one may have been carried out, so `sent` is `maybe` then.
  */
 export const send = (
   http: HttpClient.HttpClient,
   request: HttpClientRequest.HttpClientRequest,
   options?: { readonly streaming?: boolean | undefined }
-): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError, Scope.Scope> =>
-  HttpClient.withScope(http)
-    .execute(request)
-    .pipe(Effect.provideContext(options?.streaming === true ? streaming : whole))
+): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost, Scope.Scope> =>
+  Effect.suspend(() => {
+    const guard = SendGuard.make(request)
+    const known = knownOf(http)
+    const host = hostOf(request)
+    const onSend = (leaving: HttpClientRequest.HttpClientRequest) => {
+      known.isSeen = true
+      guard.onSend(leaving)
+    }
+
+    return HttpClient.withScope(http)
+      .execute(guard.request)
+      .pipe(
+        Effect.provideContext(rules(options?.streaming === true ? "error" : "manual", onSend)),
+        Effect.catchCause((cause): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost> => {
+          const refusal = guard.refusal()
+          return refusal === undefined || Cause.hasInterrupts(cause)
+            ? settle(cause, request, {
+                sends: guard.sends(),
+                isSeen: known.isSeen,
+                knowsHost: known.hosts.has(host)
+              })
+            : Effect.fail(refusal)
+        }),
+        Effect.flatMap((response) => {
+          guard.onAnswer(response)
+          // Whatever the client made of a refusal is no answer.
+          const refusal = guard.refusal()
+          if (refusal !== undefined) return Effect.fail(refusal)
+          known.hosts.add(host)
+          return Effect.succeed(response)
+        })
+      )
+  })
 
 /**
  * Whether a status is a redirect. 0 is how a browser shows one that it did not follow.
@@ -82,88 +167,4 @@ export const parseJson = (text: string): Option.Option<unknown> => {
   } catch {
     return Option.none()
   }
-}
-
-/**
- * A body that is too large or not UTF-8; `start` is what was read of it, and may repeat a credential.
- */
-export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
-  readonly problem: string
-  readonly start: Uint8Array
-}> {}
-
-const empty = new Uint8Array(0)
-
-const concat = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
-  if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0]
-  const bytes = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
-  return bytes
-}
-
-/** The length that HTTP itself holds the body to; none where it is unknown or counts compressed bytes. */
-const framedLength = (response: HttpClientResponse.HttpClientResponse): number | undefined => {
-  const { headers } = response
-  const length = headers["content-length"]
-  return length !== undefined && /^\d+$/.test(length) && headers["content-encoding"] === undefined
-    ? Number(length)
-    : undefined
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true })
-
-const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
-  try {
-    return Effect.succeed(utf8.decode(bytes))
-  } catch {
-    return Effect.fail(new UnreadableBody({ problem: "a body that is not UTF-8", start: bytes }))
-  }
-}
-
-/** Some clients have no stream for an answer without a body. */
-const orEmpty = (error: HttpClientError.HttpClientError) =>
-  error.reason._tag === "EmptyBodyError" ? Effect.succeed(empty) : Effect.fail(error)
-
-/**
- * The body as text: at most `maxBytes`, and strict UTF-8. A length that HTTP enforces is checked before anything is
- * read; else the stream is left at the first byte too many.
- */
-export const readText = (
-  response: HttpClientResponse.HttpClientResponse,
-  { maxBytes }: { readonly maxBytes: number }
-): Effect.Effect<string, HttpClientError.HttpClientError | UnreadableBody> => {
-  const tooLarge = (start: Uint8Array) =>
-    Effect.fail(new UnreadableBody({ problem: `a body of more than ${maxBytes} bytes`, start }))
-
-  const length = framedLength(response)
-  if (length !== undefined) {
-    if (length > maxBytes) return tooLarge(empty)
-    return response.arrayBuffer.pipe(
-      Effect.map((buffer) => new Uint8Array(buffer)),
-      Effect.catch(orEmpty),
-      Effect.flatMap(toText)
-    )
-  }
-
-  return Effect.suspend(() => {
-    const chunks: Array<Uint8Array> = []
-    let size = 0
-    return response.stream.pipe(
-      Stream.runForEachArray((pieces) => {
-        for (const chunk of pieces) {
-          size += chunk.length
-          if (size > maxBytes) return tooLarge(chunks[0] ?? chunk)
-          chunks.push(chunk)
-        }
-        return Effect.void
-      }),
-      Effect.map(() => concat(chunks, size)),
-      Effect.catchTag("HttpClientError", orEmpty),
-      Effect.flatMap(toText)
-    )
-  })
 }

@@ -6,6 +6,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import * as TokenServer from "./utils/TokenServer.ts"
@@ -459,5 +460,77 @@ describe("Authenticator.layerTokens", () => {
       yield* ask
       assert.strictEqual(server.received.length, verdict === "retry" ? 2 : 1)
     }).pipe(Effect.provide(authenticated()))
+  )
+})
+
+describe("The status of a refusal", () => {
+  const asking = (...script: ReadonlyArray<TokenServer.Answer>) =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(...script)
+      return yield* Effect.flip(get({ baseUrl: server.baseUrl, scope: "dam:write" }))
+    })
+
+  /** The head of an answer and the start of a body, then the end of the connection. */
+  const broken =
+    (status: number, headers: Readonly<Record<string, string>> = {}): TokenServer.Answer =>
+    (_, response) => {
+      response.writeHead(status, { "content-length": 100, ...headers })
+      response.write('{"error":"TOKEN_', () => response.destroy())
+    }
+
+  it.effect("decides before its body, which may break off", () =>
+    Effect.gen(function* () {
+      assert.deepInclude(yield* asking(broken(401)), { _tag: "WrongCredentials", status: 401 })
+      assert.deepInclude(yield* asking(broken(403)), {
+        _tag: "UnexpectedTokenResponse",
+        status: 403,
+        problem: "a body that breaks off"
+      })
+      assert.deepInclude(yield* asking(broken(429, { "retry-after": "30" })), {
+        _tag: "TokenRateLimited",
+        status: 429,
+        retryAfter: Duration.seconds(30)
+      })
+      assert.deepInclude(yield* asking(broken(503, { "retry-after": "30" })), {
+        _tag: "TokenUnavailable",
+        problem: "the service answered with status 503",
+        retryAfter: Duration.seconds(30)
+      })
+    }).pipe(Effect.provide(tokens()))
+  )
+
+  it.effect("is told though the body hangs beyond the time for a request", () =>
+    Effect.gen(function* () {
+      const answered = Promise.withResolvers<void>()
+      const fetch: typeof globalThis.fetch = (url, init) =>
+        globalThis.fetch(url, init).finally(() => answered.resolve())
+      const hanging: TokenServer.Answer = (_, response) => {
+        response.writeHead(403, { "content-length": 100 })
+        response.write("{")
+      }
+      const patient = tokens({ requestTimeout: "4 seconds" }).pipe(
+        Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+      )
+      const fiber = yield* Effect.forkChild(Effect.provide(asking(hanging), patient))
+      yield* Effect.promise(() => answered.promise)
+      while (fiber.pollUnsafe() === undefined) {
+        yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+        yield* TestClock.adjust("1 second")
+      }
+      assert.deepInclude(yield* Fiber.join(fiber), {
+        _tag: "UnexpectedTokenResponse",
+        status: 403,
+        problem: "a body that did not end within 5 s"
+      })
+    })
+  )
+
+  it.effect("is not there where nobody listens, which says why", () =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* Effect.scoped(TokenServer.make(token()))
+      const error = yield* Effect.flip(get({ baseUrl, scope: "dam:write" }))
+      assert.deepInclude(error, { _tag: "TokenUnavailable", code: "ECONNREFUSED", permanent: false })
+      assert.strictEqual(error.message, "No token: the connection was refused")
+    }).pipe(Effect.provide(tokens()))
   )
 })

@@ -1,5 +1,6 @@
 import * as Admission from "@assembly-effect/auth/Admission"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { withLimit } from "@assembly-effect/auth/Transport"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -62,10 +63,8 @@ const inTime =
   <A, R>(effect: Effect.Effect<A, Response.Failed, R>): Effect.Effect<A, Response.Failed, R> =>
     Effect.flatMap(timeLeft(conditions), (left) => {
       const after = Duration.millis(Math.min(left, limit))
-      return Effect.timeoutOrElse(effect, {
-        duration: after,
-        orElse: () => Effect.fail(Response.withoutWait(new ApiError.TimedOut({ ...subject, after })))
-      })
+      const timedOut = Response.withoutWait(new ApiError.TimedOut({ ...subject, after }))
+      return withLimit(effect, Effect.andThen(Effect.sleep(after), Effect.fail(timedOut)))
     })
 
 const isAboutExpiry = ({ error }: Response.Failed): boolean =>

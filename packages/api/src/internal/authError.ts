@@ -22,7 +22,16 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
         wait: Option.some(error.retryAfter)
       }
     case "TokenUnavailable":
-      return Response.withoutWait(new ApiError.TransportFailure({ ...subject, problem: error.message, sent: "no" }))
+      return {
+        error: new ApiError.TransportFailure({
+          ...subject,
+          problem: error.message,
+          sent: "no",
+          permanent: error.permanent,
+          ...(error.code === undefined ? undefined : { code: error.code })
+        }),
+        wait: Option.fromUndefinedOr(error.retryAfter)
+      }
     case "UnexpectedTokenResponse":
       return Response.withoutWait(
         new ApiError.UnexpectedResponse({

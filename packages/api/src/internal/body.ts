@@ -13,16 +13,14 @@ export interface Options extends Transport.Subject {
   readonly secrets: ReadonlyArray<string>
 }
 
-/**
- * The body as text: at most `maxBytes`, and strict UTF-8.
- */
-export const readText = (
+/** A success that cannot be read is no answer: too large, not UTF-8, or lost on the way. */
+const readSuccess = (
   response: HttpClientResponse.HttpClientResponse,
   options: Options
 ): Effect.Effect<string, ApiError.UnexpectedResponse | ApiError.TransportFailure> => {
   const { maxBytes, secrets, ...subject } = options
   return Effect.mapError(AuthTransport.readText(response, { maxBytes }), (error) =>
-    error._tag === "HttpClientError"
+    error._tag === "Lost"
       ? Transport.toFailure(subject)(error)
       : new ApiError.UnexpectedResponse({
           ...subject,
@@ -32,3 +30,15 @@ export const readText = (
         })
   )
 }
+
+/**
+ * The body as text: at most `maxBytes`, and strict UTF-8. The status of an error decides before its body: what of that
+ * cannot be read is told as the `problem`.
+ */
+export const read = (
+  response: HttpClientResponse.HttpClientResponse,
+  options: Options
+): Effect.Effect<AuthTransport.ErrorText, ApiError.UnexpectedResponse | ApiError.TransportFailure> =>
+  AuthTransport.isSuccess(response.status)
+    ? Effect.map(readSuccess(response, options), (text) => ({ text, problem: undefined }))
+    : AuthTransport.readError(response, options)

@@ -123,18 +123,17 @@ const undecodable = (
 /** The failure that an answer stands for, whose text was `body` where it was JSON. */
 const toFailed = Effect.fnUntraced(function* (
   answered: Answered,
-  text: string,
+  { problem: unreadable, text }: AuthTransport.ErrorText,
   body: Option.Option<unknown>
 ): Effect.fn.Return<never, Failed> {
   const { response, secrets, subject } = answered
   // The other side may repeat what was asked; a proof must not reach an error.
-  const safe = Option.map(body, (parsed) =>
-    secrets.some((secret) => text.includes(secret)) ? JSON.parse(Redact.redact(text, secrets)) : parsed
-  )
+  const safe = Option.map(body, (parsed) => Redact.redactJson(parsed, secrets))
   const wait = yield* Wait.named(response.headers, Option.getOrUndefined(safe))
   const retryAfter = Option.getOrElse(wait, () => Duration.zero)
   const error = Option.flatMap(safe, decodeErrorObject)
-  const problem = Option.isNone(body) ? "a body that is not JSON" : "a body that is not an error of the service"
+  const problem =
+    unreadable ?? (Option.isNone(body) ? "a body that is not JSON" : "a body that is not an error of the service")
   return yield* Effect.fail<Failed>({
     wait,
     error: Option.isSome(error)
@@ -174,13 +173,14 @@ const statusIn = (answered: Answered, body: unknown): Effect.Effect<unknown, Fai
 export const decoder = (operation: Operation.Any, options: { readonly maxBytes: number }) => {
   const decodeSuccess = SchemaParser.decodeUnknownEffect(operation.success, { errors: "all" })
 
-  const decode = (answered: Answered, text: string): Effect.Effect<unknown, Failed> => {
-    const body = AuthTransport.parseJson(text)
+  const decode = (answered: Answered, read: AuthTransport.ErrorText): Effect.Effect<unknown, Failed> => {
+    const { problem, text } = read
+    const body = problem === undefined ? AuthTransport.parseJson(text) : Option.none()
     return Option.isSome(body) && isAnswer(operation, answered.response.status, body.value)
       ? Effect.flatMap(statusIn(answered, body.value), (value) =>
           Effect.mapError(decodeSuccess(value), (issue) => malformed(answered, text, issue))
         )
-      : toFailed(answered, text, body)
+      : toFailed(answered, read, body)
   }
 
   return (response: HttpClientResponse.HttpClientResponse, asked: Asked): Effect.Effect<unknown, Failed> => {
@@ -188,9 +188,9 @@ export const decoder = (operation: Operation.Any, options: { readonly maxBytes: 
     if (AuthTransport.isRedirect(response.status)) {
       return Effect.fail(withoutWait(unexpected(answered, "a redirect, which is not followed", "")))
     }
-    return Body.readText(response, { ...options, ...asked.subject, secrets: asked.secrets }).pipe(
+    return Body.read(response, { ...options, ...asked.subject, secrets: asked.secrets }).pipe(
       Effect.mapError(withoutWait),
-      Effect.flatMap((text) => decode(answered, text))
+      Effect.flatMap((read) => decode(answered, read))
     )
   }
 }

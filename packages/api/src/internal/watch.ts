@@ -135,14 +135,14 @@ export const watch = <E, R>(
       const later = Stream.unfold<Reading, Assembly.Status, E | ApiError.UnexpectedResponse, R>(
         { status: first, unchanged: 0 },
         (last) =>
-        nextReading(signals, pace, last.unchanged).pipe(
-          Effect.andThen(read),
-          Effect.map((status) => {
-            // What changes is read often again.
-            const unchanged = Equal.equals(status, last.status) ? last.unchanged + 1 : 0
-            return [status, { status, unchanged }] as const
-          })
-        )
+          nextReading(signals, pace, last.unchanged).pipe(
+            Effect.andThen(read),
+            Effect.map((status) => {
+              // What changes is read often again.
+              const unchanged = Equal.equals(status, last.status) ? last.unchanged + 1 : 0
+              return [status, { status, unchanged }] as const
+            })
+          )
       )
       return Stream.concat(Stream.succeed(first), later).pipe(Stream.takeUntil(Assembly.isOver), Stream.changes)
     })

@@ -69,11 +69,12 @@ const toError = (
   grant: Grant,
   status: number,
   code: string | undefined,
-  retryAfter: Duration.Duration
+  problem: string | undefined,
+  wait: Option.Option<Duration.Duration>
 ): AuthError.AuthError => {
   const refusal = { code: code ?? "", status }
   if (status === 429 || ServiceError.rateLimitCodes.has(refusal.code)) {
-    return new AuthError.TokenRateLimited({ ...refusal, retryAfter })
+    return new AuthError.TokenRateLimited({ ...refusal, retryAfter: Option.getOrElse(wait, () => Duration.zero) })
   }
   switch (refusal.code) {
     case "GET_ACCOUNT_UNKNOWN_AUTH_KEY":
@@ -86,10 +87,37 @@ const toError = (
       return new AuthError.AudienceRefused(refusal)
   }
   if (status === 401) return new AuthError.WrongCredentials(refusal)
-  if (status >= 500) return new AuthError.TokenUnavailable({ problem: `the service answered with status ${status}` })
+  if (status >= 500) {
+    return new AuthError.TokenUnavailable({
+      problem: `the service answered with status ${status}`,
+      ...(Option.isSome(wait) ? { retryAfter: wait.value } : undefined)
+    })
+  }
   return code === undefined
-    ? new AuthError.UnexpectedTokenResponse({ status, problem: "neither a token nor an error of the service" })
+    ? new AuthError.UnexpectedTokenResponse({
+        status,
+        problem: problem ?? "neither a token nor an error of the service"
+      })
     : new AuthError.TokenRefused(refusal)
+}
+
+const unavailable = ({ code, permanent, problem }: Transport.Lost) =>
+  new AuthError.TokenUnavailable({ problem, permanent, ...(code === undefined ? undefined : { code }) })
+
+/** The text of an answer: all of it where it says that it is a success, else as far as it can be read. */
+const readBody = (
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<Transport.ErrorText, AuthError.AuthError> => {
+  const { status } = response
+  if (!Transport.isSuccess(status)) return Transport.readError(response, { maxBytes })
+  return Transport.readText(response, { maxBytes }).pipe(
+    Effect.map((text) => ({ text, problem: undefined })),
+    Effect.mapError((error) =>
+      error._tag === "Lost"
+        ? unavailable(error)
+        : new AuthError.UnexpectedTokenResponse({ status, problem: error.problem })
+    )
+  )
 }
 
 const read = (grant: Grant) =>
@@ -97,15 +125,12 @@ const read = (grant: Grant) =>
     response: HttpClientResponse.HttpClientResponse
   ): Effect.fn.Return<Answer, AuthError.AuthError> {
     const { headers, status } = response
-    const unexpected = (problem: string) => new AuthError.UnexpectedTokenResponse({ status, problem })
-    if (Transport.isRedirect(status)) return yield* unexpected("a redirect, which is not followed")
+    if (Transport.isRedirect(status)) {
+      return yield* new AuthError.UnexpectedTokenResponse({ status, problem: "a redirect, which is not followed" })
+    }
 
-    const text = yield* Effect.mapError(Transport.readText(response, { maxBytes }), (error) =>
-      error._tag === "HttpClientError"
-        ? new AuthError.TokenUnavailable({ problem: Transport.problem(error) })
-        : unexpected(error.problem)
-    )
-    const body = Option.getOrUndefined(Transport.parseJson(text))
+    const { problem, text } = yield* readBody(response)
+    const body = problem === undefined ? Option.getOrUndefined(Transport.parseJson(text)) : undefined
     const code = codeOf(body)
     const token = decodeToken(body)
     if (Transport.isSuccess(status) && code === undefined && Option.isSome(token)) {
@@ -113,14 +138,7 @@ const read = (grant: Grant) =>
       return { value, lifetime: seconds === undefined ? undefined : Duration.seconds(seconds) }
     }
     const wait = yield* Wait.named(headers, body)
-    return yield* Effect.fail(
-      toError(
-        grant,
-        status,
-        code,
-        Option.getOrElse(wait, () => Duration.zero)
-      )
-    )
+    return yield* Effect.fail(toError(grant, status, code, problem, wait))
   })
 
 /** The error of a request that its gate kept back. No status belongs to it, since nothing was sent. */
@@ -133,18 +151,21 @@ const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthEr
 const exchange = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> =>
   toRequest(grant, environment).pipe(
     Effect.flatMap((form) => Transport.send(environment.http, form)),
-    Effect.mapError((error) => new AuthError.TokenUnavailable({ problem: Transport.problem(error) })),
+    Effect.mapError(unavailable),
     Effect.flatMap(read(grant)),
     Effect.scoped,
-    Effect.timeoutOrElse({
-      duration: environment.requestTimeout,
-      orElse: () =>
-        Effect.fail(
-          new AuthError.TokenUnavailable({
-            problem: `no answer after ${Duration.toSeconds(environment.requestTimeout)} s`
-          })
+    (exchange) =>
+      Transport.withLimit(
+        exchange,
+        Effect.andThen(
+          Effect.sleep(environment.requestTimeout),
+          Effect.fail(
+            new AuthError.TokenUnavailable({
+              problem: `no answer after ${Duration.toSeconds(environment.requestTimeout)} s`
+            })
+          )
         )
-    })
+      )
   )
 
 /**

@@ -109,7 +109,7 @@ export const append = (options: {
       allSent: false,
       failure: undefined
     }
-    return Transport.raceFromDeparture(
+    return Transport.withLimitFromDeparture(
       request({
         length: bytes.length,
         stream: metered(bytes.stream, bytes.length, meter, clock, () => onSent(meter.count, meter.allSent))

@@ -38,8 +38,12 @@ const healing: ReadonlySet<string> = new Set([
   "ProtocolViolation"
 ] satisfies ReadonlyArray<RequestError["_tag"]>)
 
-/** Whether asking the server where it stands, and going on from there, may help. */
-export const canHeal = (error: { readonly _tag: string }): boolean => healing.has(error._tag)
+/**
+ * Whether asking the server where it stands, and going on from there, may help. It does not where the network, the
+ * runtime or the HTTP client would stop the next request as well.
+ */
+export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
+  healing.has(error._tag) && error.permanent !== true
 
 const maxDelay = Duration.seconds(30)
 

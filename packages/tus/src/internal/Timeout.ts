@@ -22,7 +22,7 @@ const orStalled = <A, E, R>(
   limit: Duration.Duration
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
   Duration.isFinite(limit)
-    ? Transport.raceFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(request, limit)))
+    ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(request, limit)))
     : effect
 
 /** The next piece of an answer, which must come within {@link RequestTimeout}. */

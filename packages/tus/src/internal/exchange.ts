@@ -33,23 +33,7 @@ export type AnswerError =
   | ApiError.RateLimited
 
 const maxErrorBytes = 8 * 1024
-const utf8 = new TextDecoder()
 const decodeErrorBody = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
-
-/** The start of a body as text: a hostile server may send without end. */
-const readStart = (response: HttpClientResponse.HttpClientResponse, maxBytes: number): Effect.Effect<string> =>
-  Effect.suspend(() => {
-    let size = 0
-    return response.stream.pipe(
-      Stream.takeUntil((chunk) => (size += chunk.length) >= maxBytes),
-      Stream.mkUint8Array
-    )
-  }).pipe(
-    Effect.map((bytes) => utf8.decode(bytes.subarray(0, maxBytes))),
-    // The status is known; an explanation that breaks off must not hide it, nor one that never comes.
-    Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.succeed("") }),
-    Effect.orElseSucceed(() => "")
-  )
 
 const toMessage = (status: number, body: string): string => {
   const error = decodeErrorBody(body)
@@ -126,7 +110,7 @@ export const readError = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<AnswerError> =>
   Effect.gen(function* () {
-    const body = yield* readStart(response, maxErrorBytes)
+    const { text: body } = yield* Transport.readError(response, { maxBytes: maxErrorBytes })
     return toError(request, response.status, body, yield* readWait(response.headers, body))
   })
 
@@ -172,17 +156,17 @@ const scopedToFailure = <A, E, R>(exchanged: Effect.Effect<A, E, R>): Effect.Eff
 const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<boolean> => {
   const length = response.headers["content-length"]
   const small = response.status === 204 || (length !== undefined && Number(length) <= maxErrorBytes)
-  if (response.request.method === "HEAD" || small) return Effect.as(Effect.ignore(response.arrayBuffer), true)
-  return Effect.suspend(() => {
+  if (response.request.method === "HEAD" || small) {
+    return Transport.afterStatus(Effect.as(Effect.ignore(response.arrayBuffer), true), () => false)
+  }
+  const reading = Effect.suspend(() => {
     let size = 0
     return response.stream.pipe(
       Stream.runForEachWhile((chunk) => Effect.sync(() => (size += chunk.length) <= maxErrorBytes)),
       Effect.map(() => size <= maxErrorBytes)
     )
-  }).pipe(
-    Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.succeed(false) }),
-    Effect.orElseSucceed(() => false)
-  )
+  }).pipe(Effect.orElseSucceed(() => false))
+  return Transport.afterStatus(reading, () => false)
 }
 
 /**

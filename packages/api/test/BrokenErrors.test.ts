@@ -1,0 +1,205 @@
+/**
+ * The status and the headers of an error decide, whatever becomes of its body: broken off, without an end, too large,
+ * no text.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Guard from "@assembly-effect/api/Guard"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as TestClock from "effect/testing/TestClock"
+import { clients } from "./utils/clients.ts"
+import * as Server from "./utils/ScriptedServer.ts"
+
+type Http = Layer.Layer<HttpClient.HttpClient>
+
+const token = "0123456789abcdef0123456789abcdef"
+
+/** A client with its usual retries, and when the head of its first answer was there. */
+const clientAt = (
+  server: Server.ScriptedServer,
+  http: Http,
+  options?: { readonly token?: string; readonly requestTimeout?: Duration.Input }
+) => {
+  const answered = Deferred.makeUnsafe<void>()
+  const signalling = Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(
+      HttpClient.HttpClient,
+      HttpClient.transformResponse(Effect.tap(() => Deferred.succeed(answered, undefined)))
+    )
+  )
+  const layer = AssemblyClient.layer({
+    baseUrl: server.baseUrl,
+    maxResponseBytes: 1024,
+    requestTimeout: options?.requestTimeout
+  }).pipe(
+    Layer.provide([Authenticator.layerBearer(Redacted.make(options?.token ?? token)), Layer.provide(signalling, http)]),
+    Layer.orDie
+  )
+  return { answered, layer }
+}
+
+const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+
+/** Lets the clock go on while real answers come in. */
+const settled = <A, E>(fiber: Fiber.Fiber<A, E>, answered: Deferred.Deferred<void>) =>
+  Effect.gen(function* () {
+    yield* Deferred.await(answered)
+    while (fiber.pollUnsafe() === undefined) {
+      yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+      yield* TestClock.adjust("1 second")
+    }
+    return yield* Fiber.join(fiber)
+  })
+
+/** The head of an answer and half a body, then nothing. */
+const hanging =
+  (status: number, headers: Readonly<Record<string, string>> = {}): Server.Answer =>
+  (_, response) => {
+    response.writeHead(status, { "content-type": "application/json", "content-length": 100, ...headers })
+    response.write('{"error":"RATE_')
+  }
+
+describe.each(clients)("with %s", (_name, http) => {
+  it.effect("a 403 whose body breaks off is told as it is, and not repeated", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.cut(403, JSON.stringify({ error: "NO", message: "words".repeat(20) })))
+      const error = yield* Effect.flip(Effect.provide(list, clientAt(server, http).layer))
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 403, problem: "a body that breaks off" })
+      assert.strictEqual(error.message, "Assemblies.list: status 403, a body that breaks off")
+      assert.strictEqual(server.received.length, 1)
+    })
+  )
+
+  it.effect("a 429 whose body hangs is RateLimited, with the wait of its header", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(hanging(429, { "retry-after": "300" }))
+      const { answered, layer } = clientAt(server, http)
+      const fiber = yield* Effect.forkChild(Effect.flip(Effect.provide(list, layer)))
+      const error = yield* settled(fiber, answered)
+      assert.deepInclude(error, { _tag: "RateLimited", status: 429 })
+      assert.deepPropertyVal(error, "retryAfter", Duration.minutes(5))
+      assert.strictEqual(server.received.length, 1)
+    })
+  )
+
+  it.effect("no limit of time hides a status that is there", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(hanging(403))
+      const { answered, layer } = clientAt(server, http, { requestTimeout: "2 seconds" })
+      const fiber = yield* Effect.forkChild(Effect.flip(Effect.provide(list, layer)))
+      const error = yield* settled(fiber, answered)
+      assert.deepInclude(error, {
+        _tag: "UnexpectedResponse",
+        status: 403,
+        problem: "a body that did not end within 5 s",
+        excerpt: '{"error":"RATE_'
+      })
+    })
+  )
+
+  it.effect("a body that is too large, without an end or no text only costs its words", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      const { layer } = clientAt(server, http)
+      const cases: ReadonlyArray<readonly [Server.Answer, string]> = [
+        [Server.text(403, "x".repeat(2000)), "a body of more than 1024 bytes"],
+        [Server.endless(403), "a body of more than 1024 bytes"],
+        [Server.text(403, new Uint8Array([0x7b, 0xff, 0xfe])), "a body that is not UTF-8"]
+      ]
+      for (const [answer, problem] of cases) {
+        server.script(answer)
+        const error = yield* Effect.flip(Effect.provide(list, layer))
+        assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 403, problem })
+      }
+      server.script(Server.text(429, "x".repeat(2000), { "retry-after": "300" }))
+      assert.deepInclude(yield* Effect.flip(Effect.provide(list, layer)), {
+        _tag: "RateLimited",
+        retryAfter: Duration.minutes(5)
+      })
+      assert.strictEqual(server.received.length, cases.length + 1)
+    })
+  )
+
+  it.effect("a 429 whose body breaks off is one behind a rate limiter too", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script((_, response) => {
+        response.writeHead(429, { "retry-after": "300", "content-length": 100 })
+        response.write("{", () => response.destroy())
+      })
+      const limiter = Guard.layerRateLimiter({ limit: 100, window: "1 second" })
+      const error = yield* Effect.flip(Effect.provide(list, [clientAt(server, http).layer, limiter]))
+      assert.deepInclude(error, { _tag: "RateLimited", status: 429, retryAfter: Duration.minutes(5) })
+      assert.strictEqual(server.received.length, 1)
+    })
+  )
+
+  it.effect("a success that breaks off is a lost answer", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.cut(200, JSON.stringify({ items: [], count: 0 })), Server.json(200, []))
+      const { answered, layer } = clientAt(server, http)
+      const fiber = yield* Effect.forkChild(Effect.provide(list, layer))
+      assert.deepStrictEqual((yield* settled(fiber, answered)).items, [])
+      assert.strictEqual(server.received.length, 2)
+    })
+  )
+})
+
+describe("a token that is repeated in an error", () => {
+  const [[, http]] = clients as readonly [(typeof clients)[number]]
+  const get = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+
+  const failure = (secret: string, answer: Server.Answer) =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(answer)
+      return yield* Effect.flip(Effect.provide(get, clientAt(server, http, { token: secret }).layer))
+    })
+
+  it.effect.each(["", '"', "\\", "a"])("is taken out where it is %j, and the error stays readable", (secret) =>
+    Effect.gen(function* () {
+      const body = { error: "SOME_CODE", message: `it was <${secret}>, twice`, reason: [{ [`key ${secret}`]: secret }] }
+      const error = yield* failure(secret, Server.json(403, body))
+      assert.strictEqual(error._tag, "ServiceFailure")
+      assert.deepInclude(error, { status: 403, code: "SOME_CODE" })
+      if (secret === '"' || secret === "\\") {
+        assert.deepInclude(error, {
+          message: "it was <<redacted>>, twice",
+          reason: [{ "key <redacted>": "<redacted>" }]
+        })
+      }
+      if (secret === "") assert.deepInclude(error, { message: "it was <>, twice" })
+    })
+  )
+
+  it.effect("is taken out of an excerpt in each of its forms, before anything is cut", () =>
+    Effect.gen(function* () {
+      const odd = 'a"b/c d\\e'
+      const text = `${JSON.stringify({ odd })} ${encodeURIComponent(odd)} ${odd}`
+      const error = yield* failure(odd, Server.text(500, `<html>${text}`))
+      assert.deepInclude(error, {
+        _tag: "UnexpectedResponse",
+        excerpt: '<html>{"odd":"<redacted>"} <redacted> <redacted>'
+      })
+      // The first one makes room for half of the second.
+      const cut = yield* failure(token, Server.text(500, `${token}${"-".repeat(205 - token.length)}${token}`))
+      assert.notInclude(Reflect.get(cut, "excerpt"), token.slice(0, 4))
+      const broken = yield* failure(token, Server.cut(500, `${"-".repeat(30)}${token.slice(0, 20)}${"x".repeat(50)}`))
+      assert.deepInclude(broken, { excerpt: `${"-".repeat(30)}<redacted>` })
+    })
+  )
+})

@@ -1,0 +1,319 @@
+/**
+ * A request leaves once, as it is, whatever the HTTP client would make of it: real servers count what reaches them.
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Transport from "@assembly-effect/api/Transport"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Undici from "@effect/platform-node/Undici"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import { clients } from "./utils/clients.ts"
+import * as Server from "./utils/ScriptedServer.ts"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const contentType = "application/octet-stream"
+const inMemory = HttpBody.uint8Array(bytes("hello"), contentType)
+const streamed = HttpBody.stream(Stream.make(bytes("he"), bytes("llo")), contentType, 5)
+
+type Wrap = (client: HttpClient.HttpClient) => HttpClient.HttpClient
+
+/** What a client makes of a request: the status, or the error. */
+const send = (request: HttpClientRequest.HttpClientRequest, wrap: Wrap) =>
+  Effect.gen(function* () {
+    const client = wrap(yield* HttpClient.HttpClient)
+    const streaming = request.body._tag === "Stream"
+    return (yield* Transport.execute(client, request, { operation: "Test", streaming })).status
+  }).pipe(Effect.scoped)
+
+const post = (url: string, body?: HttpBody.HttpBody) => HttpClientRequest.post(url, body === undefined ? {} : { body })
+
+const facts = ({ code, permanent, problem, sent }: ApiError.TransportFailure) => ({ code, problem, sent, permanent })
+
+type Facts = ReturnType<typeof facts>
+
+const repeated: Facts = {
+  code: "REQUEST_REPEATED",
+  problem: "the HTTP client would have sent the request a second time",
+  sent: "maybe",
+  permanent: false
+}
+const followed: Facts = {
+  code: "REQUEST_REDIRECTED",
+  problem: "the HTTP client would have followed a redirect",
+  sent: "maybe",
+  permanent: true
+}
+const resized: Facts = {
+  code: "BODY_CHANGED",
+  problem: "the HTTP client would have sent a body of another length",
+  sent: "no",
+  permanent: true
+}
+const encoded: Facts = { ...resized, problem: "the HTTP client would have encoded the body (content-encoding)" }
+const elsewhere: Facts = {
+  code: "REQUEST_REDIRECTED",
+  problem: "the HTTP client would have sent the request to another origin",
+  sent: "no",
+  permanent: true
+}
+const readTwice: Facts = {
+  code: "BODY_READ_TWICE",
+  problem: "the HTTP client reads the body of a request twice",
+  sent: "maybe",
+  permanent: true
+}
+
+const retrying: Wrap = HttpClient.retryTransient({ times: 3 })
+const following: Wrap = HttpClient.followRedirects()
+const withBody = (body: HttpBody.HttpBody): Wrap => HttpClient.mapRequest(HttpClientRequest.setBody(body))
+
+/** Reads the body to its end, as a client does that signs it, and sends it as it came. */
+const hashing: Wrap = HttpClient.mapRequestEffect((request: HttpClientRequest.HttpClientRequest) =>
+  request.body._tag === "Stream"
+    ? Effect.as(Effect.ignore(Stream.runDrain(request.body.stream)), request)
+    : Effect.succeed(request)
+)
+
+/** Sends a stream as what was collected of it. */
+const collecting: Wrap = HttpClient.mapRequestEffect((request: HttpClientRequest.HttpClientRequest) =>
+  request.body._tag === "Stream"
+    ? Effect.map(Effect.orDie(Stream.mkUint8Array(request.body.stream)), (all) =>
+        HttpClientRequest.setBody(request, HttpBody.uint8Array(all, contentType))
+      )
+    : Effect.succeed(request)
+)
+
+/** A client whose own span is off, which hides its sends from the guard. */
+const hiding: Wrap = HttpClient.transformResponse(Effect.provideService(HttpClient.TracerDisabledWhen, () => true))
+
+describe.each(clients)("with %s", (_, layer) => {
+  it.effect.each([
+    ["without a body", undefined],
+    ["with bytes", inMemory],
+    ["with a stream", streamed]
+  ] as const)("a POST %s is sent once to a server that is busy, though the client would repeat it", ([, body]) =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.text(503, "busy"), Server.text(200, "done"))
+      const error = yield* Effect.flip(send(post(server.baseUrl, body), retrying))
+      assert.deepStrictEqual(facts(error), repeated)
+      assert.deepStrictEqual(
+        server.received.map((request) => request.body),
+        [body === undefined ? "" : "hello"]
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a POST is sent once to a server that closes the connection", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.reset, Server.text(200, "done"))
+      const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), retrying))
+      assert.deepStrictEqual(facts(error), repeated)
+      assert.strictEqual(server.received.length, 1)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("the application's Tracer.DisablePropagation leaves the guard on", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.text(503, "busy"), Server.text(200, "done"))
+      const error = yield* Effect.flip(
+        Effect.provideService(send(post(server.baseUrl, inMemory), retrying), Tracer.DisablePropagation, true)
+      )
+      assert.deepStrictEqual(facts(error), repeated)
+      assert.strictEqual(server.received.length, 1)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a GET and a HEAD may be repeated by the client", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      for (const request of [HttpClientRequest.get(server.baseUrl), HttpClientRequest.head(server.baseUrl)]) {
+        server.script(Server.text(503, "busy"), Server.text(200, "done"))
+        assert.strictEqual(yield* send(request, retrying), 200)
+      }
+      assert.strictEqual(server.received.length, 4)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("no redirect takes a request elsewhere, and no answer from there counts", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      const other = yield* Server.make
+      other.script(Server.text(200, "stolen"))
+      for (const status of [301, 302, 303, 307, 308]) {
+        for (const request of [
+          post(`${server.baseUrl}/a?signature=s`, inMemory),
+          HttpClientRequest.get(`${server.baseUrl}/a?signature=s`)
+        ]) {
+          for (const location of [`${other.baseUrl}/b`, "/b"]) {
+            server.script(Server.text(status, "", { location }), Server.text(200, "followed"))
+            const before = server.received.length
+            assert.deepStrictEqual(facts(yield* Effect.flip(send(request, following))), followed)
+            assert.strictEqual(server.received.length, before + 1)
+          }
+        }
+      }
+      assert.isEmpty(other.received)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("nothing leaves for another origin, with a body of another length, or encoded", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      const other = yield* Server.make
+      server.script(Server.text(200, "done"))
+      other.script(Server.text(200, "done"))
+      const url = server.baseUrl
+      const cases: ReadonlyArray<readonly [HttpClientRequest.HttpClientRequest, Wrap, Facts]> = [
+        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setUrl(`${other.baseUrl}/a`)), elsewhere],
+        [HttpClientRequest.get(url), HttpClient.mapRequest(HttpClientRequest.setUrl(other.baseUrl)), elsewhere],
+        [post(url), withBody(inMemory), resized],
+        [post(url), withBody(HttpBody.stream(Stream.make(bytes("more")), contentType)), resized],
+        [post(url, inMemory), withBody(HttpBody.empty), resized],
+        [post(url, inMemory), withBody(HttpBody.uint8Array(bytes("hello!"), contentType)), resized],
+        [post(url, streamed), withBody(HttpBody.uint8Array(bytes("hell"), contentType)), resized],
+        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-length", "4")), resized],
+        [post(url, streamed), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), encoded],
+        [post(url, inMemory), HttpClient.mapRequest(HttpClientRequest.setHeader("content-encoding", "gzip")), encoded]
+      ]
+      for (const [request, wrap, expected] of cases) {
+        assert.deepStrictEqual(facts(yield* Effect.flip(send(request, wrap))), expected)
+      }
+      assert.isEmpty([...server.received, ...other.received])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("headers may be added, and a stream may go through a buffer or be collected", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.text(200, "done"))
+      const buffering = HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
+        request.body._tag === "Stream"
+          ? HttpClientRequest.setBody(
+              request,
+              HttpBody.stream(Stream.buffer(request.body.stream, { capacity: 4 }), contentType)
+            )
+          : request
+      )
+      const adding = HttpClient.mapRequest(HttpClientRequest.setHeader("x-trace", "1"))
+      for (const wrap of [adding, buffering, collecting]) {
+        assert.strictEqual(yield* send(post(server.baseUrl, streamed), wrap), 200)
+      }
+      assert.deepStrictEqual(
+        server.received.map(({ body }) => body),
+        ["hello", "hello", "hello"]
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a stream is read once", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.text(503, "busy"), Server.text(200, "done"))
+      const twice = yield* Effect.flip(send(post(server.baseUrl, streamed), hashing))
+      assert.deepStrictEqual(facts(twice), readTwice)
+      assert.isEmpty(server.received)
+      const again = yield* Effect.flip(send(post(server.baseUrl, streamed), (client) => retrying(collecting(client))))
+      assert.deepStrictEqual(facts(again), repeated)
+      assert.strictEqual(server.received.length, 1)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("what a client makes of a refusal is no answer", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.text(503, "busy"), Server.text(200, "done"))
+      const request = post(server.baseUrl, inMemory)
+      const inventing: Wrap = (client) =>
+        HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
+          (given) =>
+            Effect.catchCause(retrying(client).postprocess(given), () =>
+              Effect.succeed(HttpClientResponse.fromWeb(request, new Response("invented")))
+            ),
+          client.preprocess
+        )
+      assert.deepStrictEqual(facts(yield* Effect.flip(send(request, inventing))), repeated)
+      assert.strictEqual(server.received.length, 1)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a client that hides its sends is judged by what it has sent", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      const other = yield* Server.make
+      server.script(Server.text(200, "done"))
+      other.script(Server.text(200, "stolen"))
+      const request = post(server.baseUrl, inMemory)
+      const misled: Wrap = (client) =>
+        HttpClient.mapRequest(hiding(client), HttpClientRequest.setUrl(`${other.baseUrl}/a`))
+      assert.strictEqual(yield* send(request, hiding), 200)
+      assert.deepStrictEqual(facts(yield* Effect.flip(send(request, misled))), { ...elsewhere, sent: "maybe" })
+      const longer: Wrap = (client) => withBody(HttpBody.uint8Array(bytes("hello!"), contentType))(hiding(client))
+      assert.deepStrictEqual(facts(yield* Effect.flip(send(request, longer))), { ...resized, sent: "maybe" })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a status is an answer, also where the client takes it for a failure", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.text(403, "no"))
+      assert.strictEqual(yield* send(post(server.baseUrl, inMemory), HttpClient.filterStatusOk), 403)
+    }).pipe(Effect.provide(layer))
+  )
+})
+
+describe("below the client", () => {
+  it.effect("a retrying dispatcher does not get a streamed body a second time", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.reset, Server.text(200, "done"))
+      const dispatcher = Layer.effect(
+        NodeHttpClient.Dispatcher,
+        Effect.map(
+          NodeHttpClient.makeDispatcher,
+          (agent) => new Undici.RetryAgent(agent, { methods: ["POST"], minTimeout: 1, maxRetries: 3 })
+        )
+      )
+      const client = Layer.effect(HttpClient.HttpClient, NodeHttpClient.makeUndici).pipe(Layer.provide(dispatcher))
+      const error = yield* Effect.flip(send(post(server.baseUrl, streamed), (self) => self)).pipe(
+        Effect.provide(client)
+      )
+      assert.deepInclude(facts(error), { sent: "maybe", permanent: false })
+      assert.deepStrictEqual(
+        server.received.map(({ body }) => body),
+        ["hello"]
+      )
+    })
+  )
+
+  it.effect("a fetch function that follows redirects has its answer refused", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      const other = yield* Server.make
+      server.script(Server.text(307, "", { location: other.baseUrl }))
+      other.script(Server.text(200, "stolen"))
+      const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, { ...init, redirect: "follow" })
+      const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), (self) => self)).pipe(
+        Effect.provide(FetchHttpClient.layer),
+        Effect.provideService(FetchHttpClient.Fetch, fetch)
+      )
+      assert.deepStrictEqual(facts(error), {
+        code: "REQUEST_REDIRECTED",
+        problem: "another URL answered than the one that was asked",
+        sent: "maybe",
+        permanent: true
+      })
+    })
+  )
+})

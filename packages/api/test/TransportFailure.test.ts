@@ -1,0 +1,364 @@
+/**
+ * What a `TransportFailure` says of a request that got no answer, and what is repeated after it.
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Transport from "@assembly-effect/api/Transport"
+import * as AuthError from "@assembly-effect/auth/AuthError"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { LookupFunction, Server as NetServer } from "node:net"
+import { createServer as createTcpServer } from "node:net"
+import { createServer as createTlsServer } from "node:tls"
+import { clients } from "./utils/clients.ts"
+import * as FakeService from "./utils/FakeService.ts"
+import { assemblyId, cases } from "./utils/operations.ts"
+import * as Server from "./utils/ScriptedServer.ts"
+import * as SelfSigned from "./utils/selfSigned.ts"
+
+const facts = ({ code, permanent, problem, sent }: ApiError.TransportFailure) => ({ code, problem, sent, permanent })
+
+const post = (url: string, body: HttpBody.HttpBody = HttpBody.text("hello")) => HttpClientRequest.post(url, { body })
+
+const send = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.flatMap(HttpClient.HttpClient, (client) => Transport.execute(client, request, { operation: "Test" })).pipe(
+    Effect.scoped
+  )
+
+const fail = (request: HttpClientRequest.HttpClientRequest) => Effect.flip(send(request))
+
+/** A server of sockets on a free port, until the end of the scope. */
+const listen = (server: NetServer) =>
+  Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
+    () => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
+  ).pipe(
+    Effect.map(() => {
+      const address = server.address()
+      return typeof address === "object" && address !== null ? address.port : 0
+    })
+  )
+
+/** A port that nobody listens on. */
+const closedPort = Effect.scoped(listen(createTcpServer()))
+
+const tls = (onConnection: () => void = () => undefined) =>
+  createTlsServer({ key: SelfSigned.key, cert: SelfSigned.cert }).on("connection", onConnection)
+
+const refused = { code: "ECONNREFUSED", problem: "the connection was refused", sent: "no", permanent: false } as const
+const untrusted = {
+  code: "DEPTH_ZERO_SELF_SIGNED_CERT",
+  problem: "the certificate of the server is not trusted",
+  sent: "no",
+  permanent: true
+} as const
+
+describe.each(clients)("with %s", (name, layer) => {
+  it.effect("a port that nobody listens on: nothing was sent, it may be tried again", () =>
+    Effect.gen(function* () {
+      const port = yield* closedPort
+      for (const host of ["127.0.0.1", "localhost"]) {
+        const error = yield* fail(post(`http://${host}:${port}/secret`))
+        assert.deepStrictEqual(facts(error), refused)
+        assert.strictEqual(error.message, "Test: the connection was refused")
+        assert.notMatch(JSON.stringify(error), /secret|127|localhost/)
+      }
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a certificate that is not trusted: nothing was sent, and it does not heal", () =>
+    Effect.gen(function* () {
+      const port = yield* listen(tls())
+      assert.deepStrictEqual(facts(yield* fail(post(`https://127.0.0.1:${port}/`))), untrusted)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a server that speaks no TLS: it does not heal", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      const error = yield* fail(post(server.baseUrl.replace("http:", "https:")))
+      assert.deepInclude(facts(error), { problem: "the TLS handshake failed", permanent: true })
+      assert.oneOf(error.code, ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a connection that is closed, before the answer and in the middle of it", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.reset)
+      const before = yield* fail(post(server.baseUrl))
+      const closed = "the connection was closed by the other side"
+      assert.deepInclude(facts(before), { problem: closed, sent: "maybe", permanent: false })
+      assert.oneOf(before.code, ["ECONNRESET", "UND_ERR_SOCKET"])
+
+      server.script(Server.cut(200, "{}".padEnd(100)))
+      const within = yield* Effect.flip(
+        Effect.scoped(
+          Effect.gen(function* () {
+            const client = yield* HttpClient.HttpClient
+            const response = yield* Transport.execute(client, post(server.baseUrl), { operation: "Test" })
+            return yield* Stream.runDrain(Stream.mapError(response.stream, Transport.toFailure({ operation: "Test" })))
+          })
+        )
+      )
+      assert.deepInclude(facts(within), { problem: `${closed} in the middle of the answer`, sent: "maybe" })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("an answer that is not HTTP", () =>
+    Effect.gen(function* () {
+      const port = yield* listen(
+        createTcpServer((socket) => socket.on("data", () => socket.end("hello there\r\n\r\n")))
+      )
+      assert.deepStrictEqual(facts(yield* fail(post(`http://127.0.0.1:${port}/`))), {
+        code: "HPE_INVALID_CONSTANT",
+        problem: "the answer is not HTTP",
+        sent: "maybe",
+        permanent: false
+      })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a host that does not exist", () =>
+    Effect.gen(function* () {
+      const error = yield* fail(post("http://nobody.invalid/secret"))
+      // A machine without a resolver cannot know.
+      const isUnknown = error.code === "ENOTFOUND"
+      assert.deepStrictEqual(facts(error), {
+        code: isUnknown ? "ENOTFOUND" : "EAI_AGAIN",
+        problem: isUnknown ? "the host is unknown" : "the name of the host could not be resolved for now",
+        sent: "no",
+        permanent: isUnknown
+      })
+      assert.notMatch(JSON.stringify(error), /nobody|secret/)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("a Blob is sent, or refused for good by a client that knows none", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.text(200, "done"))
+      const body = HttpBody.raw(new Blob(["hello"]), { contentType: "text/plain", contentLength: 5 })
+      const result = yield* Effect.result(send(post(server.baseUrl, body)))
+      if (Result.isSuccess(result)) {
+        assert.strictEqual(server.received[0]?.body, "hello")
+      } else {
+        assert.strictEqual(name, "node:http")
+        assert.deepStrictEqual(facts(result.failure), {
+          code: "ERR_INVALID_ARG_TYPE",
+          problem: "the HTTP client cannot send a body of this type",
+          sent: "no",
+          permanent: true
+        })
+      }
+    }).pipe(Effect.provide(layer))
+  )
+})
+
+/** A resolver that knows a host for so many look-ups, and then fails with a code. */
+const resolver =
+  (known: number, code: string): LookupFunction =>
+  (hostname, options, callback) => {
+    if (known-- > 0) {
+      if (options.all === true) callback(null, [{ address: "127.0.0.1", family: 4 }])
+      else callback(null, "127.0.0.1", 4)
+    } else {
+      const message = `getaddrinfo ${code} ${hostname}`
+      callback(Object.assign(new Error(message), { code, syscall: "getaddrinfo", hostname }), "")
+    }
+  }
+
+describe.each([
+  [
+    "undici",
+    (lookup: LookupFunction) =>
+      Layer.effect(HttpClient.HttpClient, NodeHttpClient.makeUndici).pipe(
+        Layer.provide(NodeHttpClient.layerDispatcherOptions({ connect: { lookup } }))
+      )
+  ],
+  ["node:http", (lookup: LookupFunction) => NodeHttpClient.layerNodeHttpOptions({ lookup })]
+] as const)("a resolver, with %s", (_, client) => {
+  const closing = Server.text(200, "done", { connection: "close" })
+
+  it.effect("that does not know a host which never answered: it does not heal", () =>
+    Effect.gen(function* () {
+      const error = yield* fail(post("http://service.example/"))
+      assert.deepStrictEqual(facts(error), {
+        code: "ENOTFOUND",
+        problem: "the host is unknown",
+        sent: "no",
+        permanent: true
+      })
+    }).pipe(Effect.provide(client(resolver(0, "ENOTFOUND"))))
+  )
+
+  it.effect("that does not know a host which has answered before: it heals", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(closing)
+      const url = server.baseUrl.replace("127.0.0.1", "service.example")
+      assert.strictEqual((yield* send(post(url))).status, 200)
+      assert.deepInclude(facts(yield* fail(post(url))), { code: "ENOTFOUND", sent: "no", permanent: false })
+    }).pipe(Effect.provide(client(resolver(1, "ENOTFOUND"))))
+  )
+
+  it.effect("that is away for a while: it heals", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(facts(yield* fail(post("http://service.example/"))), {
+        code: "EAI_AGAIN",
+        problem: "the name of the host could not be resolved for now",
+        sent: "no",
+        permanent: false
+      })
+    }).pipe(Effect.provide(client(resolver(0, "EAI_AGAIN"))))
+  )
+})
+
+describe("a body that the runtime cannot stream", () => {
+  it.effect("does not heal", () =>
+    Effect.gen(function* () {
+      const client = HttpClient.make((request) =>
+        Effect.fail(
+          new HttpClientError.HttpClientError({
+            reason: new HttpClientError.EncodeError({ request, description: "not supported in this runtime" })
+          })
+        )
+      )
+      const error = yield* fail(post("https://service.example/")).pipe(
+        Effect.provideService(HttpClient.HttpClient, client)
+      )
+      assert.deepStrictEqual(facts(error), {
+        code: "STREAM_UNSUPPORTED",
+        problem: "this runtime cannot stream the body of a request",
+        sent: "no",
+        permanent: true
+      })
+    })
+  )
+})
+
+describe("what is repeated", () => {
+  const quick = RetryPolicy.layer({ base: "1 millis" })
+  const reading = cases.find(({ name }) => name === "Assemblies.get")
+  const move = cases.find(({ name }) => name === "Dam.move")
+  if (reading === undefined || move === undefined) throw new Error("no such operations")
+
+  const clientAt = (baseUrl: string, http: Layer.Layer<HttpClient.HttpClient>) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide([Authenticator.layerBearer(Redacted.make("token")), http, quick]),
+      Layer.orDie
+    )
+
+  it.live.each(clients)("not a certificate that is not trusted (%s)", ([, http]) =>
+    Effect.gen(function* () {
+      let connections = 0
+      const port = yield* listen(tls(() => connections++))
+      const client = clientAt(`https://127.0.0.1:${port}`, http)
+      const error = yield* Effect.flip(Effect.provide(Assemblies.get(assemblyId), client))
+      assert.deepInclude(error, { _tag: "TransportFailure", code: untrusted.code })
+      assert.strictEqual(connections, 1)
+    })
+  )
+
+  /** An Authenticator without a token for so many times. */
+  const without = (times: number, error: AuthError.AuthError) => {
+    let asked = 0
+    const authenticator = Authenticator.Authenticator.of({
+      authenticate: ({ params }) =>
+        Effect.suspend(() =>
+          asked++ < times
+            ? Effect.fail(error)
+            : Effect.succeed({ _tag: "Bearer", params: JSON.stringify(params), token: Redacted.make("token") } as const)
+        ),
+      refused: () => Effect.succeed("final")
+    })
+    return { layer: Layer.succeed(Authenticator.Authenticator, authenticator), asked: () => asked }
+  }
+
+  const runMove = (layer: Layer.Layer<Authenticator.Authenticator>, service: ReturnType<typeof FakeService.make>) =>
+    move.run.pipe(
+      Effect.provide(
+        AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
+          Layer.provide([layer, service.layer, quick]),
+          Layer.orDie
+        )
+      )
+    )
+
+  it.live("a change whose token could not be had: no request was sent", () =>
+    Effect.gen(function* () {
+      const service = FakeService.make(FakeService.json(200, move.success))
+      const { asked, layer } = without(2, new AuthError.TokenUnavailable({ problem: "no answer after 30 s" }))
+      yield* runMove(layer, service)
+      assert.strictEqual(asked(), 3)
+      assert.strictEqual(service.requests.length, 1)
+    })
+  )
+
+  it.live("not a change whose token can never be had", () =>
+    Effect.gen(function* () {
+      const service = FakeService.make(FakeService.json(200, move.success))
+      const { asked, layer } = without(
+        2,
+        new AuthError.TokenUnavailable({ problem: "the host is unknown", code: "ENOTFOUND", permanent: true })
+      )
+      const error: object = yield* Effect.flip(runMove(layer, service))
+      assert.deepInclude(error, {
+        _tag: "TransportFailure",
+        problem: "No token: the host is unknown",
+        code: "ENOTFOUND",
+        sent: "no",
+        permanent: true
+      })
+      assert.strictEqual(asked(), 1)
+      assert.isEmpty(service.requests)
+    })
+  )
+
+  it.live("a change after a refused connection, not after a lost answer", () =>
+    Effect.gen(function* () {
+      const lost = FakeService.make(FakeService.lost, FakeService.json(200, move.success))
+      const { layer } = without(0, new AuthError.TokenUnavailable({ problem: "" }))
+      const failure: object = yield* Effect.flip(runMove(layer, lost))
+      assert.deepInclude(failure, { _tag: "TransportFailure", sent: "maybe" })
+      assert.strictEqual(lost.requests.length, 1)
+
+      const cause = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED", syscall: "connect" })
+      const starting = FakeService.make(
+        (request) =>
+          Effect.fail(
+            new HttpClientError.HttpClientError({
+              reason: new HttpClientError.TransportError({ request, cause })
+            })
+          ),
+        FakeService.json(200, move.success)
+      )
+      yield* runMove(layer, starting)
+      assert.strictEqual(starting.requests.length, 2)
+    })
+  )
+
+  it.effect("after the wait that the token endpoint names", () =>
+    Effect.gen(function* () {
+      const service = FakeService.make(FakeService.json(200, move.success))
+      const error = new AuthError.TokenUnavailable({ problem: "status 503", retryAfter: Duration.minutes(2) })
+      const { asked, layer } = without(1, error)
+      // Longer than `maxWait`: it is told at once.
+      assert.strictEqual((yield* Effect.flip(runMove(layer, service)))._tag, "TransportFailure")
+      assert.strictEqual(asked(), 1)
+    })
+  )
+})

@@ -1,0 +1,139 @@
+/**
+ * A status decides before the body that follows it, and what cannot heal is not repeated.
+ */
+import * as Tus from "@assembly-effect/tus/Tus"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { assert, describe, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as TestClock from "effect/testing/TestClock"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Loopback from "../../auth/test/utils/Loopback.ts"
+import * as Scene from "./utils/Scene.ts"
+
+/** A server that answers each method as it says, and the methods that came. */
+const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const methods: Array<string> = []
+  const baseUrl = yield* Loopback.serve(async (request, response) => {
+    for await (const _chunk of request);
+    methods.push(request.method ?? "")
+    answer(request, response)
+  })
+  const target = yield* UploadTarget.make({
+    tusUrl: `${baseUrl}/resumable/files/`,
+    assemblySslUrl: `${baseUrl}/assemblies/0123456789abcdef0123456789abcdef`
+  })
+  return { baseUrl, methods, target }
+})
+
+const tus = { "tus-resumable": "1.0.0" }
+
+/** Half a body, and nothing more. */
+const hanging = (response: ServerResponse, status: number, headers: Readonly<Record<string, string>> = {}) => {
+  response.writeHead(status, { ...tus, "content-length": 100, ...headers })
+  response.write("NO")
+}
+
+/** Runs with a clock that goes on once the head of the first answer is there. */
+const withoutWaiting = <A, E>(effect: Effect.Effect<A, E, HttpClient.HttpClient>) =>
+  Effect.gen(function* () {
+    const answered = Promise.withResolvers<void>()
+    const fetch: typeof globalThis.fetch = (url, init) => globalThis.fetch(url, init).finally(() => answered.resolve())
+    const fiber = yield* Effect.forkChild(Effect.provideService(effect, FetchHttpClient.Fetch, fetch))
+    yield* Effect.promise(() => answered.promise)
+    for (let second = 0; second < 6; second++) {
+      yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+      yield* TestClock.adjust("1 second")
+    }
+    return yield* Fiber.join(fiber)
+  }).pipe(Effect.provide(FetchHttpClient.layer))
+
+const source = UploadSource.fromBytes(Scene.content(300_000))
+
+describe("an answer whose body hangs", () => {
+  const options = { ...Scene.options, stallTimeout: "1 second" } as const
+
+  it.effect("is refused by its status, though the time for a request is shorter", () =>
+    Effect.gen(function* () {
+      const { methods, target } = yield* make((_, response) => hanging(response, 403))
+      const error = yield* withoutWaiting(Effect.flip(Upload.result(Upload.upload(target, source, options))))
+      assert.deepInclude(error, { _tag: "UploadRefused", request: "create", status: 403 })
+      assert.deepStrictEqual(methods, ["POST"])
+    })
+  )
+
+  it.effect("has created the upload that its headers tell, though the time for a request is shorter", () =>
+    Effect.gen(function* () {
+      const { methods, target } = yield* make((request, response) => {
+        if (request.method === "POST") hanging(response, 201, { location: "/resumable/files/abc" })
+        else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
+      })
+      yield* withoutWaiting(Upload.result(Upload.upload(target, source, options)))
+      assert.deepStrictEqual(methods, ["POST", "PATCH"])
+    })
+  )
+
+  it.effect("tells its wait", () =>
+    Effect.gen(function* () {
+      const { target } = yield* make((_, response) => hanging(response, 429, { "retry-after": "30" }))
+      const { metadata } = Scene.options
+      const error = yield* withoutWaiting(Effect.flip(Tus.create(target, { _tag: "Fixed", length: 5n, metadata })))
+      assert.deepInclude(error, { _tag: "RateLimited", status: 429, retryAfter: Duration.seconds(30) })
+    })
+  )
+})
+
+describe("a failure that is permanent", () => {
+  it.live("is not healed: a client that changes bodies ends the upload with its first PATCH", () =>
+    Effect.gen(function* () {
+      const { methods, target } = yield* make((request, response) => {
+        if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
+        else response.writeHead(204, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
+      })
+      const changing = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) =>
+        request.body._tag === "Empty"
+          ? request
+          : HttpClientRequest.setBody(
+              request,
+              HttpBody.uint8Array(new Uint8Array(7), "application/offset+octet-stream")
+            )
+      )
+      const error = yield* Effect.flip(
+        Effect.provideService(
+          Upload.result(Upload.upload(target, source, Scene.options)),
+          HttpClient.HttpClient,
+          changing
+        )
+      )
+      assert.deepInclude(error, { _tag: "TransportFailure", code: "BODY_CHANGED", sent: "no", permanent: true })
+      assert.deepStrictEqual(methods, ["POST"])
+    }).pipe(Effect.provide(FetchHttpClient.layer))
+  )
+
+  it.live("a PATCH that the client would repeat is asked about by HEAD", () =>
+    Effect.gen(function* () {
+      let patches = 0
+      const { methods, target } = yield* make((request, response) => {
+        if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
+        else if (request.method === "HEAD") {
+          response.writeHead(200, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
+        } else if (patches++ === 0) response.writeHead(503, tus).end()
+        else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
+      })
+      const repeating = HttpClient.retryTransient(yield* HttpClient.HttpClient, { times: 3 })
+      yield* Effect.provideService(
+        Upload.result(Upload.upload(target, source, Scene.options)),
+        HttpClient.HttpClient,
+        repeating
+      )
+      assert.deepStrictEqual(methods, ["POST", "PATCH", "HEAD", "PATCH"])
+    }).pipe(Effect.provide(FetchHttpClient.layer))
+  )
+})
