@@ -107,7 +107,8 @@ const upload = Effect.fnUntraced(function* (created: Assembly.Status, { name, so
   const resumed = yield* Ref.make(false)
 
   const target = yield* UploadTarget.fromAssembly(created)
-  const events = Upload.upload(target, source, { metadata: { filename: name, fieldname: "file" } }).pipe(
+  // The network here is this machine: what does not heal at once does not heal.
+  const events = Upload.upload(target, source, { metadata: { filename: name, fieldname: "file" }, maxRetries: 3 }).pipe(
     Stream.tap((event) => (UploadEvent.$is("Resumed")(event) ? Ref.set(resumed, true) : Effect.void))
   )
   yield* UploadProgress.follow(events, { label: name })

@@ -4,6 +4,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
+import * as Formatter from "effect/Formatter"
 import * as Schema from "effect/Schema"
 import * as Format from "./Format.ts"
 import * as Text from "./internal/text.ts"
@@ -26,7 +27,10 @@ const text = (error: unknown): string => {
     const wait = error instanceof ApiError.RateLimited ? `; wait ${Format.duration(error.retryAfter)}` : ""
     return `${error.message} (${code}status ${error.status})${wait}`
   }
-  return error instanceof Error && error.message !== "" ? error.message : String(error)
+  if (error instanceof Error && error.message !== "") return error.message
+  if (error instanceof Error) return error.name
+  // An object would be `[object Object]`.
+  return typeof error === "string" ? error : Formatter.format(error)
 }
 
 /** What went wrong, without line breaks and without anything that a terminal would obey. */

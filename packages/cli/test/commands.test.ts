@@ -57,6 +57,20 @@ describe("assembly list", () => {
     })
   )
 
+  it.effect("asks for whole seconds, and for no smaller window than was meant", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 0, 1, 12) + 1)
+      const service = Service.make({ items: [], count: 0 })
+      yield* Service.run(list, ["--from", "1h", "--to", "30m"]).pipe(Effect.provide(service.layer))
+      const exact = ["--from", "2026-01-01T10:00:00.999Z", "--to", "2026-01-01T11:00:00.001Z"]
+      yield* Service.run(list, exact).pipe(Effect.provide(service.layer))
+      expect(service.asked.map(({ params }) => params)).toMatchObject([
+        { fromdate: "2026-01-01 11:00:00", todate: "2026-01-01 11:30:01" },
+        { fromdate: "2026-01-01 10:00:00", todate: "2026-01-01 11:00:01" }
+      ])
+    })
+  )
+
   it.effect("prints JSON for programs", () =>
     Effect.gen(function* () {
       yield* Service.run(list, ["--json"]).pipe(Effect.provide(Service.make({ items: [entry], count: 7 }).layer))

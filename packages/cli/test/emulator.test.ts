@@ -1,3 +1,4 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
@@ -7,6 +8,8 @@ import { stats } from "@assembly-effect/cli/commands/stats"
 import { token } from "@assembly-effect/cli/commands/token"
 import { upload } from "@assembly-effect/cli/commands/upload"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
@@ -101,6 +104,23 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       expect(error).toMatchObject({ _tag: "CannotRead", problem: "no such file" })
       yield* Service.run(list, ["--from", "1h", "--json"])
       expect((yield* lastJson(AssemblyList.Page)).items.length).toBe(before.items.length)
+    })
+  )
+
+  it.effect("cancels its Assembly when a file is refused, and says so", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { join } = yield* Path.Path
+      const path = join(yield* fs.makeTempDirectoryScoped(), "refused.txt")
+      yield* fs.writeFileString(path, "meow")
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/resumable/files/", status: 403 }))
+      const error = yield* Effect.flip(Service.run(upload, [path]))
+      expect(error).toMatchObject({ _tag: "UploadRefused", status: 403 })
+      const [, id = ""] = /^Assembly (\w{32})$/.exec(String((yield* TestConsole.logLines).at(-1))) ?? []
+      expect((yield* TestConsole.errorLines).at(-1)).toBe(`assembly: the Assembly ${id} was canceled`)
+      const status = yield* Assemblies.get(Assembly.AssemblyId.make(id))
+      expect(status.ok).toBe("ASSEMBLY_CANCELED")
     })
   )
 })

@@ -10,30 +10,39 @@ import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import { spawn } from "node:child_process"
+import { request } from "node:http"
 import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
 /** What a process of `assembly emulator` says first, and its end. */
-const run = (...args: ReadonlyArray<string>) =>
+const runIn = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
-    Effect.callback<{ readonly said: string; readonly interrupt: Effect.Effect<number | null> }>((resume) => {
-      const child = spawn(process.execPath, [bin, "emulator", ...args], { env: { NO_COLOR: "1" } })
+    Effect.callback<{
+      readonly said: string
+      readonly end: (signal: NodeJS.Signals) => Effect.Effect<number | null>
+      readonly interrupt: Effect.Effect<number | null>
+    }>((resume) => {
+      const child = spawn(process.execPath, [bin, "emulator", ...args], { env: { NO_COLOR: "1", ...env } })
       const ended = new Promise<number | null>((resolve) => child.once("exit", resolve))
-      const interrupt = Effect.promise(() => {
-        child.kill("SIGINT")
-        return ended
-      })
+      const end = (signal: NodeJS.Signals) =>
+        Effect.promise(() => {
+          child.kill(signal)
+          return ended
+        })
+      const interrupt = end("SIGINT")
       let said = ""
       const hear = (text: Buffer) => {
         said += String(text)
-        if (said.includes("\n#") || said.startsWith("assembly:")) resume(Effect.succeed({ said, interrupt }))
+        if (said.includes("\n#") || said.startsWith("assembly:")) resume(Effect.succeed({ said, end, interrupt }))
       }
       child.stdout.on("data", hear)
       child.stderr.on("data", hear)
     }),
     ({ interrupt }) => interrupt
   )
+
+const run = (...args: ReadonlyArray<string>) => runIn({}, ...args)
 
 /** The environment that the command prints. */
 const environment = (said: string) =>
@@ -65,3 +74,53 @@ it.live("assembly emulator: its environment is all that a client needs, and Temp
     assert.match(refused.said, /^assembly: .*templates\.json: .*an id that statistics do not reserve/)
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
+
+// Windows has no such signals.
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  it.live.skipIf(process.platform === "win32")(
+    `assembly emulator ends with ${signal}, whatever is under way, and leaves no temporary folder`,
+    () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const temporary = yield* fs.makeTempDirectoryScoped()
+        const { end, said } = yield* runIn({ TMPDIR: temporary })
+        assert.strictEqual((yield* fs.readDirectory(temporary)).length, 1)
+        yield* Effect.gen(function* () {
+          // It executes, somebody follows it, and a body is on its way that never ends.
+          const hour = { wait: { robot: "/emulator/wait", seconds: 3600 } }
+          const executing = yield* Assemblies.create({ steps: hour })
+          const followed = yield* Effect.promise(() => fetch(executing.update_stream_url ?? ""))
+          assert.strictEqual(followed.status, 200)
+          const waiting = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+          const base64 = (text: string) => Buffer.from(text).toString("base64")
+          const headers = {
+            "tus-resumable": "1.0.0",
+            "upload-length": "1000000",
+            "content-type": "application/offset+octet-stream",
+            "upload-metadata": `assembly_url ${base64(waiting.assembly_ssl_url ?? "")},filename YQ==,fieldname Yg==`
+          }
+          const over = yield* Effect.sync(() => {
+            const sent = request(waiting.tus_url ?? "", { method: "POST", headers })
+            sent.write(new Uint8Array(1000))
+            return new Promise<void>(
+              (resolve) => void sent.once("error", () => resolve()).once("response", () => resolve())
+            )
+          })
+          yield* Effect.repeat(Assemblies.get(waiting.assembly_id), {
+            until: ({ bytes_received }) => bytes_received === 1000
+          })
+          assert.strictEqual(yield* end(signal), 130)
+          yield* Effect.promise(() => over)
+        }).pipe(
+          Effect.provide(
+            AssemblyClient.layerConfig.pipe(
+              Layer.provide(Authenticator.layerSigned()),
+              Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
+            )
+          ),
+          Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(environment(said)))
+        )
+        assert.deepStrictEqual(yield* fs.readDirectory(temporary), [])
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+}

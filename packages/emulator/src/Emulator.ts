@@ -195,6 +195,20 @@ const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour", up
     Layer.provideMerge(stores)
   )
 
+const parts = (options: Options) =>
+  Layer.mergeAll(
+    emulator(options),
+    FaultQueue.layerFaults,
+    HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
+  ).pipe(
+    Layer.provide(services(options)),
+    Layer.provide(Origin.layer),
+    Layer.provide(Chance.layer(options.seed)),
+    Layer.provide(storage(options)),
+    Layer.provide(Server.layer(options.port ?? 0)),
+    Layer.provide([NodeFileSystem.layer, NodePath.layer])
+  )
+
 /**
  * An emulator that runs as long as its scope.
  *
@@ -228,17 +242,5 @@ export const layer = (
   Emulator | Faults.Faults,
   HttpServerError.ServeError | PlatformError.PlatformError | EmulatorError.EmulatorError
 > =>
-  Layer.mergeAll(
-    emulator(options),
-    FaultQueue.layerFaults,
-    HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
-  ).pipe(
-    Layer.provide(services(options)),
-    Layer.provide(Origin.layer),
-    Layer.provide(Chance.layer(options.seed)),
-    Layer.provide(storage(options)),
-    Layer.provide(Server.layer(options.port ?? 0)),
-    Layer.provide([NodeFileSystem.layer, NodePath.layer]),
-    // Layers are shared by reference, and two emulators share nothing.
-    Layer.fresh
-  )
+  // One value is one emulator, wherever it is provided, and two share nothing of what they are made of.
+  Layer.fromBuildMemo((memoMap, scope) => Layer.buildWithMemoMap(Layer.fresh(parts(options)), memoMap, scope))

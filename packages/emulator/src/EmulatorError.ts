@@ -32,5 +32,34 @@ export class InvalidTemplate extends Data.TaggedError("InvalidTemplate")<{
   }
 }
 
-/** Whatever keeps an emulator from its work, beside files and ports that cannot be had. */
-export type EmulatorError = DataInUse | KeyInTwoWorkspaces | InvalidTemplate
+/** What a disk says that takes nothing more. */
+const reasons = {
+  Full: "there is no space left on the disk",
+  ReadOnly: "the file system is read-only",
+  Denied: "this process may not write there any more",
+  Broken: "the disk failed"
+} as const
+
+/**
+ * What has to be kept cannot be kept. What was kept before is untouched, and the emulator goes on when there is room
+ * again. A request that meets it is answered with status 507.
+ *
+ * - `path`: the file that could not be written or read.
+ * - `code`: what the system or SQLite says, e.g. `ENOSPC`.
+ */
+export class StorageFailed extends Data.TaggedError("StorageFailed")<{
+  readonly path: string
+  readonly reason: keyof typeof reasons
+  readonly code: string
+}> {
+  /** What is wrong, without the path. */
+  get problem() {
+    return `${reasons[this.reason]} (${this.code})`
+  }
+  override get message() {
+    return `cannot use ${this.path}: ${this.problem}`
+  }
+}
+
+/** Whatever keeps an emulator from its work, beside ports that cannot be had. */
+export type EmulatorError = DataInUse | KeyInTwoWorkspaces | InvalidTemplate | StorageFailed

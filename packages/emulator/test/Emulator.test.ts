@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import { official } from "./official.ts"
 import { createUpload, head, layer, patch, patchForever } from "./support.ts"
 
 it.live("keeps everything in its folder", () =>
@@ -71,6 +72,19 @@ it.live("shares nothing with another one", () =>
   }).pipe(Effect.scoped)
 )
 
+it.live("one Layer is one emulator, however often a program provides it", () =>
+  Effect.gen(function* () {
+    const emulator = Emulator.layer()
+    const asked = Layer.effectDiscard(Effect.map(Emulator.Emulator, ({ baseUrl }) => void seen.push(baseUrl)))
+    const seen: Array<string> = []
+    yield* Layer.build(
+      Layer.mergeAll(asked.pipe(Layer.provide(emulator)), Layer.fresh(asked).pipe(Layer.provide(emulator)))
+    )
+    assert.strictEqual(seen.length, 2)
+    assert.strictEqual(new Set(seen).size, 1)
+  }).pipe(Effect.scoped)
+)
+
 it.live("is closed with its scope, though a request is under way, and keeps what arrived", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -109,5 +123,28 @@ it.live("draws the same ids from the same seed, and none twice for the same data
     const again = yield* drawn({ seed: "a", data })
     assert.strictEqual(again[0], key)
     assert.notStrictEqual(again[1], upload)
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.live("a Template that is made after a restart replaces none", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const template = { steps: { ":original": { robot: "/upload/handle" } } } as const
+    const make = (name: string) =>
+      Effect.flatMap(official, (client) => Effect.promise(() => client.createTemplate({ name, template }))).pipe(
+        Effect.provide(Emulator.layer({ seed: "a", data }))
+      )
+    const first = yield* make("first")
+    // What was drawn for something that is gone is not drawn again either.
+    yield* Effect.flatMap(official, (client) => Effect.promise(() => client.deleteTemplate(first.id))).pipe(
+      Effect.provide(Emulator.layer({ seed: "a", data }))
+    )
+    const ids = [first.id, (yield* make("second")).id, (yield* make("third")).id, (yield* make("fourth")).id]
+    assert.strictEqual(new Set(ids).size, 4)
+    const listed = yield* Effect.flatMap(official, (client) => Effect.promise(() => client.listTemplates({}))).pipe(
+      Effect.provide(Emulator.layer({ seed: "a", data }))
+    )
+    assert.strictEqual(listed.count, 3)
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )

@@ -58,7 +58,7 @@ layer(layerEmulator({ templates }), { excludeTestServices: true })("A Template",
       assert.deepStrictEqual(Object.keys(status.results ?? {}), [":original", "stored"])
       // Its one Step fails; a second one of the request is there as well.
       const failed = yield* Assemblies.create({ templateId: "broken", steps: { hash: { robot: "/file/hash" } } })
-      assert.strictEqual(failed.error, "EMULATOR_FAILED")
+      assert.strictEqual(failed.error, "INTERNAL_COMMAND_ERROR")
       const changed = { fail: { robot: "/emulator/fail", error: "MINE" } }
       assert.strictEqual((yield* Assemblies.create({ templateId: "broken", steps: changed })).error, "MINE")
     })

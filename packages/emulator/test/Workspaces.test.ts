@@ -9,12 +9,14 @@ import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, layer, live } from "@effect/vitest"
+import { ApiError, Transloadit } from "@transloadit/node"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { DatabaseSync } from "node:sqlite"
 import { layer as layerEmulator, storeAt, uploadOne } from "./support.ts"
 
 const authKey = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Emulator.AuthKey => ({
@@ -45,6 +47,23 @@ const as =
         )
       )
     )
+
+/** The official client with an Auth Key. */
+const officialAs = ({ key, secret }: Emulator.AuthKey) =>
+  Effect.map(
+    Emulator.Emulator,
+    ({ baseUrl }) =>
+      new Transloadit({ endpoint: baseUrl, authKey: key, authSecret: Redacted.value(secret), maxRetries: 0 })
+  )
+
+/** The code with which the service refuses a call. */
+const codeOf = (call: () => Promise<unknown>) =>
+  Effect.promise(() =>
+    call().then(
+      () => "accepted",
+      (error) => (error instanceof ApiError ? error.code : String(error))
+    )
+  )
 
 /** A file in a folder of the Workspace of the client. */
 const store = Effect.fnUntraced(function* (path: string) {
@@ -87,9 +106,15 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
 
       const asset = yield* Effect.flip(as(north)(Dam.move(foreign.assetId, { filename: filename("taken.txt") })))
       const folder = yield* Effect.flip(as(north)(Dam.move(own.assetId, { destinationFolderId: folder_id })))
-      for (const refused of [asset, folder]) {
-        assert.deepInclude(refused, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND", status: 404 })
+      for (const error of [asset, folder]) {
+        assert.deepInclude(error, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND", status: 404 })
       }
+      // Without a folder it is the asset alone that is foreign.
+      const atRoot = yield* as(south)(store("root.txt"))
+      const refused = yield* Effect.flip(as(north)(Dam.move(atRoot.assetId, { filename: filename("taken.txt") })))
+      assert.deepInclude(refused, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND" })
+      const untouched = yield* as(south)(Dam.move(atRoot.assetId, { destinationFolderId: null }))
+      assert.strictEqual(untouched.path, "root.txt")
       // Nothing moved, and equal paths of two Workspaces do not meet.
       const kept = yield* as(north)(Dam.move(own.assetId, { filename: filename("moved.txt") }))
       assert.strictEqual(kept.path, "reports/moved.txt")
@@ -115,6 +140,20 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
         const { totalAssemblies } = yield* as(workspace)(counted)
         assert.strictEqual(totalAssemblies, (yield* as(workspace)(listed)).length)
       }
+    })
+  )
+
+  it.effect("an Assembly of another one cannot be replayed, nor its notification", () =>
+    Effect.gen(function* () {
+      const done = yield* as(south)(Assemblies.create({}))
+      assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
+      const foreign = yield* officialAs(north)
+      const replay = yield* codeOf(() => foreign.replayAssembly(done.assembly_id))
+      const notify = { notify_url: "http://127.0.0.1:9/nobody" }
+      const notification = yield* codeOf(() => foreign.replayAssemblyNotification(done.assembly_id, notify))
+      assert.deepStrictEqual([replay, notification], ["ASSEMBLY_NOT_FOUND", "ASSEMBLY_NOT_FOUND"])
+      const own = yield* officialAs(south)
+      assert.strictEqual(yield* codeOf(() => own.replayAssembly(done.assembly_id)), "accepted")
     })
   )
 
@@ -169,5 +208,47 @@ live("a key acts for one Workspace", () =>
       Effect.provide(layerEmulator({ credentials: limited, workspaces }))
     )
     assert.deepInclude(error, { code: "INSUFFICIENT_AUTH_SCOPE" })
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+live("a token grants no more than its key still does", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const token = yield* Effect.flatMap(officialAs(north), (client) =>
+      Effect.promise(() => client.mintBearerToken({ aud: "api2", scope: ["assemblies:write"] }))
+    ).pipe(Effect.provide(layerEmulator({ data, credentials: north })))
+    const create = (scopes: ReadonlyArray<Auth.Scope> | undefined) =>
+      Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
+        codeOf(() =>
+          new Transloadit({ endpoint: baseUrl, authToken: token.access_token, maxRetries: 0 }).createAssembly({
+            params: { steps: {} }
+          })
+        )
+      ).pipe(Effect.provide(layerEmulator({ data, credentials: { ...north, scopes } })))
+    assert.strictEqual(yield* create(undefined), "accepted")
+    assert.strictEqual(yield* create(["assemblies:read"]), "INSUFFICIENT_AUTH_SCOPE")
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+live("a start that fails leaves the data as they were", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const start = (options: Emulator.Options) => Effect.exit(Effect.scoped(Layer.build(Emulator.layer(options))))
+    yield* start({ data, credentials: north })
+    const template = (id: string, name: string) => ({ id, name, content: {} })
+    for (const templates of [
+      [template("one", "one"), template("all", "all")],
+      [template("one", "same"), template("two", "same")]
+    ]) {
+      const refused = yield* start({ data, credentials: south, templates })
+      assert.include(String(refused), "InvalidTemplate")
+    }
+    const database = new DatabaseSync(`${data}/emulator.sqlite`)
+    const keys = database.prepare("SELECT key FROM auth_keys").all()
+    const kept = database.prepare("SELECT id FROM templates").all()
+    database.close()
+    assert.deepStrictEqual([keys.map(({ key }) => key), kept], [[north.key], []])
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )

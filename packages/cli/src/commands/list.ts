@@ -26,10 +26,10 @@ const pageSizeFlag = Flag.Int("page-size").pipe(
 export const list = Command.make(
   "list",
   {
-    from: Moment.flagWithDefault("from", "7d").pipe(
+    from: Moment.startFlag("from", "7d").pipe(
       Flag.withDescription("Created after this moment, or this long ago (7d by default)")
     ),
-    to: Moment.flag("to").pipe(Flag.withDescription("Created before this moment, or this long ago"), Flag.optional),
+    to: Moment.endFlag("to").pipe(Flag.withDescription("Created before this moment, or this long ago"), Flag.optional),
     type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(
       Flag.withDescription("The state to list"),
       Flag.withDefault(AssemblyList.defaults.type)

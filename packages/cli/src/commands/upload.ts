@@ -5,8 +5,10 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as ErrorLine from "../ErrorLine.ts"
 import * as Format from "../Format.ts"
 import * as LocalFile from "../LocalFile.ts"
 import * as Output from "../Output.ts"
@@ -44,6 +46,27 @@ const send = (target: UploadTarget.UploadTarget, { name, source }: LocalFile.Loc
     label: name
   })
 
+/** How long the end of an Assembly is waited for that nobody will finish: a signal ends the program soon. */
+const cancelTimeout = "700 millis"
+
+/** Nothing comes to this Assembly any more, so it must not wait for ever. What went wrong is told besides. */
+const giveUp = (assemblyId: Assembly.AssemblyId) =>
+  Assemblies.cancel(assemblyId).pipe(
+    Effect.timeout(cancelTimeout),
+    Effect.matchEffect({
+      onSuccess: ({ ok }) =>
+        Console.error(
+          ok === "ASSEMBLY_CANCELED"
+            ? `assembly: the Assembly ${assemblyId} was canceled`
+            : `assembly: the Assembly ${assemblyId} was over before it could be canceled`
+        ),
+      onFailure: (error) =>
+        Console.error(
+          `assembly: the Assembly ${assemblyId} may wait for its files for ever: ${ErrorLine.fromError(error)}`
+        )
+    })
+  )
+
 /** `assembly upload`: one Assembly for all files, each uploaded resumably. */
 export const upload = Command.make(
   "upload",
@@ -64,8 +87,9 @@ export const upload = Command.make(
       numExpectedUploadFiles: files.length
     })
     yield* Output.lines([`Assembly ${created.assembly_id}`])
-    const target = yield* UploadTarget.fromAssembly(created)
-    yield* Effect.forEach(files, (file) => send(target, file), { discard: true })
+    yield* Effect.flatMap(UploadTarget.fromAssembly(created), (target) =>
+      Effect.forEach(files, (file) => send(target, file), { discard: true })
+    ).pipe(Effect.onError(() => giveUp(created.assembly_id)))
 
     const status = yield* Assemblies.awaitCompletion(created.assembly_id, { interval: "100 millis" })
     yield* Output.lines(["", ...Table.render(columns, filesOf(status), yield* Output.layout)])

@@ -29,19 +29,24 @@ const parseDate = (text: string): Option.Option<DateTime.Utc> =>
     ? Option.map(DateTime.make(text.length === 10 ? `${text}T00:00:00Z` : text.replace(" ", "T")), DateTime.toUtc)
     : Option.none()
 
+/** Where a moment within a second counts: a window gets no smaller by it, so its start goes down and its end up. */
+type Rounding = "down" | "up"
+
+const round: Readonly<Record<Rounding, (seconds: number) => number>> = { down: Math.floor, up: Math.ceil }
+
 /** A moment in whole seconds, or how long ago it is. */
-export const parse = (text: string, now: DateTime.Utc): Option.Option<DateTime.Utc> =>
+export const parse = (text: string, now: DateTime.Utc, rounding: Rounding = "down"): Option.Option<DateTime.Utc> =>
   Option.map(
     Option.orElse(
       Option.map(parseAgo(text), (ago) => DateTime.subtractDuration(now, ago)),
       () => parseDate(text)
     ),
-    (moment) => DateTime.makeUnsafe(Math.floor(moment.epochMilliseconds / 1000) * 1000)
+    (moment) => DateTime.makeUnsafe(round[rounding](moment.epochMilliseconds / 1000) * 1000)
   )
 
-const read = (name: string, value: string) =>
+const read = (name: string, value: string, rounding: Rounding) =>
   Effect.flatMap(DateTime.now, (now) =>
-    Option.match(parse(value, now), {
+    Option.match(parse(value, now, rounding), {
       onSome: Effect.succeed,
       onNone: () =>
         Effect.fail(
@@ -55,17 +60,17 @@ const read = (name: string, value: string) =>
     })
   )
 
-/** A flag for a moment. */
-export const flag = (name: string): Flag.Flag<DateTime.Utc> =>
+/** A flag for the end of a window. */
+export const endFlag = (name: string): Flag.Flag<DateTime.Utc> =>
   Flag.String(name).pipe(
     Flag.withMetavar("when"),
-    Flag.mapEffect((value) => read(name, value))
+    Flag.mapEffect((value) => read(name, value, "up"))
   )
 
-/** The same, with a moment for when the flag is not given. */
-export const flagWithDefault = (name: string, otherwise: string): Flag.Flag<DateTime.Utc> =>
+/** A flag for the start of a window, with a moment for when it is not given. */
+export const startFlag = (name: string, otherwise: string): Flag.Flag<DateTime.Utc> =>
   Flag.String(name).pipe(
     Flag.withMetavar("when"),
     Flag.withDefault(otherwise),
-    Flag.mapEffect((value) => read(name, value))
+    Flag.mapEffect((value) => read(name, value, "down"))
   )

@@ -1,19 +1,20 @@
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../EmulatorError.ts"
 import { okOf } from "./AssemblyStatus.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import * as Database from "./Database.ts"
+import * as ServiceDate from "./ServiceDate.ts"
 
 /** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
 export class AssemblyListing extends Context.Service<
   AssemblyListing,
   {
-    readonly page: (workspace: string, query: AssemblyList.Query) => Effect.Effect<AssemblyList.Page>
+    readonly page: (workspace: string, query: AssemblyList.Query) => Effect.Effect<AssemblyList.Page, StorageFailed>
   }
 >()("@assembly-effect/emulator/AssemblyListing") {}
 
@@ -69,12 +70,15 @@ const countSql = `${matching} SELECT count(*) AS count FROM matching`
 const seconds = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : (to - from) / 1000
 
-const toListDate = (millis: number): string =>
-  DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(0, 19).replace("T", " ")
+/** The service says it of uploads that have ended, and has no null for the others. */
+const uploadDuration = ({ created_at, uploaded_at }: typeof Row.Type): { readonly upload_duration?: number } => {
+  const duration = seconds(created_at, uploaded_at)
+  return duration === null ? {} : { upload_duration: duration }
+}
 
 const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
   id: row.id,
-  created: toListDate(row.created_at),
+  created: ServiceDate.format(row.created_at),
   created_ts: Math.floor(row.created_at / 1000),
   ok: okOf(row),
   error: row.error,
@@ -88,7 +92,7 @@ const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
   num_input_files: row.input_files,
   bytes_received: row.input_bytes,
   bytes_usage: row.input_bytes + row.output_bytes,
-  upload_duration: seconds(row.created_at, row.uploaded_at),
+  ...uploadDuration(row),
   execution_duration: seconds(row.uploaded_at, row.ended_at)
 })
 

@@ -1,18 +1,19 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Context from "effect/Context"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { StorageFailed } from "../EmulatorError.ts"
 import type * as AssemblyStore from "./AssemblyStore.ts"
 import * as FileStore from "./FileStore.ts"
 import * as Origin from "./Origin.ts"
+import * as ServiceDate from "./ServiceDate.ts"
 import * as UploadStore from "./UploadStore.ts"
 
 /** An Assembly as the service shows it. */
 export class AssemblyStatus extends Context.Service<
   AssemblyStatus,
   {
-    readonly of: (assembly: AssemblyStore.Row) => Effect.Effect<Assembly.Status>
+    readonly of: (assembly: AssemblyStore.Row) => Effect.Effect<Assembly.Status, StorageFailed>
   }
 >()("@assembly-effect/emulator/AssemblyStatus") {}
 
@@ -38,11 +39,10 @@ export const okOf = (assembly: Standing): string | null => named(assembly)?.[0] 
 
 const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {
   const said = named(assembly)
-  return said === undefined ? { error: error ?? "ASSEMBLY_FAILED", message } : { ok: said[0], message: said[1] }
+  return said === undefined
+    ? { error: error ?? "INTERNAL_COMMAND_ERROR", message: message ?? "The Assembly failed." }
+    : { ok: said[0], message: said[1] }
 }
-
-const isoOrNull = (millis: number | null): string | null =>
-  millis === null ? null : DateTime.formatIso(DateTime.makeUnsafe(millis))
 
 /** Seconds between two moments, 0 while one of them is still to come. */
 const seconds = (from: number | null, to: number | null): number =>
@@ -62,7 +62,8 @@ const make = Effect.gen(function* () {
       filename: upload.filename,
       fieldname: upload.fieldname,
       user_meta: upload.user_meta,
-      size: upload.length === null ? null : Number(upload.length),
+      // As tus servers say it of a length that is deferred; the service has no null here.
+      size: Number(upload.length ?? 0n),
       offset: Number(offset),
       finished,
       upload_url: origin.uploadUrl(upload.id)
@@ -90,11 +91,11 @@ const make = Effect.gen(function* () {
         notify_url: assembly.notify_url,
         redirect_url: assembly.redirect_url,
         fields: assembly.fields,
-        start_date: isoOrNull(assembly.created_at),
-        execution_start: isoOrNull(assembly.uploaded_at),
+        start_date: ServiceDate.format(assembly.created_at),
+        execution_start: assembly.uploaded_at === null ? null : ServiceDate.format(assembly.uploaded_at),
         upload_duration: seconds(assembly.created_at, assembly.uploaded_at),
         execution_duration: seconds(assembly.uploaded_at, assembly.ended_at),
-        bytes_expected: sum(receipts.map(({ size }) => size ?? 0)),
+        bytes_expected: sum(receipts.map(({ size }) => size)),
         bytes_received: sum(receipts.map(({ offset }) => offset)),
         bytes_usage: assembly.input_bytes + assembly.output_bytes,
         num_input_files: assembly.input_files,

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as CreationOptions from "./CreationOptions.ts"
 import * as Database from "./Database.ts"
 
@@ -80,20 +81,20 @@ export class AssemblyStore extends Context.Service<
   AssemblyStore,
   {
     /** Whether the id was free. */
-    readonly insert: (assembly: New) => Effect.Effect<boolean>
-    readonly find: (id: string) => Effect.Effect<Option.Option<Row>>
+    readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
+    readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** What a former process left: creations whose body never ended are aborted, the others are answered. */
-    readonly recover: Effect.Effect<ReadonlyArray<Row>>
+    readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /** The body of the creation has ended. */
-    readonly received: (id: string) => Effect.Effect<void>
+    readonly received: (id: string) => Effect.Effect<void, StorageFailed>
     /** Begins to execute if every expected upload is there. Whether it was this call that began. */
-    readonly beginExecution: (id: string) => Effect.Effect<boolean>
+    readonly beginExecution: (id: string) => Effect.Effect<boolean, StorageFailed>
     /** What an Assembly that executes has made so far. */
-    readonly progress: (id: string, made: Pick<Outcome, "uploads" | "results">) => Effect.Effect<void>
+    readonly progress: (id: string, made: Pick<Outcome, "uploads" | "results">) => Effect.Effect<void, StorageFailed>
     /** Ends an Assembly that is busy; whether it was this call that ended it. */
-    readonly end: (id: string, outcome: Outcome) => Effect.Effect<boolean>
+    readonly end: (id: string, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
     /** Ends an Assembly that is busy, from outside; whether it was this call that ended it. */
-    readonly stop: (id: string, state: "canceled" | "request_aborted") => Effect.Effect<boolean>
+    readonly stop: (id: string, state: "canceled" | "request_aborted") => Effect.Effect<boolean, StorageFailed>
   }
 >()("@assembly-effect/emulator/AssemblyStore") {}
 
@@ -188,18 +189,21 @@ const make = Effect.gen(function* () {
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
   return AssemblyStore.of({
-    insert: (assembly) => Effect.sync(() => insert(toInsertParameters(assembly)) === 1),
-    find: (id) => Effect.sync(() => byId.first({ id })),
-    recover: Effect.map(now, (millis) => {
-      abortReceiving({ now: millis })
-      return unfinished.all({})
-    }),
-    received: (id) => Effect.sync(() => void received({ id })),
-    beginExecution: (id) => Effect.map(now, (millis) => begin({ id, now: millis }) === 1),
+    insert: (assembly) => database.run(() => insert(toInsertParameters(assembly)) === 1),
+    find: (id) => database.run(() => byId.first({ id })),
+    recover: Effect.flatMap(now, (millis) =>
+      database.run(() => {
+        abortReceiving({ now: millis })
+        return unfinished.all({})
+      })
+    ),
+    received: (id) => database.run(() => void received({ id })),
+    beginExecution: (id) => Effect.flatMap(now, (millis) => database.run(() => begin({ id, now: millis }) === 1)),
     progress: (id, { results, uploads }) =>
-      Effect.sync(() => void progress({ id, uploads: JSON.stringify(uploads), results: JSON.stringify(results) })),
-    end: (id, outcome) => Effect.map(now, (millis) => end(toEndParameters(id, millis, outcome)) === 1),
-    stop: (id, state) => Effect.map(now, (millis) => stop({ id, state, now: millis }) === 1)
+      database.run(() => void progress({ id, uploads: JSON.stringify(uploads), results: JSON.stringify(results) })),
+    end: (id, outcome) =>
+      Effect.flatMap(now, (millis) => database.run(() => end(toEndParameters(id, millis, outcome)) === 1)),
+    stop: (id, state) => Effect.flatMap(now, (millis) => database.run(() => stop({ id, state, now: millis }) === 1))
   })
 })
 

@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
 
 /** An Auth Key, the Workspace that it belongs to and what it may do. */
@@ -19,10 +20,11 @@ export interface AuthKey {
 export class AuthKeys extends Context.Service<
   AuthKeys,
   {
-    readonly find: (key: string) => Effect.Effect<Option.Option<AuthKey>>
+    readonly find: (key: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
     /** Some Auth Key of a Workspace, the one that was there first. */
-    readonly firstOf: (workspace: string) => Effect.Effect<Option.Option<AuthKey>>
-    readonly put: (authKey: AuthKey) => Effect.Effect<void>
+    readonly firstOf: (workspace: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
+    /** One statement of a transaction. */
+    readonly write: (authKey: AuthKey) => void
   }
 >()("@assembly-effect/emulator/AuthKeys") {}
 
@@ -46,10 +48,11 @@ const make = Effect.gen(function* () {
   )
 
   return AuthKeys.of({
-    find: (key) => Effect.sync(() => byKey.first({ key })),
-    firstOf: (workspace) => Effect.sync(() => byWorkspace.first({ workspace })),
-    put: ({ key, scopes, secret, workspace }) =>
-      Effect.sync(() => upsert({ key, secret: Redacted.value(secret), workspace, scopes: JSON.stringify(scopes) }))
+    find: (key) => database.run(() => byKey.first({ key })),
+    firstOf: (workspace) => database.run(() => byWorkspace.first({ workspace })),
+    write: ({ key, scopes, secret, workspace }) => {
+      upsert({ key, secret: Redacted.value(secret), workspace, scopes: JSON.stringify(scopes) })
+    }
   })
 })
 

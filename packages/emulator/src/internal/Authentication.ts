@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as AuthKeys from "./AuthKeys.ts"
 import * as BearerTokens from "./BearerTokens.ts"
 import { Refusal } from "./Refusal.ts"
@@ -31,7 +32,7 @@ export interface Claim {
 export class Authentication extends Context.Service<
   Authentication,
   {
-    readonly authenticate: (claim: Claim) => Effect.Effect<AuthKeys.AuthKey, Refusal>
+    readonly authenticate: (claim: Claim) => Effect.Effect<AuthKeys.AuthKey, Refusal | StorageFailed>
   }
 >()("@assembly-effect/emulator/Authentication") {}
 
@@ -102,7 +103,7 @@ const make = Effect.gen(function* () {
   const mac = yield* Mac.Mac
 
   const authenticateSigned = Effect.fnUntraced(
-    function* (claim: Claim): Effect.fn.Return<BearerTokens.Granted, Refusal, Mac.Mac> {
+    function* (claim: Claim): Effect.fn.Return<BearerTokens.Granted, Refusal | StorageFailed, Mac.Mac> {
       const auth = yield* readAuth(claim.params)
       const authKey = yield* authKeys.find(auth.key)
       if (Option.isNone(authKey)) {

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as AuthKeys from "./AuthKeys.ts"
 import * as Ids from "./Ids.ts"
 import { Refusal } from "./Refusal.ts"
@@ -35,7 +36,7 @@ export class BearerTokens extends Context.Service<
   BearerTokens,
   {
     readonly mint: (granted: Granted) => Effect.Effect<Minted>
-    readonly verify: (token: string) => Effect.Effect<Granted, Refusal>
+    readonly verify: (token: string) => Effect.Effect<Granted, Refusal | StorageFailed>
   }
 >()("@assembly-effect/emulator/BearerTokens") {}
 

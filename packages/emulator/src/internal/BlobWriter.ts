@@ -7,6 +7,8 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { type FileHandle, open } from "node:fs/promises"
+import type { StorageFailed } from "../EmulatorError.ts"
+import * as Storage from "./Storage.ts"
 
 /** More bytes came than there is room for. The chunk that was too long was not stored. */
 export class NoRoom extends Data.TaggedError("NoRoom") {}
@@ -39,10 +41,11 @@ const limit = (room: bigint | undefined) => {
 }
 
 /** Open to append. Effect's own File cannot write many chunks at once. */
-const openToAppend = (path: string): Effect.Effect<FileHandle, never, Scope.Scope> =>
+const openToAppend = (path: string): Effect.Effect<FileHandle, StorageFailed, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.promise(() => open(path, "a", 0o600)),
-    (file) => Effect.promise(() => file.close())
+    Effect.tryPromise({ try: () => open(path, "a", 0o600), catch: Storage.fromSystem(path) }),
+    // What it says about bytes it has said of the writes already.
+    (file) => Effect.promise(() => file.close().catch(() => undefined))
   )
 
 const sizeOf = (chunks: ReadonlyArray<Uint8Array>): number => chunks.reduce((total, chunk) => total + chunk.length, 0)
@@ -58,12 +61,13 @@ const writeAll = async (file: FileHandle, chunks: ReadonlyArray<Uint8Array>): Pr
  * it has ended, however `bytes` ends.
  */
 const writeGathered = <E>(
+  path: string,
   file: FileHandle,
   bytes: Stream.Stream<Uint8Array, E>,
   capacity: number,
   room: bigint | undefined,
   { onChunk, onWritten }: Observer
-): Effect.Effect<void, E | NoRoom> =>
+): Effect.Effect<void, E | NoRoom | StorageFailed> =>
   Effect.gen(function* () {
     const waiting = yield* Queue.unbounded<Uint8Array, Cause.Done>()
     const hasRoom = limit(room)
@@ -71,13 +75,17 @@ const writeGathered = <E>(
     /** What a chunk takes: one that is larger than all there is waits until nothing else does. */
     const placesFor = (chunk: Uint8Array): number => Math.min(chunk.length, capacity)
     let written = 0
+    let failed: StorageFailed | undefined
 
     const write = Effect.gen(function* () {
       const chunks = yield* Queue.takeBetween(waiting, 1, maxChunks)
-      yield* Effect.promise(() => {
-        const writing = writeAll(file, chunks)
-        for (const chunk of chunks) onChunk(chunk)
-        return writing
+      yield* Effect.tryPromise({
+        try: () => {
+          const writing = writeAll(file, chunks)
+          for (const chunk of chunks) onChunk(chunk)
+          return writing
+        },
+        catch: Storage.fromSystem(path)
       })
       yield* places.release(chunks.reduce((total, chunk) => total + placesFor(chunk), 0))
       written += sizeOf(chunks)
@@ -87,20 +95,27 @@ const writeGathered = <E>(
     const writing = yield* write.pipe(
       Effect.forever({ disableYield: true }),
       Effect.catchIf(Cause.isDone, () => Effect.void),
-      // Nobody waits for a disk that failed.
+      Effect.catch((error) => Effect.sync(() => void (failed = error))),
+      // Nobody waits for a disk that failed: whoever takes places now learns of it.
       Effect.ensuring(Effect.andThen(Queue.shutdown(waiting), places.releaseAll)),
       Effect.uninterruptible,
       Effect.forkChild({ startImmediately: true })
     )
 
-    const take = (chunk: Uint8Array): Effect.Effect<unknown, NoRoom> =>
-      hasRoom(chunk)
-        ? Effect.andThen(places.take(placesFor(chunk)), Queue.offer(waiting, chunk))
-        : Effect.fail(new NoRoom())
+    const check = Effect.suspend(() => (failed === undefined ? Effect.void : Effect.fail(failed)))
+
+    const take = Effect.fnUntraced(function* (chunk: Uint8Array) {
+      yield* check
+      if (!hasRoom(chunk)) return yield* new NoRoom()
+      yield* places.take(placesFor(chunk))
+      yield* check
+      yield* Queue.offer(waiting, chunk)
+    })
 
     yield* Stream.runForEachArray(bytes, (chunks) =>
       Effect.uninterruptible(Effect.forEach(chunks, take, { discard: true }))
     ).pipe(Effect.ensuring(Effect.andThen(Queue.end(waiting), Fiber.join(writing))))
+    yield* check
   })
 
 /** Appends to files. All of them share the memory that waits for the disk. */
@@ -115,12 +130,12 @@ export const make = Effect.sync(() => {
     bytes: Stream.Stream<Uint8Array, E>,
     room: bigint | undefined,
     observer: Observer
-  ): Effect.Effect<void, E | NoRoom> =>
+  ): Effect.Effect<void, E | NoRoom | StorageFailed> =>
     openToAppend(path).pipe(
       Effect.flatMap((file) => {
         writers += 1
         return Effect.ensuring(
-          writeGathered(file, bytes, capacityFor(writers), room, observer),
+          writeGathered(path, file, bytes, capacityFor(writers), room, observer),
           Effect.sync(() => void (writers -= 1))
         )
       }),

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as Execution from "./Execution.ts"
 import * as UploadLocks from "./tus/UploadLocks.ts"
 import * as UploadStore from "./UploadStore.ts"
@@ -10,7 +11,7 @@ export class Cancellation extends Context.Service<
   Cancellation,
   {
     /** One that is over stays as it is. */
-    readonly cancel: (assemblyId: string) => Effect.Effect<void>
+    readonly cancel: (assemblyId: string) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/Cancellation") {}
 

@@ -4,6 +4,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
 
 /** The bytes of SHA-256 over a seed and a counter, one after the other. */
@@ -21,20 +22,24 @@ const stream = (seed: string) => {
   }
 }
 
-/** Grows with whatever is stored under an id that was drawn, so that none is drawn twice for the same data. */
-const storedSql = `
-SELECT (SELECT count(*) FROM assemblies) + (SELECT count(*) FROM uploads) + (SELECT count(*) FROM versions)
-  + (SELECT count(*) FROM folders) + (SELECT count(*) FROM notifications) AS stored`
-
 const seeded = (seed: string) =>
   Layer.effect(
     SecureRandom.SecureRandom,
-    Effect.map(Database.Database, (database) => {
-      const { stored } = Option.getOrThrow(database.query(Schema.Struct({ stored: Schema.Int }), storedSql).first({}))
-      return SecureRandom.make(stream(`${seed}/${stored}`))
+    Effect.gen(function* () {
+      const database = yield* Database.Database
+      const next = database.query(Start, "UPDATE starts SET count = count + 1 RETURNING count - 1 AS before")
+      const { before } = yield* database.run(() => Option.getOrThrow(next.first({})))
+      return SecureRandom.make(stream(`${seed}/${before}`))
     })
   )
 
-/** Where ids and keys come from: with a seed, the same ones in the same order with every run. */
-export const layer = (seed: string | undefined): Layer.Layer<SecureRandom.SecureRandom, never, Database.Database> =>
+const Start = Schema.Struct({ before: Schema.Int })
+
+/**
+ * Where ids and keys come from: with a seed, the same ones in the same order with every run. Each start with the same
+ * data draws others, so that none is drawn twice, whatever became of what it was drawn for.
+ */
+export const layer = (
+  seed: string | undefined
+): Layer.Layer<SecureRandom.SecureRandom, StorageFailed, Database.Database> =>
   seed === undefined ? SecureRandom.layerWebCrypto : seeded(seed)

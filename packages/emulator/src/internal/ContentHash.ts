@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import { createHash, type Hash } from "node:crypto"
+import type { StorageFailed } from "../EmulatorError.ts"
 import type * as BlobWriter from "./BlobWriter.ts"
 import * as FileHasher from "./FileHasher.ts"
 import * as HashProtocol from "./HashProtocol.ts"
@@ -16,7 +17,7 @@ export interface ContentHash {
   /** Watches what is appended to so many bytes. */
   readonly observe: (start: number) => BlobWriter.Observer
   /** Of the whole file, which has so many bytes. */
-  readonly digest: (size: number) => Effect.Effect<Digest>
+  readonly digest: (size: number) => Effect.Effect<Digest, StorageFailed>
 }
 
 /** A large file is read ahead whenever so many more of its bytes stand. */

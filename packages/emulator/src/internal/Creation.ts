@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as AssemblyStatus from "./AssemblyStatus.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import type * as AuthKeys from "./AuthKeys.ts"
@@ -36,14 +37,14 @@ export interface Request {
 export class Creation extends Context.Service<
   Creation,
   {
-    readonly create: (request: Request) => Effect.Effect<Assembly.Status, Refusal.Refusal>
+    readonly create: (request: Request) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
     /** A new Assembly that works on the uploads of one that is over. */
     readonly replay: (
       id: string,
       authKey: AuthKeys.AuthKey,
       params: Replay.Params
-    ) => Effect.Effect<Replay.Replayed, Refusal.Refusal>
-    readonly status: (id: string) => Effect.Effect<Assembly.Status, Refusal.Refusal>
+    ) => Effect.Effect<Replay.Replayed, Refusal.Refusal | StorageFailed>
+    readonly status: (id: string) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
   }
 >()("@assembly-effect/emulator/Creation") {}
 
@@ -93,11 +94,10 @@ const make = Effect.gen(function* () {
   const templates = yield* TemplateStore.TemplateStore
   const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
 
-  const status = (id: string) =>
-    Effect.flatMap(
-      assemblies.find(id),
-      Option.match({ onNone: () => Effect.fail(notFound), onSome: (assembly) => statuses.of(assembly) })
-    )
+  const status = Effect.fnUntraced(function* (id: string) {
+    const found = yield* assemblies.find(id)
+    return yield* Option.isNone(found) ? notFound : statuses.of(found.value)
+  })
 
   const read = (workspace: string, params: Schema.JsonObject) =>
     Effect.provideService(Instructions.read(workspace, params), TemplateStore.TemplateStore, templates)
@@ -113,9 +113,10 @@ const make = Effect.gen(function* () {
   const receive = (id: string, files: NonNullable<Request["files"]>, maxSize: number | undefined) =>
     formFiles.receive(id, files, maxSize).pipe(
       Effect.catchTag("TooLarge", () => execution.fail(id, maxSizeExceeded)),
-      Effect.catchTag("Malformed", () => execution.stop(id, "request_aborted")),
-      Effect.onInterrupt(() => execution.stop(id, "request_aborted")),
+      Effect.catchTag("Malformed", () => execution.abort(id)),
       Effect.andThen(assemblies.received(id)),
+      // Interrupted, or nothing more can be stored.
+      Effect.onError(() => execution.abort(id)),
       Effect.andThen(execution.advance(id))
     )
 

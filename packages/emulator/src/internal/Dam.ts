@@ -42,7 +42,7 @@ const routes = Effect.gen(function* () {
           })
           .pipe(
             Effect.map(toMoved),
-            Effect.mapError((problem) => refusals[problem])
+            Effect.mapError((problem) => (typeof problem === "string" ? refusals[problem] : problem))
           )
     })
   ])

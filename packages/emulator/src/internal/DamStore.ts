@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
 import type * as FileStore from "./FileStore.ts"
 import * as Ids from "./Ids.ts"
@@ -47,8 +48,8 @@ export class DamStore extends Context.Service<
   DamStore,
   {
     /** Stores a file. Where its path is taken by an asset, that asset gets a new version. */
-    readonly store: (file: New) => Effect.Effect<DamAsset.Asset, Problem>
-    readonly move: (move: Move) => Effect.Effect<Placed, Problem>
+    readonly store: (file: New) => Effect.Effect<DamAsset.Asset, Problem | StorageFailed>
+    readonly move: (move: Move) => Effect.Effect<Placed, Problem | StorageFailed>
   }
 >()("@assembly-effect/emulator/DamStore") {}
 

@@ -3,10 +3,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { DatabaseSync } from "node:sqlite"
-import { DataInUse } from "../EmulatorError.ts"
+import { DataInUse, type StorageFailed } from "../EmulatorError.ts"
 import { migrations } from "./migrations.ts"
+import * as Storage from "./Storage.ts"
 
 /** Named parameters of a statement, without their `:`. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>
@@ -30,21 +32,38 @@ export interface Query<Row> {
 export type Command = (parameters: Parameters) => number
 
 /**
- * The emulator's state. Statements are synchronous, as `node:sqlite` is, so that what `transaction` runs is one step
- * for every other fiber. A statement that fails is a defect of the emulator, never an answer.
+ * The emulator's state. Statements are synchronous, as `node:sqlite` is, so that what `run` or `transaction` is given is
+ * one step for every other fiber. What the disk refuses is `StorageFailed`; a statement that fails for another reason is
+ * a defect of the emulator, never an answer.
  */
 export class Database extends Context.Service<
   Database,
   {
     readonly query: <Row>(row: Schema.ConstraintDecoder<Row>, sql: string) => Query<Row>
     readonly command: (sql: string) => Command
-    readonly transaction: <A>(work: () => A) => Effect.Effect<A>
+    /** Runs statements. Each one is kept, or not, for itself. */
+    readonly run: <A>(work: () => A) => Effect.Effect<A, StorageFailed>
+    /** Runs statements that are all kept or none. */
+    readonly transaction: <A>(work: () => A) => Effect.Effect<A, StorageFailed>
+    /** The same; none is kept where `work` answers a failure. */
+    readonly attempt: <A, E>(work: () => Result.Result<A, E>) => Effect.Effect<A, E | StorageFailed>
   }
 >()("@assembly-effect/emulator/Database") {}
 
+/** What the disk refuses as an error; any other exception is a defect. */
+const run = <A>(path: string, work: () => A): Effect.Effect<A, StorageFailed> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(work())
+    } catch (problem) {
+      const failed = Storage.fromSqlite(path, problem)
+      return failed === undefined ? Effect.die(problem) : Effect.fail(failed)
+    }
+  })
+
 const open = (path: string) =>
   Effect.acquireRelease(
-    Effect.sync(() => new DatabaseSync(path, { enableForeignKeyConstraints: true })),
+    run(path, () => new DatabaseSync(path, { enableForeignKeyConstraints: true })),
     (database) => Effect.sync(() => database.close())
   )
 
@@ -58,18 +77,33 @@ const sqliteBusy = 5
  * Takes the database for this process alone until it is closed, or the process is gone, however it ends. What was
  * committed survives the end of the process, not that of the machine: for that every answer would wait for the disk.
  */
-const lock = (database: DatabaseSync, path: string): Effect.Effect<void, DataInUse> =>
-  Effect.suspend(() => {
-    try {
-      database.exec(
-        `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-         BEGIN IMMEDIATE; COMMIT`
-      )
-      return Effect.void
-    } catch (problem) {
-      return isBusy(problem) ? Effect.fail(new DataInUse({ path })) : Effect.die(problem)
-    }
-  })
+const lock = (database: DatabaseSync, path: string): Effect.Effect<void, DataInUse | StorageFailed> =>
+  run(path, () =>
+    database.exec(
+      `PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+       BEGIN IMMEDIATE; COMMIT`
+    )
+  ).pipe(
+    Effect.catchDefect((problem) => (isBusy(problem) ? Effect.fail(new DataInUse({ path })) : Effect.die(problem)))
+  )
+
+/** SQLite has rolled back already where the disk was full. */
+const rollBack = (database: DatabaseSync): void => {
+  if (database.isTransaction) database.exec("ROLLBACK")
+}
+
+const transact = <A>(database: DatabaseSync, work: () => A, isKept: (result: A) => boolean): A => {
+  database.exec("BEGIN IMMEDIATE")
+  try {
+    const result = work()
+    if (isKept(result)) database.exec("COMMIT")
+    else rollBack(database)
+    return result
+  } catch (problem) {
+    rollBack(database)
+    throw problem
+  }
+}
 
 const migrate = (database: DatabaseSync): void => {
   const [row] = database.prepare("PRAGMA user_version").all()
@@ -77,26 +111,18 @@ const migrate = (database: DatabaseSync): void => {
   for (const [index, script] of migrations.entries()) {
     if (index < version) continue
     // `user_version` takes no parameter; the number is our own.
-    database.exec(`BEGIN; ${script}; PRAGMA user_version = ${index + 1}; COMMIT`)
-  }
-}
-
-const transact = <A>(database: DatabaseSync, work: () => A): A => {
-  database.exec("BEGIN IMMEDIATE")
-  try {
-    const result = work()
-    database.exec("COMMIT")
-    return result
-  } catch (defect) {
-    database.exec("ROLLBACK")
-    throw defect
+    transact(
+      database,
+      () => database.exec(`${script}; PRAGMA user_version = ${index + 1}`),
+      () => true
+    )
   }
 }
 
 const make = Effect.fnUntraced(function* (path: string) {
   const database = yield* open(path)
   yield* lock(database, path)
-  yield* Effect.sync(() => migrate(database))
+  yield* run(path, () => migrate(database))
 
   return Database.of({
     query: (row, sql) => {
@@ -112,9 +138,16 @@ const make = Effect.fnUntraced(function* (path: string) {
       const statement = database.prepare(sql)
       return (parameters) => Number(statement.run(parameters).changes)
     },
-    transaction: (work) => Effect.sync(() => transact(database, work))
+    run: (work) => run(path, work),
+    transaction: (work) => run(path, () => transact(database, work, () => true)),
+    attempt: (work) =>
+      Effect.flatMap(
+        run(path, () => transact(database, work, Result.isSuccess)),
+        Effect.fromResult
+      )
   })
 })
 
 /** A database in the file at `path`; `:memory:` forgets everything when the scope closes. */
-export const layer = (path: string): Layer.Layer<Database, DataInUse> => Layer.effect(Database, make(path))
+export const layer = (path: string): Layer.Layer<Database, DataInUse | StorageFailed> =>
+  Layer.effect(Database, make(path))

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import * as Notifications from "./Notifications.ts"
 import * as Updates from "./Updates.ts"
@@ -9,8 +10,8 @@ import * as Updates from "./Updates.ts"
 export class Endings extends Context.Service<
   Endings,
   {
-    readonly end: (assemblyId: string, outcome: AssemblyStore.Outcome) => Effect.Effect<void>
-    readonly stop: (assemblyId: string, state: "canceled" | "request_aborted") => Effect.Effect<void>
+    readonly end: (assemblyId: string, outcome: AssemblyStore.Outcome) => Effect.Effect<void, StorageFailed>
+    readonly stop: (assemblyId: string, state: "canceled" | "request_aborted") => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/Endings") {}
 

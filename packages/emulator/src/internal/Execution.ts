@@ -1,19 +1,25 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import * as Endings from "./Endings.ts"
 import * as Robots from "./Robots.ts"
 import { type StepFile, StepFailed } from "./robots/Robot.ts"
 import * as Steps from "./Steps.ts"
+import * as Storage from "./Storage.ts"
 import * as Updates from "./Updates.ts"
 import * as UploadedFiles from "./UploadedFiles.ts"
 
-/** Brings Assemblies from their last upload to their end. */
+/**
+ * Brings Assemblies from their last upload to their end. Where the disk does not let it, that is done when it does: what
+ * was answered to a client does not wait for a restart.
+ */
 export class Execution extends Context.Service<
   Execution,
   {
@@ -22,9 +28,11 @@ export class Execution extends Context.Service<
     /** Executes an Assembly if every expected upload has arrived; waits for its end unless one of its Steps is slow. */
     readonly advance: (assemblyId: string) => Effect.Effect<void>
     /** Ends a busy Assembly from outside, and what it does. */
-    readonly stop: (assemblyId: string, state: "canceled" | "request_aborted") => Effect.Effect<void>
+    readonly stop: (assemblyId: string, state: "canceled") => Effect.Effect<void, StorageFailed>
+    /** Ends an Assembly whose creation was broken off. */
+    readonly abort: (assemblyId: string) => Effect.Effect<void>
     /** Ends a busy Assembly with an error. */
-    readonly fail: (assemblyId: string, failure: StepFailed) => Effect.Effect<void>
+    readonly fail: (assemblyId: string, failure: StepFailed) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/Execution") {}
 
@@ -45,6 +53,7 @@ const make = Effect.gen(function* () {
   const updates = yield* Updates.Updates
   const uploadedFiles = yield* UploadedFiles.UploadedFiles
   const running = yield* FiberMap.make<string>()
+  const waiting = yield* FiberMap.make<string>()
 
   const runSteps = Effect.fnUntraced(function* (
     assembly: AssemblyStore.Row,
@@ -76,7 +85,7 @@ const make = Effect.gen(function* () {
       Effect.catchDefect((defect) =>
         Effect.andThen(Effect.logError(`Assembly ${assembly.id} failed`, defect), Effect.fail(broken))
       ),
-      Effect.catch((error) => Effect.succeed(error))
+      Effect.catchTag("StepFailed", (error) => Effect.succeed(error))
     )
     yield* endings.end(assembly.id, { uploads: toFiles(uploaded), results: toResults(results), failure })
   })
@@ -88,22 +97,42 @@ const make = Effect.gen(function* () {
       Effect.catch(() => Effect.succeed(false))
     )
 
+  /** Waits for the end, or until it is known that the disk does not let it end now. */
   const start = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
-    const fiber = yield* FiberMap.run(running, assembly.id, execute(assembly))
-    if (!(yield* isSlow(assembly))) yield* Fiber.await(fiber)
+    const tried = yield* Deferred.make<void>()
+    const execution = Effect.ensuring(execute(assembly), Deferred.succeed(tried, undefined))
+    const fiber = yield* FiberMap.run(running, assembly.id, Storage.untilKept(execution))
+    if (yield* isSlow(assembly)) return
+    yield* Effect.interruptible(Effect.raceFirst(Deferred.await(tried), Fiber.await(fiber)))
   })
 
   const startById = (id: string) =>
     Effect.flatMap(assemblies.find(id), Option.match({ onNone: () => Effect.void, onSome: start }))
 
-  const advance = (id: string) =>
-    assemblies.beginExecution(id).pipe(
-      Effect.flatMap((began) => (began ? startById(id) : Effect.void)),
+  /** Now if that can be, else soon. */
+  const orSoon = (key: string, work: Effect.Effect<void, StorageFailed>) =>
+    work.pipe(
+      Effect.catch(() => Effect.asVoid(FiberMap.run(waiting, key, Storage.untilKept(work)))),
       Effect.uninterruptible
     )
 
+  const begin = (id: string) =>
+    Effect.flatMap(assemblies.beginExecution(id), (began) => (began ? Storage.untilKept(startById(id)) : Effect.void))
+
+  // The state comes first: an execution that ends meanwhile has not happened.
+  const stop = (id: string, state: "canceled" | "request_aborted") =>
+    Effect.andThen(endings.stop(id, state), FiberMap.remove(running, id))
+
   const fail = (id: string, failure: StepFailed) =>
-    Effect.andThen(FiberMap.remove(running, id), endings.end(id, { uploads: [], results: {}, failure }))
+    Effect.andThen(endings.end(id, { uploads: [], results: {}, failure }), FiberMap.remove(running, id))
+
+  const check = Effect.fnUntraced(function* (id: string) {
+    const assembly = yield* assemblies.find(id)
+    if (Option.isNone(assembly)) return
+    yield* Steps.plan(assembly.value.steps, robots).pipe(Effect.catch((failure) => fail(id, failure)))
+  })
+
+  const advance = (id: string) => orSoon(`advance ${id}`, begin(id))
 
   // What a former process left is brought to its end, as far as it can be, before anybody can ask.
   for (const assembly of yield* assemblies.recover) {
@@ -111,20 +140,16 @@ const make = Effect.gen(function* () {
   }
 
   return Execution.of({
-    check: Effect.fnUntraced(function* (id) {
-      const assembly = yield* assemblies.find(id)
-      if (Option.isNone(assembly)) return
-      yield* Steps.plan(assembly.value.steps, robots).pipe(Effect.catch((failure) => fail(id, failure)))
-    }),
+    check: (id) => orSoon(`check ${id}`, check(id)),
     advance,
-    // The state comes first: an execution that ends meanwhile has not happened.
-    stop: (id, state) => Effect.andThen(endings.stop(id, state), FiberMap.remove(running, id)),
+    stop,
+    abort: (id) => orSoon(`abort ${id}`, stop(id, "request_aborted")),
     fail
   })
 })
 
 export const layer: Layer.Layer<
   Execution,
-  never,
+  StorageFailed,
   AssemblyStore.AssemblyStore | Endings.Endings | Robots.Robots | Updates.Updates | UploadedFiles.UploadedFiles
 > = Layer.effect(Execution, make)

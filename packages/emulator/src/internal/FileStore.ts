@@ -7,9 +7,11 @@ import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as BlobWriter from "./BlobWriter.ts"
 import * as ContentHash from "./ContentHash.ts"
 import * as FileHasher from "./FileHasher.ts"
+import * as Storage from "./Storage.ts"
 
 /** What was computed from stored bytes. `size` is bytes. */
 export type Digest = ContentHash.Digest
@@ -38,8 +40,8 @@ export interface Append {
 export class FileStore extends Context.Service<
   FileStore,
   {
-    readonly create: (id: string) => Effect.Effect<void>
-    readonly size: (id: string) => Effect.Effect<bigint>
+    readonly create: (id: string) => Effect.Effect<void, StorageFailed>
+    readonly size: (id: string) => Effect.Effect<bigint, StorageFailed>
     /**
      * Stores bytes as they come. However it ends – the stream fails, the fiber is interrupted –
      * what was stored has left this process when it has ended, so its death loses nothing. That of the machine may.
@@ -48,24 +50,24 @@ export class FileStore extends Context.Service<
       id: string,
       bytes: Stream.Stream<Uint8Array, E>,
       options: Append
-    ) => Effect.Effect<void, E | BlobWriter.NoRoom>
+    ) => Effect.Effect<void, E | BlobWriter.NoRoom | StorageFailed>
     /** Stores bytes that have this checksum, and nothing of any others, nor of some that do not all arrive. */
     readonly appendVerified: <E>(
       id: string,
       bytes: Stream.Stream<Uint8Array, E>,
       options: Append,
       checksum: Checksum
-    ) => Effect.Effect<void, E | BlobWriter.NoRoom | Mismatch>
-    readonly digest: (id: string) => Effect.Effect<Digest>
+    ) => Effect.Effect<void, E | BlobWriter.NoRoom | Mismatch | StorageFailed>
+    readonly digest: (id: string) => Effect.Effect<Digest, StorageFailed>
     /** The hash of a blob in hexadecimal digits, by an algorithm that Node knows. */
-    readonly hash: (id: string, algorithm: string) => Effect.Effect<string>
+    readonly hash: (id: string, algorithm: string) => Effect.Effect<string, StorageFailed>
     /** The bytes of a blob. */
-    readonly read: (id: string) => Stream.Stream<Uint8Array>
+    readonly read: (id: string) => Stream.Stream<Uint8Array, StorageFailed>
     /** Makes a blob of others, one after the other. Whoever sees it sees all of it. */
-    readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void, StorageFailed>
     /** The names of all files, of blobs that are not whole as well. */
-    readonly names: Effect.Effect<ReadonlyArray<string>>
-    readonly remove: (id: string) => Effect.Effect<void>
+    readonly names: Effect.Effect<ReadonlyArray<string>, StorageFailed>
+    readonly remove: (id: string) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/FileStore") {}
 
@@ -85,12 +87,13 @@ const make = Effect.fnUntraced(function* (folder: string) {
       Effect.map(({ size }) => ByteSize.toBigInt(size)),
       // Its bytes were given up.
       Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0n)),
-      Effect.orDie
+      Effect.mapError(Storage.fromSystem(fileOf(id)))
     )
   const hasher = yield* FileHasher.FileHasher
   const contents = new Map<string, ContentHash.ContentHash>()
   const write = yield* BlobWriter.make
-  const readFile = (file: string) => Stream.orDie(fs.stream(file, { chunkSize: readChunk }))
+  const readFile = (file: string) =>
+    Stream.mapError(fs.stream(file, { chunkSize: readChunk }), Storage.fromSystem(file))
   const read = (id: string) => readFile(fileOf(id))
   const hash = (file: string, algorithm: string) =>
     Effect.map(hasher.digest(file, [algorithm]), ({ digests: [digest = ""] }) => digest)
@@ -112,7 +115,10 @@ const make = Effect.fnUntraced(function* (folder: string) {
   })
 
   return FileStore.of({
-    create: (id) => fs.open(fileOf(id), { flag: "ax", mode: 0o600 }).pipe(Effect.scoped, Effect.orDie, Effect.asVoid),
+    create: (id) =>
+      fs
+        .open(fileOf(id), { flag: "ax", mode: 0o600 })
+        .pipe(Effect.scoped, Effect.mapError(Storage.fromSystem(fileOf(id))), Effect.asVoid),
     size: sizeOf,
     append,
     appendVerified: (id, bytes, options, { algorithm, digest }) => {
@@ -121,7 +127,8 @@ const make = Effect.fnUntraced(function* (folder: string) {
         Effect.andThen(hash(unverified, algorithm)),
         Effect.flatMap((actual) => (actual === digest ? Effect.void : Effect.fail(new Mismatch()))),
         Effect.andThen(Effect.uninterruptible(append(id, readFile(unverified), { ...options, room: undefined }))),
-        Effect.ensuring(Effect.orDie(fs.remove(unverified, { force: true })))
+        // What cannot be removed now goes with the next start.
+        Effect.ensuring(Effect.ignore(fs.remove(unverified, { force: true })))
       )
     },
     digest: Effect.fnUntraced(function* (id) {
@@ -131,19 +138,24 @@ const make = Effect.fnUntraced(function* (folder: string) {
     }),
     hash: (id, algorithm) => hash(fileOf(id), algorithm),
     read,
-    concatenate: (id, parts) =>
-      Effect.gen(function* () {
-        const made = `${fileOf(id)}${unfinished}`
+    concatenate: (id, parts) => {
+      const made = `${fileOf(id)}${unfinished}`
+      return Effect.gen(function* () {
         const file = yield* fs.open(made, { flag: "w", mode: 0o600 })
         for (const part of parts) yield* Stream.runForEach(read(part), (chunk) => file.writeAll(chunk))
         yield* fs.rename(made, fileOf(id))
-      }).pipe(Effect.scoped, Effect.orDie),
-    names: Effect.orDie(fs.readDirectory(folder)),
+      }).pipe(
+        Effect.scoped,
+        Effect.catchTag("PlatformError", (error) => Effect.fail(Storage.fromSystem(made)(error))),
+        Effect.tapError(() => Effect.ignore(fs.remove(made, { force: true })))
+      )
+    },
+    names: Effect.mapError(fs.readDirectory(folder), Storage.fromSystem(folder)),
     remove: Effect.fnUntraced(function* (id) {
       contents.delete(id)
       yield* hasher.forget(fileOf(id))
-      yield* fs.remove(fileOf(id), { force: true })
-    }, Effect.orDie)
+      yield* Effect.mapError(fs.remove(fileOf(id), { force: true }), Storage.fromSystem(fileOf(id)))
+    })
   })
 })
 

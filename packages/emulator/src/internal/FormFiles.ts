@@ -6,6 +6,7 @@ import type * as Multipart from "effect/http/Multipart"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as FileStore from "./FileStore.ts"
 import * as Form from "./Form.ts"
 import * as Ids from "./Ids.ts"
@@ -25,7 +26,7 @@ export class FormFiles extends Context.Service<
       assemblyId: string,
       files: Stream.Stream<Multipart.File, Form.Malformed>,
       maxSize: number | undefined
-    ) => Effect.Effect<void, Form.Malformed | TooLarge>
+    ) => Effect.Effect<void, Form.Malformed | StorageFailed | TooLarge>
   }
 >()("@assembly-effect/emulator/FormFiles") {}
 

@@ -27,4 +27,4 @@ export interface Digests {
 /** What the worker answers to a `Digest`. */
 export type Answer =
   | { readonly _tag: "Digested"; readonly id: number; readonly digests: Digests }
-  | { readonly _tag: "Failed"; readonly id: number; readonly problem: string }
+  | { readonly _tag: "Failed"; readonly id: number; readonly code: string }

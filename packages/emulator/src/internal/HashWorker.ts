@@ -70,7 +70,8 @@ const digest = ({ algorithms, file, id }: Digest): HashProtocol.Answer => {
     const digests = hashing.hashes.map((hash) => hash.digest("hex"))
     return { _tag: "Digested", id, digests: { size: hashing.size, digests } }
   } catch (problem) {
-    return { _tag: "Failed", id, problem: String(problem) }
+    const code = problem instanceof Error && "code" in problem ? String(problem.code) : String(problem)
+    return { _tag: "Failed", id, code }
   }
 }
 

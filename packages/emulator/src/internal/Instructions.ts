@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as CreationOptions from "./CreationOptions.ts"
 import * as Json from "./Json.ts"
 import * as Refusal from "./Refusal.ts"
@@ -42,7 +43,7 @@ const withTemplate = Effect.fnUntraced(function* (workspace: string, params: Sch
 export const read: (
   workspace: string,
   params: Schema.JsonObject
-) => Effect.Effect<Instructions, Refusal.Refusal, TemplateStore.TemplateStore> = Effect.fnUntraced(
+) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore> = Effect.fnUntraced(
   function* (workspace, params) {
     const merged = Json.withoutNulls(yield* withTemplate(workspace, params))
     return {

@@ -36,7 +36,7 @@ const route = Effect.gen(function* () {
         contentType: "text/event-stream",
         headers
       })
-    })
+    }).pipe(Refusal.answered("GET /assemblies/:assemblyId/updates"))
   )
 })
 

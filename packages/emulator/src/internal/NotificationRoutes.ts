@@ -1,7 +1,6 @@
 import * as Operations from "@assembly-effect/api/Assemblies"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Option from "effect/Option"
@@ -12,6 +11,7 @@ import * as Notifications from "./Notifications.ts"
 import * as NotificationStore from "./NotificationStore.ts"
 import * as Refusal from "./Refusal.ts"
 import * as Route from "./Route.ts"
+import * as ServiceDate from "./ServiceDate.ts"
 
 /** `GET /assembly_notifications/:assemblyId`. Beyond the specification. */
 const List = Operation.make({
@@ -60,7 +60,7 @@ const toEntry = (row: NotificationStore.Row) => ({
   response_code: row.response_code,
   response_data: row.response_data,
   error: row.error,
-  start: DateTime.formatIso(DateTime.makeUnsafe(row.started_at)),
+  start: ServiceDate.format(row.started_at),
   duration: seconds(row.duration)
 })
 

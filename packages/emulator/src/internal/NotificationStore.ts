@@ -3,6 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
 
 /** One attempt to notify somebody. Times are milliseconds. */
@@ -34,11 +35,11 @@ export type Pending = typeof Pending.Type
 export class NotificationStore extends Context.Service<
   NotificationStore,
   {
-    readonly begin: (id: string, assemblyId: string, url: string) => Effect.Effect<void>
-    readonly end: (id: string, outcome: Outcome) => Effect.Effect<void>
-    readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>>
+    readonly begin: (id: string, assemblyId: string, url: string) => Effect.Effect<void, StorageFailed>
+    readonly end: (id: string, outcome: Outcome) => Effect.Effect<void, StorageFailed>
+    readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /** What a former process left to do. Its attempts under way have failed. */
-    readonly recover: Effect.Effect<ReadonlyArray<Pending>>
+    readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
   }
 >()("@assembly-effect/emulator/NotificationStore") {}
 
@@ -69,14 +70,17 @@ const make = Effect.gen(function* () {
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
   return NotificationStore.of({
-    begin: (id, assemblyId, url) => Effect.map(now, (millis) => void begin({ id, assemblyId, url, now: millis })),
+    begin: (id, assemblyId, url) =>
+      Effect.flatMap(now, (millis) => database.run(() => void begin({ id, assemblyId, url, now: millis }))),
     end: (id, { code, data, error }) =>
-      Effect.map(now, (millis) => {
-        const status = code === 200 ? "successful" : "error"
-        end({ id, status, code: code ?? null, data: data ?? null, error: error ?? null, now: millis })
-      }),
-    ofAssembly: (assemblyId) => Effect.sync(() => ofAssembly.all({ assemblyId })),
-    recover: Effect.sync(() => {
+      Effect.flatMap(now, (millis) =>
+        database.run(() => {
+          const status = code === 200 ? "successful" : "error"
+          end({ id, status, code: code ?? null, data: data ?? null, error: error ?? null, now: millis })
+        })
+      ),
+    ofAssembly: (assemblyId) => database.run(() => ofAssembly.all({ assemblyId })),
+    recover: database.run(() => {
       interrupted({})
       return pending.all({})
     })

@@ -15,12 +15,14 @@ import * as Option from "effect/Option"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as AssemblyStatus from "./AssemblyStatus.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import * as AuthKeys from "./AuthKeys.ts"
 import type * as CreationOptions from "./CreationOptions.ts"
 import * as Ids from "./Ids.ts"
 import * as NotificationStore from "./NotificationStore.ts"
+import * as Storage from "./Storage.ts"
 
 /**
  * Tells somebody that an Assembly is over: a POST to its `notify_url` with the Status and a signature of it, repeated
@@ -32,7 +34,7 @@ export class Notifications extends Context.Service<
     /** Notifies in the background, if the Assembly has a `notify_url`. */
     readonly notify: (assemblyId: string) => Effect.Effect<void>
     /** Notifies once more, in the background. Answers the id of the attempt. */
-    readonly replay: (assemblyId: string, url: string) => Effect.Effect<string>
+    readonly replay: (assemblyId: string, url: string) => Effect.Effect<string, StorageFailed>
   }
 >()("@assembly-effect/emulator/Notifications") {}
 
@@ -134,9 +136,9 @@ const make = Effect.fnUntraced(function* (firstPause: Duration.Duration) {
     )
 
   const attempt = Effect.fnUntraced(function* (id: string, assembly: AssemblyStore.Row, url: string) {
-    yield* sent.begin(id, assembly.id, url)
-    const outcome = yield* Effect.flatMap(formOf(assembly), (body) => post(url, body))
-    yield* sent.end(id, outcome)
+    yield* Storage.untilKept(sent.begin(id, assembly.id, url))
+    const outcome = yield* Effect.flatMap(Storage.untilKept(formOf(assembly)), (body) => post(url, body))
+    yield* Storage.untilKept(sent.end(id, outcome))
     return outcome.code === 200
   })
 
@@ -166,8 +168,12 @@ const make = Effect.fnUntraced(function* (firstPause: Duration.Duration) {
 
   return Notifications.of({
     notify: (id) =>
-      withAssembly(id, (assembly) =>
-        assembly.notify_url === null ? Effect.void : inBackground(deliver(assembly, assembly.notify_url, 0))
+      inBackground(
+        Storage.untilKept(
+          withAssembly(id, (assembly) =>
+            assembly.notify_url === null ? Effect.void : deliver(assembly, assembly.notify_url, 0)
+          )
+        )
       ),
     replay: Effect.fnUntraced(function* (assemblyId, url) {
       const id = yield* newId
@@ -182,7 +188,7 @@ export const layer = (
   firstPause: Duration.Duration
 ): Layer.Layer<
   Notifications,
-  never,
+  StorageFailed,
   | AssemblyStatus.AssemblyStatus
   | AssemblyStore.AssemblyStore
   | AuthKeys.AuthKeys

@@ -3,6 +3,7 @@ import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { StorageFailed } from "../EmulatorError.ts"
 
 /** An answer that refuses a request: the general error object of spec.md, "Errors". */
 export class Refusal extends Data.TaggedError("Refusal")<{
@@ -32,11 +33,19 @@ export const notFound = new Refusal({ code: "SERVER_404", status: 404, message: 
 /** A defect of the emulator. Its cause is logged, not told. */
 const defect = new Refusal({ code: "SERVER_500", status: 500, message: "The emulator failed; see its log." })
 
-/** Answers a refusal as what it is, and a defect, which is logged, with status 500. */
+/** Beyond the specification. Where the data are is no business of a client. */
+const cannotStore = (failed: StorageFailed) =>
+  new Refusal({ code: "SERVER_507", status: 507, message: `The emulator cannot store: ${failed.problem}.` })
+
+/** Answers a refusal as what it is, a disk that takes nothing with 507, and a defect with 500. The last two are logged. */
 export const answered =
   (name: string) =>
-  <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal, R>) =>
+  <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal | StorageFailed, R>) =>
     handler.pipe(
-      Effect.catchTag("Refusal", (refusal) => Effect.succeed(toResponse(refusal))),
+      Effect.catchTags({
+        Refusal: (refusal) => Effect.succeed(toResponse(refusal)),
+        StorageFailed: (failed) =>
+          Effect.as(Effect.logError(`${name}: ${failed.message}`), toResponse(cannotStore(failed)))
+      }),
       Effect.catchDefect((cause) => Effect.as(Effect.logError(`${name} failed`, cause), toResponse(defect)))
     )

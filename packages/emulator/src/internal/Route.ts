@@ -10,6 +10,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as Authentication from "./Authentication.ts"
 import type * as AuthKeys from "./AuthKeys.ts"
 import * as Form from "./Form.ts"
@@ -48,7 +49,7 @@ interface Rules {
 
 /** The rules of a route, and what it does with what it reads. */
 interface Options<Input, Op extends Operation.Any> extends Rules {
-  readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal>
+  readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed>
 }
 
 const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
@@ -92,7 +93,7 @@ const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, invalid
 }
 
 /** Proves who asks, before anything else is said about what was asked. */
-type Prove<Proof> = (claim: Authentication.Claim) => Effect.Effect<Proof, Refusal.Refusal>
+type Prove<Proof> = (claim: Authentication.Claim) => Effect.Effect<Proof, Refusal.Refusal | StorageFailed>
 
 /** What comes before the handler: the wire → what it says, and whatever `prove` makes of who says it. */
 const reader = <Op extends Operation.Any, Proof>(operation: Op, rules: Rules, prove: Prove<Proof>) => {
@@ -146,7 +147,7 @@ const route = <Op extends Operation.Any>(
   operation: Op,
   answer: (
     request: HttpServerRequest.HttpServerRequest
-  ) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal, HttpRouter.RouteContext | Scope.Scope>
+  ) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed, HttpRouter.RouteContext | Scope.Scope>
 ) => {
   const encode = SchemaParser.encodeUnknownEffect(operation.success)
   const handler = Effect.fnUntraced(

@@ -4,6 +4,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
 
 /** Which Assemblies count: `region` and `templateId` may be `all`, no `templateId` stands for those without one. */
@@ -18,7 +19,7 @@ export interface Filter {
 export class StatisticsStore extends Context.Service<
   StatisticsStore,
   {
-    readonly count: (filter: Filter) => Effect.Effect<AssemblyStatistics.Statistics>
+    readonly count: (filter: Filter) => Effect.Effect<AssemblyStatistics.Statistics, StorageFailed>
   }
 >()("@assembly-effect/emulator/StatisticsStore") {}
 

@@ -1,7 +1,6 @@
 import * as Operation from "@assembly-effect/api/Operation"
 import * as Scalar from "@assembly-effect/schema/Scalar"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Option from "effect/Option"
@@ -11,6 +10,7 @@ import * as Database from "./Database.ts"
 import * as Ids from "./Ids.ts"
 import * as Refusal from "./Refusal.ts"
 import * as Route from "./Route.ts"
+import * as ServiceDate from "./ServiceDate.ts"
 import * as TemplateStore from "./TemplateStore.ts"
 
 const settings = {
@@ -130,12 +130,10 @@ const nameTaken = invalid([{ path: ["name"], message: "Another Template of the W
 const toShown = ({ created_at: _created, modified_at: _modified, workspace: _workspace, ...row }: TemplateStore.Row) =>
   row
 
-const iso = (millis: number): string => DateTime.formatIso(DateTime.makeUnsafe(millis))
-
 const toItem = (row: TemplateStore.Row) => ({
   ...toShown(row),
-  created: iso(row.created_at),
-  modified: iso(row.modified_at)
+  created: ServiceDate.format(row.created_at),
+  modified: ServiceDate.format(row.modified_at)
 })
 
 const routes = Effect.gen(function* () {

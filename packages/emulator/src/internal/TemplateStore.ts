@@ -5,6 +5,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Template from "../Template.ts"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
 import * as Refusal from "./Refusal.ts"
 
@@ -56,17 +57,19 @@ export interface Listing {
 export class TemplateStore extends Context.Service<
   TemplateStore,
   {
-    readonly byId: (workspace: string, id: string) => Effect.Effect<Option.Option<Row>>
+    readonly byId: (workspace: string, id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** One that has this id, else the one that has this name. */
-    readonly find: (workspace: string, idOrName: string) => Effect.Effect<Option.Option<Row>>
+    readonly find: (workspace: string, idOrName: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** Makes a Template, or makes it what it is to be. Whether its name was free. */
-    readonly put: (workspace: string, id: string, settings: Settings) => Effect.Effect<boolean>
-    readonly remove: (workspace: string, id: string) => Effect.Effect<void>
+    readonly put: (workspace: string, id: string, settings: Settings) => Effect.Effect<boolean, StorageFailed>
+    /** The same as one statement of a transaction. `now` is milliseconds. */
+    readonly write: (workspace: string, id: string, settings: Settings, now: number) => boolean
+    readonly remove: (workspace: string, id: string) => Effect.Effect<void, StorageFailed>
     /** One page, and how many there are on all. */
     readonly list: (
       workspace: string,
       listing: Listing
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<Row>; readonly count: number }>
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<Row>; readonly count: number }, StorageFailed>
   }
 >()("@assembly-effect/emulator/TemplateStore") {}
 
@@ -109,28 +112,30 @@ const make = Effect.gen(function* () {
      ORDER BY id = :idOrName DESC LIMIT 1`
   )
   const put = database.command(putSql)
+  const write = (workspace: string, id: string, settings: Settings, now: number): boolean =>
+    put({
+      workspace,
+      id,
+      now,
+      name: settings.name,
+      content: JSON.stringify(settings.content),
+      requireSignatureAuth: settings.require_signature_auth,
+      assemblyStatusExpiry: settings.assembly_status_expiry,
+      transcodingResultExpiry: settings.transcoding_result_expiry
+    }) === 1
   const remove = database.command("DELETE FROM templates WHERE workspace = :workspace AND id = :id")
   const page = database.query(Row, pageSql)
   const count = database.query(Schema.Struct({ count: Schema.Int }), `SELECT count(*) AS count ${listed}`)
 
   return TemplateStore.of({
-    byId: (workspace, id) => Effect.sync(() => byId.first({ workspace, id })),
-    find: (workspace, idOrName) => Effect.sync(() => find.first({ workspace, idOrName })),
+    byId: (workspace, id) => database.run(() => byId.first({ workspace, id })),
+    find: (workspace, idOrName) => database.run(() => find.first({ workspace, idOrName })),
     put: Effect.fnUntraced(function* (workspace, id, settings) {
       const now = (yield* DateTime.now).epochMilliseconds
-      const changed = put({
-        workspace,
-        id,
-        now,
-        name: settings.name,
-        content: JSON.stringify(settings.content),
-        requireSignatureAuth: settings.require_signature_auth,
-        assemblyStatusExpiry: settings.assembly_status_expiry,
-        transcodingResultExpiry: settings.transcoding_result_expiry
-      })
-      return changed === 1
+      return yield* database.run(() => write(workspace, id, settings, now))
     }),
-    remove: (workspace, id) => Effect.sync(() => void remove({ workspace, id })),
+    write,
+    remove: (workspace, id) => database.run(() => void remove({ workspace, id })),
     list: (workspace, { from, keywords, limit, offset, order, sort, to }) => {
       const filter = { workspace, from, to, keywords: JSON.stringify(keywords) }
       return database.transaction(() => ({

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
+import type { StorageFailed } from "../EmulatorError.ts"
 
 /** Something that happened to an Assembly. Without an `event` its name is the data (service facts, "live updates"). */
 export interface Update {
@@ -59,7 +60,10 @@ export class Updates extends Context.Service<
      * What happens from now on, up to the end of the Assembly. `isOver` is asked when nothing can be missed any more,
      * so that nobody waits for the end of what has ended.
      */
-    readonly follow: (assemblyId: string, isOver: Effect.Effect<boolean>) => Stream.Stream<Update>
+    readonly follow: (
+      assemblyId: string,
+      isOver: Effect.Effect<boolean, StorageFailed>
+    ) => Stream.Stream<Update, StorageFailed>
   }
 >()("@assembly-effect/emulator/Updates") {}
 

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
 import type * as FileStore from "./FileStore.ts"
 
@@ -51,22 +52,22 @@ export interface New {
 export class UploadStore extends Context.Service<
   UploadStore,
   {
-    readonly insert: (upload: New) => Effect.Effect<void>
+    readonly insert: (upload: New) => Effect.Effect<void, StorageFailed>
     /** A tus upload that was not terminated. */
-    readonly find: (id: string) => Effect.Effect<Option.Option<Row>>
+    readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** The files of an Assembly in the order of their creation, finished ones even after their termination. */
-    readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>>
-    readonly setLength: (id: string, length: bigint) => Effect.Effect<void>
+    readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
+    readonly setLength: (id: string, length: bigint) => Effect.Effect<void, StorageFailed>
     /** All bytes are there. Whether it was this call that finished it. */
-    readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean>
+    readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean, StorageFailed>
     /** The ids of those that a request may continue. */
-    readonly unfinished: Effect.Effect<ReadonlyArray<string>>
+    readonly unfinished: Effect.Effect<ReadonlyArray<string>, StorageFailed>
     /** The ids of those whose bytes are still of use, where what began before this time is over. */
-    readonly kept: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>>
+    readonly kept: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>, StorageFailed>
     /** The ids of those that were not finished in time, and of parts. */
-    readonly expired: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>>
+    readonly expired: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>, StorageFailed>
     /** Ends the URL of an upload. A finished one stays as the receipt that the file arrived. */
-    readonly terminate: (id: string) => Effect.Effect<void>
+    readonly terminate: (id: string) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/UploadStore") {}
 
@@ -106,21 +107,25 @@ const make = Effect.gen(function* () {
   return UploadStore.of({
     insert: Effect.fnUntraced(function* ({ concat = null, length, userMeta, ...upload }) {
       const now = (yield* DateTime.now).epochMilliseconds
-      insert({ ...upload, concat, userMeta: JSON.stringify(userMeta), length: length?.toString() ?? null, now })
+      yield* database.run(() =>
+        insert({ ...upload, concat, userMeta: JSON.stringify(userMeta), length: length?.toString() ?? null, now })
+      )
     }),
-    find: (id) => Effect.sync(() => byId.first({ id })),
-    ofAssembly: (assemblyId) => Effect.sync(() => ofAssembly.all({ assemblyId })),
-    setLength: (id, length) => Effect.sync(() => setLength({ id, length: length.toString() })),
+    find: (id) => database.run(() => byId.first({ id })),
+    ofAssembly: (assemblyId) => database.run(() => ofAssembly.all({ assemblyId })),
+    setLength: (id, length) => database.run(() => setLength({ id, length: length.toString() })),
     finish: Effect.fnUntraced(function* (id, digest) {
       const now = (yield* DateTime.now).epochMilliseconds
-      return finish({ id, now, md5hash: digest?.md5hash ?? null, sha256: digest?.sha256 ?? null }) === 1
+      return yield* database.run(
+        () => finish({ id, now, md5hash: digest?.md5hash ?? null, sha256: digest?.sha256 ?? null }) === 1
+      )
     }),
-    unfinished: Effect.sync(() => unfinished.all({}).map(({ id }) => id)),
-    kept: (createdBefore) => Effect.sync(() => kept.all({ createdBefore }).map(({ id }) => id)),
-    expired: (createdBefore) => Effect.sync(() => expired.all({ createdBefore }).map(({ id }) => id)),
+    unfinished: database.run(() => unfinished.all({}).map(({ id }) => id)),
+    kept: (createdBefore) => database.run(() => kept.all({ createdBefore }).map(({ id }) => id)),
+    expired: (createdBefore) => database.run(() => expired.all({ createdBefore }).map(({ id }) => id)),
     terminate: Effect.fnUntraced(function* (id) {
       const now = (yield* DateTime.now).epochMilliseconds
-      terminate({ id, now })
+      yield* database.run(() => terminate({ id, now }))
     })
   })
 })

@@ -4,6 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Mime from "effect/http/Mime"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import type { StorageFailed } from "../EmulatorError.ts"
 import type * as AssemblyStore from "./AssemblyStore.ts"
 import * as FileStore from "./FileStore.ts"
 import * as Origin from "./Origin.ts"
@@ -14,9 +16,9 @@ import * as UploadStore from "./UploadStore.ts"
 export class UploadedFiles extends Context.Service<
   UploadedFiles,
   {
-    readonly of: (upload: UploadStore.Row) => Effect.Effect<StepFile>
+    readonly of: (upload: UploadStore.Row) => Effect.Effect<StepFile, StorageFailed>
     /** Those that an Assembly works on, in the order of their creation. */
-    readonly ofAssembly: (assembly: AssemblyStore.Row) => Effect.Effect<ReadonlyArray<StepFile>>
+    readonly ofAssembly: (assembly: AssemblyStore.Row) => Effect.Effect<ReadonlyArray<StepFile>, StorageFailed>
   }
 >()("@assembly-effect/emulator/UploadedFiles") {}
 
@@ -26,6 +28,10 @@ const splitName = (name: string): { readonly basename: string; readonly ext: str
     ? { basename: name, ext: "" }
     : { basename: name.slice(0, dot), ext: name.slice(dot + 1).toLowerCase() }
 }
+
+/** A key without a value is an empty text here: the service has no null in the metadata of a result. */
+const userMeta = ({ user_meta }: UploadStore.Row): Readonly<Record<string, string>> =>
+  Record.map(user_meta, (value) => value ?? "")
 
 const describe = (upload: UploadStore.Row, digest: FileStore.Digest, url: string): Assembly.File => {
   const { basename, ext } = splitName(upload.filename)
@@ -50,7 +56,7 @@ const describe = (upload: UploadStore.Row, digest: FileStore.Digest, url: string
     url: null,
     ssl_url: null,
     meta: {},
-    user_meta: upload.user_meta,
+    user_meta: userMeta(upload),
     is_tus_file: isTus,
     tus_upload_url: isTus ? url : null
   }

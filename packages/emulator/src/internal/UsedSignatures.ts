@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
 
 /**
@@ -12,7 +13,7 @@ export class UsedSignatures extends Context.Service<
   UsedSignatures,
   {
     /** Whether this is the first use. */
-    readonly use: (signature: string, expires: DateTime.Utc) => Effect.Effect<boolean>
+    readonly use: (signature: string, expires: DateTime.Utc) => Effect.Effect<boolean, StorageFailed>
   }
 >()("@assembly-effect/emulator/UsedSignatures") {}
 

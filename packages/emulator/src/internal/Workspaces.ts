@@ -1,12 +1,15 @@
 import type * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Emulator from "../Emulator.ts"
-import { InvalidTemplate, KeyInTwoWorkspaces } from "../EmulatorError.ts"
+import { InvalidTemplate, KeyInTwoWorkspaces, type StorageFailed } from "../EmulatorError.ts"
 import * as Template from "../Template.ts"
 import * as AuthKeys from "./AuthKeys.ts"
+import * as Database from "./Database.ts"
 import * as Ids from "./Ids.ts"
 import * as TemplateStore from "./TemplateStore.ts"
 
@@ -21,14 +24,17 @@ const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) 
 const firstKey = Effect.fnUntraced(function* ({
   keys,
   slug
-}: Emulator.Workspace): Effect.fn.Return<Emulator.AuthKey, never, AuthKeys.AuthKeys | SecureRandom.SecureRandom> {
+}: Emulator.Workspace): Effect.fn.Return<
+  Emulator.AuthKey,
+  StorageFailed,
+  AuthKeys.AuthKeys | SecureRandom.SecureRandom
+> {
   const [asked] = keys
   if (asked !== undefined) return asked
   const existing = yield* AuthKeys.AuthKeys.use((authKeys) => authKeys.firstOf(slug))
   return Option.isSome(existing) ? existing.value : yield* randomKey
 })
 
-/** Before anything is kept: a start that fails leaves a folder of data as it was. */
 const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Emulator.Workspace>) {
   const authKeys = yield* AuthKeys.AuthKeys
   const owners = new Map<string, string>()
@@ -44,16 +50,22 @@ const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Emulato
 
 const decodeTemplate = Schema.decodeUnknownEffect(Template.Template)
 
-const putTemplate = Effect.fnUntraced(function* (workspace: string, template: Template.Template) {
-  const { id } = template
-  const { content, name = id } = yield* Effect.mapError(
-    decodeTemplate(template),
-    ({ message }) => new InvalidTemplate({ id, problem: message })
+/** A Template of a Workspace, as it is to be kept. */
+interface Given {
+  readonly workspace: string
+  readonly id: string
+  readonly settings: TemplateStore.Settings
+}
+
+const readTemplate = (workspace: string, template: Template.Template): Effect.Effect<Given, InvalidTemplate> =>
+  decodeTemplate(template).pipe(
+    Effect.map(({ content, id, name = id }) => ({
+      workspace,
+      id,
+      settings: { ...TemplateStore.defaults, name, content }
+    })),
+    Effect.mapError(({ message }) => new InvalidTemplate({ id: template.id, problem: message }))
   )
-  const templates = yield* TemplateStore.TemplateStore
-  const isMade = yield* templates.put(workspace, id, { ...TemplateStore.defaults, name, content })
-  if (!isMade) return yield* new InvalidTemplate({ id, problem: `another one has the name ${name}` })
-})
 
 /** The Workspaces that are asked for, the first one with what is given for it alone, and with a key. */
 const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
@@ -68,20 +80,37 @@ const asked = Effect.fnUntraced(function* ({ credentials, templates = [], worksp
 
 type Options = Pick<Emulator.Options, "credentials" | "templates" | "workspaces">
 
-/** Makes the Workspaces, Auth Keys and Templates that are asked for; answers the first of them. */
+/**
+ * Makes the Workspaces, Auth Keys and Templates that are asked for, all of them or none: a start that fails leaves a
+ * folder of data as it was. Answers the first Workspace.
+ */
 export const ensure: (
   options: Options
 ) => Effect.Effect<
   { readonly slug: string; readonly key: string; readonly secret: Redacted.Redacted },
-  KeyInTwoWorkspaces | InvalidTemplate,
-  AuthKeys.AuthKeys | TemplateStore.TemplateStore | SecureRandom.SecureRandom
+  KeyInTwoWorkspaces | InvalidTemplate | StorageFailed,
+  AuthKeys.AuthKeys | Database.Database | TemplateStore.TemplateStore | SecureRandom.SecureRandom
 > = Effect.fnUntraced(function* (options) {
   const { all, key, slug } = yield* asked(options)
   yield* checkKeys(all)
+  const given = yield* Effect.forEach(
+    all.flatMap(({ slug: workspace, templates = [] }) => templates.map((template) => ({ template, workspace }))),
+    ({ template, workspace }) => readTemplate(workspace, template)
+  )
   const authKeys = yield* AuthKeys.AuthKeys
-  for (const { keys, slug: workspace, templates = [] } of all) {
-    for (const { scopes = allScopes, ...authKey } of keys) yield* authKeys.put({ ...authKey, scopes, workspace })
-    for (const template of templates) yield* putTemplate(workspace, template)
-  }
+  const database = yield* Database.Database
+  const templates = yield* TemplateStore.TemplateStore
+  const now = (yield* DateTime.now).epochMilliseconds
+  yield* database.attempt((): Result.Result<void, InvalidTemplate> => {
+    for (const { keys, slug: workspace } of all) {
+      for (const { scopes = allScopes, ...authKey } of keys) authKeys.write({ ...authKey, scopes, workspace })
+    }
+    const refused = given.find(({ id, settings, workspace }) => !templates.write(workspace, id, settings, now))
+    return refused === undefined
+      ? Result.void
+      : Result.fail(
+          new InvalidTemplate({ id: refused.id, problem: `another one has the name ${refused.settings.name}` })
+        )
+  })
   return { slug, key: key.key, secret: key.secret }
 })

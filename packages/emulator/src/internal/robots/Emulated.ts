@@ -14,15 +14,15 @@ const decodeWait = Schema.decodeUnknownEffect(
   Schema.Struct({ seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) })
 )
 
-const invalid = ({ message }: Schema.SchemaError) => new StepFailed({ error: "INVALID_STEP_PARAMETERS", message })
+const invalid = ({ message }: Schema.SchemaError) => new StepFailed({ error: "ASSEMBLY_STEP_INVALID", message })
 
 /** `/emulator/fail`: fails with the `error` and the `message` of its Step. No service has it. */
 export const fail: Robot = {
   isSlow: false,
   run: Effect.fnUntraced(function* ({ step }) {
-    const { error = "EMULATOR_FAILED", message = "The Step was asked to fail." } = yield* decodeFailure(step).pipe(
-      Effect.mapError(invalid)
-    )
+    const { error = "INTERNAL_COMMAND_ERROR", message = "The Step was asked to fail." } = yield* decodeFailure(
+      step
+    ).pipe(Effect.mapError(invalid))
     return yield* new StepFailed({ error, message })
   })
 }

@@ -1,6 +1,7 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
+import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as AssemblyStore from "../AssemblyStore.ts"
 import type * as FileStore from "../FileStore.ts"
 
@@ -38,5 +39,5 @@ export const maxSizeExceeded = new StepFailed({
  */
 export interface Robot {
   readonly isSlow: boolean
-  readonly run: (work: Work) => Effect.Effect<ReadonlyArray<StepFile>, StepFailed>
+  readonly run: (work: Work) => Effect.Effect<ReadonlyArray<StepFile>, StepFailed | StorageFailed>
 }

@@ -17,7 +17,8 @@ const messages: Readonly<Record<DamStore.Problem, string>> = {
   PathTooLong: "The path has more than 512 code points or 1024 bytes."
 }
 
-const failed = (message: string) => new StepFailed({ error: "TRANSLOADIT_STORE_FAILED", message })
+/** Beyond the specification; the official client knows no code of this robot alone. */
+const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message })
 
 /** The variables that a `path` may hold, beside the fields of the Assembly. Any other is kept as it is written. */
 const variables = ({ assembly }: Work, { file }: StepFile): Readonly<Record<string, unknown>> => ({
@@ -66,7 +67,7 @@ export const make = Effect.gen(function* () {
           mime: source.file.mime ?? null,
           digest: source.digest
         })
-        .pipe(Effect.mapError((problem) => failed(messages[problem])))
+        .pipe(Effect.mapError((problem) => (typeof problem === "string" ? failed(messages[problem]) : problem)))
       const { asset_id, path, version_id, workspace, ...stored } = asset
       return {
         ...source,

@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
+import type { StorageFailed } from "../../EmulatorError.ts"
 import * as FileStore from "../FileStore.ts"
 import * as UploadStore from "../UploadStore.ts"
 import * as UploadLocks from "./UploadLocks.ts"
@@ -37,6 +38,7 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
 
   const sweep = Effect.flatMap(limit, uploads.expired).pipe(
     Effect.flatMap(Effect.forEach((id) => locks.hold(id, () => files.remove(id)), { discard: true })),
+    Effect.catch(({ message }) => Effect.logError(`Expired uploads were not removed: ${message}`)),
     Effect.catchDefect((defect) => Effect.logError("Expired uploads were not removed", defect))
   )
   yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(pauseFor(lifetime))))
@@ -57,5 +59,5 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
 
 export const layer = (
   lifetime: Duration.Duration
-): Layer.Layer<Expiry, never, FileStore.FileStore | UploadLocks.UploadLocks | UploadStore.UploadStore> =>
+): Layer.Layer<Expiry, StorageFailed, FileStore.FileStore | UploadLocks.UploadLocks | UploadStore.UploadStore> =>
   Layer.effect(Expiry, make(lifetime))

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
+import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Origin from "../Origin.ts"
 import * as Checksum from "./Checksum.ts"
 import * as Expiry from "./Expiry.ts"
@@ -154,7 +155,7 @@ const handlers = Effect.gen(function* () {
 })
 
 /** What the server can do; asked without a version. */
-const discover = empty(204, {
+const discover = empty(200, {
   "tus-version": TusUpload.tusVersion,
   "tus-extension": "creation,creation-defer-length,creation-with-upload,checksum,concatenation,expiration,termination",
   "tus-checksum-algorithm": Checksum.algorithms,
@@ -163,13 +164,24 @@ const discover = empty(204, {
 
 type Handler = (
   request: Request
-) => Effect.Effect<HttpServerResponse.HttpServerResponse, TusRefusal.TusRefusal, HttpRouter.RouteContext>
+) => Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  TusRefusal.TusRefusal | StorageFailed,
+  HttpRouter.RouteContext
+>
 
 const answering =
   (handler: Handler) =>
   (request: Request): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpRouter.RouteContext> =>
     handler(request).pipe(
-      Effect.catch((refusal) => Effect.succeed(TusRefusal.toResponse(refusal))),
+      Effect.catchTags({
+        TusRefusal: (refusal) => Effect.succeed(TusRefusal.toResponse(refusal)),
+        StorageFailed: (failed) =>
+          Effect.as(
+            Effect.logError(`A tus request failed: ${failed.message}`),
+            TusRefusal.toResponse(TusRefusal.cannotStore(failed))
+          )
+      }),
       Effect.catchDefect((defect) =>
         Effect.as(Effect.logError("A tus request failed", defect), TusRefusal.toResponse(TusRefusal.defect))
       )

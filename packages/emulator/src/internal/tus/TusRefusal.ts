@@ -1,6 +1,7 @@
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Data from "effect/Data"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { StorageFailed } from "../../EmulatorError.ts"
 
 /**
  * An answer that refuses a tus request, in one of the two forms of spec.md, "Errors": the server's own is a line, that
@@ -72,6 +73,8 @@ export const invalidChecksum = refusal(
   "upload-checksum is no digest of its algorithm in base64"
 )
 export const checksumMismatch = refusal("ERR_CHECKSUM_MISMATCH", 460, "the bytes have another checksum")
+export const cannotStore = (failed: StorageFailed) =>
+  refusal("ERR_INSUFFICIENT_STORAGE", 507, `the emulator cannot store: ${failed.problem}`)
 export const defect = refusal("ERR_INTERNAL_SERVER_ERROR", 500, "the emulator failed; see its log")
 
 const codes: Readonly<Record<string, readonly [code: TusRefusal["code"], status: number]>> = {

@@ -28,12 +28,13 @@ interface Lock {
 const make = Effect.sync(() => {
   const locks = new Map<string, Lock>()
 
+  /** Looked up and entered in one step: between two, the last one to leave would take the lock away. */
   const enter = (id: string) =>
-    Effect.gen(function* () {
-      const lock = locks.get(id) ?? { semaphore: Semaphore.makeUnsafe(1), queue: new Set() }
+    Effect.sync(() => {
+      const lock: Lock = locks.get(id) ?? { semaphore: Semaphore.makeUnsafe(1), queue: new Set() }
       locks.set(id, lock)
-      for (const earlier of lock.queue) yield* Deferred.succeed(earlier, undefined)
-      const asked = yield* Deferred.make<void>()
+      for (const earlier of lock.queue) Deferred.doneUnsafe(earlier, Effect.void)
+      const asked = Deferred.makeUnsafe<void>()
       lock.queue.add(asked)
       return { lock, asked }
     })

@@ -2,9 +2,13 @@ import type * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberMap from "effect/FiberMap"
+import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
+import type { StorageFailed } from "../../EmulatorError.ts"
 import * as AssemblyStore from "../AssemblyStore.ts"
 import type * as BlobWriter from "../BlobWriter.ts"
 import * as Execution from "../Execution.ts"
@@ -57,20 +61,20 @@ export interface Append<E> {
 export class Uploads extends Context.Service<
   Uploads,
   {
-    readonly create: (creation: Creation) => Effect.Effect<Upload, TusRefusal.TusRefusal>
+    readonly create: (creation: Creation) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     /** Puts finished parts together (tus 1.0.0, "Concatenation"). The parts stay. */
-    readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal>
-    readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal>
+    readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
+    readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     /** Appends bytes as they come and tells the new offset. What was stored before a failure stays and counts. */
-    readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal>
+    readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal | StorageFailed>
     /** The bytes of a finished upload. */
     readonly download: (
       id: string
     ) => Effect.Effect<
-      { readonly row: UploadStore.Row; readonly file: Stream.Stream<Uint8Array> },
-      TusRefusal.TusRefusal
+      { readonly row: UploadStore.Row; readonly file: Stream.Stream<Uint8Array, StorageFailed> },
+      TusRefusal.TusRefusal | StorageFailed
     >
-    readonly terminate: (id: string) => Effect.Effect<void, TusRefusal.TusRefusal>
+    readonly terminate: (id: string) => Effect.Effect<void, TusRefusal.TusRefusal | StorageFailed>
   }
 >()("@assembly-effect/emulator/tus/Uploads") {}
 
@@ -100,6 +104,8 @@ const make = Effect.gen(function* () {
   const uploadedFiles = yield* UploadedFiles.UploadedFiles
   const uploads = yield* UploadStore.UploadStore
   const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+  const settling = yield* FiberMap.make<string, void, StorageFailed>()
+  const concatenating = yield* FiberSet.make<Upload, TusRefusal.TusRefusal | StorageFailed>()
 
   const load = Effect.fnUntraced(function* (id: string) {
     const row = yield* uploads.find(id)
@@ -139,15 +145,19 @@ const make = Effect.gen(function* () {
     yield* execution.advance(finished.value.assembly_id)
   })
 
-  /** After every change: an upload that has all its bytes is finished, and its Assembly may go on. */
-  const settle = (id: string) =>
-    load(id).pipe(
-      Effect.flatMap(({ offset, row }) =>
-        row.finished_at === null && row.length === offset ? finish(row) : Effect.void
-      ),
-      Effect.ignore,
-      Effect.uninterruptible
-    )
+  /**
+   * After every change: an upload that has all its bytes is finished, and its Assembly may go on. It goes on when its
+   * request has gone, and ends with the emulator: whoever asks next, or the next start, does it again.
+   */
+  const settle = Effect.fnUntraced(function* (id: string) {
+    const { offset, row } = yield* load(id)
+    if (row.finished_at !== null || row.length !== offset) return
+    const fiber = yield* FiberMap.run(settling, id, finish(row), { onlyIfMissing: true })
+    yield* Effect.interruptible(Fiber.join(fiber))
+  }, Effect.uninterruptible)
+
+  /** An upload as it is to be told: it is not said to have all its bytes before that is kept. */
+  const settled = (id: string) => Effect.andThen(settle(id), load(id))
 
   const insert = Effect.fnUntraced(function* (
     id: string,
@@ -157,8 +167,7 @@ const make = Effect.gen(function* () {
   ) {
     const { assembly_url: _url, fieldname, filename, ...userMeta } = metadata
     yield* uploads.insert({ id, assemblyId, kind, concat, metadata: header, filename, fieldname, userMeta, length })
-    yield* settle(id)
-    return yield* load(id)
+    return yield* settled(id)
   })
 
   const create = Effect.fnUntraced(function* (creation: Creation) {
@@ -183,7 +192,7 @@ const make = Effect.gen(function* () {
     return part.value.finished_at === null ? yield* TusRefusal.partNotFinished : part.value
   })
 
-  const concatenate = Effect.fnUntraced(function* (final: Final) {
+  const concatenateNow = Effect.fnUntraced(function* (final: Final) {
     const assembly = yield* assemblyAt(final.metadata.assembly_url)
     const parts = yield* Effect.forEach(final.parts, (url) => partAt(url, assembly))
     const length = parts.reduce((total, part) => total + (part.length ?? 0n), 0n)
@@ -194,7 +203,11 @@ const make = Effect.gen(function* () {
       parts.map((part) => part.id)
     )
     return yield* insert(id, "final", assembly.id, { ...final, length })
-  }, Effect.uninterruptible)
+  })
+
+  /** Goes on when its request has gone, and ends with the emulator, however large the parts are. */
+  const concatenate = (final: Final) =>
+    Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final)), (fiber) => Fiber.join(fiber))
 
   /** `auth.max_size` bounds an upload whose length nobody knows yet as well. */
   const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
@@ -203,11 +216,11 @@ const make = Effect.gen(function* () {
   const store = <E>(
     { bytes, checksum, id }: Append<E>,
     options: FileStore.Append
-  ): Effect.Effect<void, E | BlobWriter.NoRoom | FileStore.Mismatch> =>
+  ): Effect.Effect<void, E | BlobWriter.NoRoom | FileStore.Mismatch | StorageFailed> =>
     checksum === undefined ? files.append(id, bytes, options) : files.appendVerified(id, bytes, options, checksum)
 
   const appendAlone = Effect.fnUntraced(function* <E>(append: Append<E>, asked: Effect.Effect<void>) {
-    const upload = yield* load(append.id)
+    const upload = yield* settled(append.id)
     const room = yield* checkAppend(upload, append)
     // Only an upload that is finished has an Assembly that does not wait.
     if (upload.row.finished_at !== null) return upload.offset
@@ -226,10 +239,20 @@ const make = Effect.gen(function* () {
           Effect.fail(TusRefusal.sizeExceeded)
         )
       ),
-      Effect.ensuring(settle(append.id))
+      // What ended early may have brought all the same.
+      Effect.onError(() => Effect.ignore(settle(append.id)))
     )
-    return yield* files.size(append.id)
+    return (yield* settled(append.id)).offset
   })
+
+  /** The bytes of a finished one are the Assembly's. Those of another make the room for what has to be kept. */
+  const end = ({ finished_at, id }: UploadStore.Row) =>
+    finished_at === null
+      ? uploads.terminate(id).pipe(
+          Effect.catch(() => Effect.andThen(files.remove(id), uploads.terminate(id))),
+          Effect.andThen(files.remove(id))
+        )
+      : uploads.terminate(id)
 
   const downloadable = Effect.fnUntraced(function* (id: string) {
     const { row } = yield* load(id)
@@ -237,30 +260,34 @@ const make = Effect.gen(function* () {
   })
 
   // What a former process had stored and not yet followed from, before anybody can ask.
-  yield* Effect.forEach(yield* uploads.unfinished, settle, { discard: true })
+  yield* Effect.forEach(
+    yield* uploads.unfinished,
+    (id) => Effect.catchTag(settle(id), "TusRefusal", () => Effect.void),
+    {
+      discard: true
+    }
+  )
 
   return Uploads.of({
     create,
     concatenate,
     download: downloadable,
-    get: (id) => locks.hold(id, () => load(id)),
+    get: (id) => locks.hold(id, () => settled(id)),
     append: (append) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
     terminate: (id) =>
       locks.hold(
         id,
         Effect.fnUntraced(function* () {
-          const { row } = yield* load(id)
-          yield* uploads.terminate(id)
-          // The bytes of a finished one are the Assembly's.
-          if (row.finished_at === null) yield* files.remove(id)
-        }, Effect.uninterruptible)
+          const { row } = yield* settled(id)
+          yield* Effect.uninterruptible(end(row))
+        })
       )
   })
 })
 
 export const layer: Layer.Layer<
   Uploads,
-  never,
+  StorageFailed,
   | AssemblyStore.AssemblyStore
   | Execution.Execution
   | Expiry.Expiry

@@ -1,0 +1,270 @@
+/**
+ * A disk that takes nothing more, in the middle: what was acknowledged stays, what is refused is refused with one clear
+ * answer, and when there is room again the emulator goes on.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { execFileSync, spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { fileURLToPath } from "node:url"
+import { createUpload, head, patch, storeAt } from "./support.ts"
+
+const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url))
+
+const bytes = Uint8Array.from({ length: 8 * 1024 * 1024 }, (_, index) => (index * 31) % 251)
+const sha256 = createHash("sha256").update(bytes).digest("hex")
+
+/** A client that does not try again. */
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide([Authenticator.layerSigned(), RetryPolicy.layerNone]),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+).pipe(Layer.provideMerge(FetchHttpClient.layer))
+
+/** An emulator, and the client of it. */
+const served = <A, E>(emulator: Layer.Layer<A | Emulator.Emulator, E>) => Layer.provideMerge(client, emulator)
+
+/** An emulator in a process of its own, as the command of a shell or as another user. */
+const start = (
+  command: string,
+  data: string,
+  user: { readonly uid?: number; readonly gid?: number } = {}
+): Layer.Layer<Emulator.Emulator> =>
+  Layer.effect(
+    Emulator.Emulator,
+    Effect.acquireRelease(
+      Effect.callback<{ readonly child: ReturnType<typeof spawn>; readonly said: Readonly<Record<string, string>> }>(
+        (resume) => {
+          const args = ["-c", `${command} exec "$0" "$@"`, process.execPath, program, JSON.stringify({ data })]
+          const child = spawn("sh", args, { ...user, stdio: ["ignore", "ignore", "inherit", "ipc"] })
+          child.once("message", (said: Readonly<Record<string, string>>) => resume(Effect.succeed({ child, said })))
+          child.once("exit", (code) => resume(Effect.die(new Error(`the emulator ended with ${code}`))))
+        }
+      ),
+      ({ child }) =>
+        Effect.callback<void>((resume) => {
+          child.once("exit", () => resume(Effect.void))
+          child.kill("SIGKILL")
+        })
+    ).pipe(
+      Effect.map(({ said: { baseUrl = "", key = "", secret = "" } }) => ({
+        baseUrl,
+        credentials: { key, secret: Redacted.make(secret) },
+        workspace: "emulator"
+      }))
+    )
+  )
+
+/** An Assembly that waits for one upload, and the URL of that. */
+const waiting = Effect.gen(function* () {
+  const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1, steps: storeAt("disk/${assembly.id}") })
+  const { headers } = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
+  return { id: Assembly.AssemblyId.make(assembly.assembly_id), url: headers["location"] ?? "" }
+})
+
+const offsetOf = (url: string) => Effect.map(head(url), ({ headers }) => Number(headers["upload-offset"]))
+
+/** The rest of the bytes; then the Assembly has exactly what was sent. */
+const completes = Effect.fnUntraced(function* ({
+  id,
+  url
+}: {
+  readonly id: Assembly.AssemblyId
+  readonly url: string
+}) {
+  const offset = yield* offsetOf(url)
+  assert.strictEqual((yield* patch(url, offset, bytes.subarray(offset))).status, 204)
+  const status = yield* Effect.repeat(Assemblies.get(id), { until: ({ ok }) => ok === "ASSEMBLY_COMPLETED" })
+  assert.deepInclude(status.results?.["stored"]?.[0], { size: bytes.length, sha256 })
+})
+
+/** Small enough to arrive before it is refused. */
+const piece = (offset: number) => bytes.subarray(offset, offset + 100_000)
+
+const isWindows = process.platform === "win32"
+
+// `ulimit` counts blocks of 512 bytes or of 1 KiB: it is a file of 2 or 4 MiB.
+it.live.skipIf(isWindows)("a file that may not grow refuses its bytes with 507, and keeps those it has", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    yield* Effect.gen(function* () {
+      const { id, url } = yield* waiting
+      let offset = 0
+      let refused: { readonly status: number; readonly text: string } | undefined
+      while (refused === undefined) {
+        const answer = yield* patch(url, offset, piece(offset))
+        if (answer.status === 204) offset = Number(answer.headers["upload-offset"])
+        else refused = answer
+      }
+      assert.strictEqual(refused.status, 507)
+      assert.strictEqual(
+        refused.text,
+        "ERR_INSUFFICIENT_STORAGE: the emulator cannot store: there is no space left on the disk (EFBIG)\n"
+      )
+      const stored = yield* offsetOf(url)
+      assert.isAtLeast(stored, offset)
+      const [blob = ""] = yield* fs.readDirectory(`${data}/files`)
+      const kept = yield* fs.readFile(`${data}/files/${blob}`)
+      assert.isTrue(Buffer.from(kept).equals(bytes.subarray(0, stored)))
+      // It serves on.
+      assert.strictEqual((yield* Assemblies.get(id)).ok, "ASSEMBLY_UPLOADING")
+      const small = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      const created = yield* createUpload(small, { "upload-length": "3" })
+      assert.strictEqual((yield* patch(created.headers["location"] ?? "", 0, new Uint8Array(3))).status, 204)
+    }).pipe(Effect.provide(served(start("ulimit -f 4096;", data))))
+    // Where it may grow again, what was acknowledged goes on.
+    yield* Effect.scoped(Layer.build(Emulator.layer({ data })))
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+/** Root reads and writes everywhere, so the emulator of this test is somebody else's. */
+const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+
+it.live.skipIf(isWindows)("a folder that may not be written any more refuses with 507, until it may", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    if (nobody.uid !== undefined) yield* fs.chown(data, nobody.uid, nobody.gid)
+    yield* Effect.gen(function* () {
+      const upload = yield* waiting
+      yield* patch(upload.url, 0, piece(0))
+      yield* fs.chmod(`${data}/files`, 0o000)
+      const refused = yield* patch(upload.url, 100_000, piece(100_000))
+      assert.strictEqual(refused.status, 507)
+      assert.match(refused.text, /this process may not write there any more \(EACCES\)/)
+      yield* fs.chmod(`${data}/files`, 0o700)
+      assert.strictEqual(yield* offsetOf(upload.url), 100_000)
+      yield* completes(upload)
+    }).pipe(Effect.provide(served(start("", data, nobody))))
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+const mount = (...args: ReadonlyArray<string>) => void execFileSync("mount", args, { stdio: "ignore" })
+const unmount = (folder: string) => void execFileSync("umount", [folder], { stdio: "ignore" })
+
+/** A file system of so many MiB, as long as the scope. */
+const small = (size: number) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const folder = mkdtempSync(`${tmpdir()}/small-disk-`)
+      mount("-t", "tmpfs", "-o", `size=${size}m`, "tmpfs", folder)
+      return folder
+    }),
+    (folder) =>
+      Effect.sync(() => {
+        unmount(folder)
+        rmdirSync(folder)
+      })
+  )
+
+const mayMount = (() => {
+  try {
+    Effect.runSync(Effect.scoped(small(1)))
+    return true
+  } catch {
+    return false
+  }
+})()
+
+/** Takes all the room that is left. */
+const fill = (folder: string) => {
+  const chunk = new Uint8Array(64 * 1024)
+  for (let size = chunk.length; size >= 1; size = size === 1 ? 0 : Math.ceil(size / 8)) {
+    try {
+      while (true) writeFileSync(`${folder}/filler`, chunk.subarray(0, size), { flag: "a" })
+    } catch {
+      // The next piece is smaller.
+    }
+  }
+}
+
+describe.skipIf(!mayMount)(
+  `a file system of 40 MB${mayMount ? "" : " (skipped: mounting one is not permitted here)"}`,
+  () => {
+    it.live("that is full refuses with 507, reads on, and goes on where it stood when there is room", () =>
+      Effect.gen(function* () {
+        const disk = yield* small(40)
+        yield* Effect.gen(function* () {
+          const done = yield* waiting
+          yield* completes(done)
+          const upload = yield* waiting
+          yield* patch(upload.url, 0, piece(0))
+          const last = yield* waiting
+          yield* patch(last.url, 0, bytes.subarray(0, bytes.length - 10))
+          yield* Effect.sync(() => fill(disk))
+
+          const appended = yield* patch(upload.url, 100_000, piece(100_000))
+          assert.strictEqual(appended.status, 507)
+          assert.match(
+            appended.text,
+            /^ERR_INSUFFICIENT_STORAGE: .*there is no space left on the disk \((ENOSPC|SQLITE_FULL)\)\n$/
+          )
+          const created = yield* Effect.flip(Assemblies.create({}))
+          assert.deepInclude(created, { code: "SERVER_507", status: 507 })
+          assert.match(created.message, /there is no space left on the disk/)
+          // The last byte and the end of an Assembly have to be kept as well.
+          const finishing = yield* patch(last.url, bytes.length - 10, bytes.subarray(bytes.length - 10))
+          assert.strictEqual(finishing.status, 507)
+          assert.isAtLeast(yield* offsetOf(upload.url), 100_000)
+          assert.strictEqual((yield* Assemblies.get(done.id)).ok, "ASSEMBLY_COMPLETED")
+
+          yield* Effect.sync(() => rmSync(`${disk}/filler`))
+          yield* completes(upload)
+          yield* completes(last)
+          assert.strictEqual((yield* Assemblies.create({})).ok, "ASSEMBLY_COMPLETED")
+        }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
+      }).pipe(Effect.scoped)
+    )
+
+    it.live("that is full already keeps an emulator from starting, with one error", () =>
+      Effect.gen(function* () {
+        const disk = yield* small(1)
+        yield* Effect.sync(() => fill(disk))
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(Emulator.layer({ data: disk }))))
+        assert.match(error.message, /ENOSPC|SQLITE_FULL|SQLITE_IOERR/)
+      }).pipe(Effect.scoped)
+    )
+
+    it.live("that becomes read-only refuses with 507, until it is not", () =>
+      Effect.gen(function* () {
+        const disk = yield* small(40)
+        const files = `${disk}/data/files`
+        yield* Effect.gen(function* () {
+          const upload = yield* waiting
+          yield* patch(upload.url, 0, piece(0))
+          yield* Effect.acquireUseRelease(
+            Effect.sync(() => mount("--bind", files, files)),
+            () =>
+              Effect.gen(function* () {
+                yield* Effect.sync(() => mount("-o", "remount,ro,bind", files))
+                const refused = yield* patch(upload.url, 100_000, piece(100_000))
+                assert.strictEqual(refused.status, 507)
+                assert.match(refused.text, /the file system is read-only \(EROFS\)/)
+                assert.strictEqual(yield* offsetOf(upload.url), 100_000)
+              }),
+            () => Effect.sync(() => unmount(files))
+          )
+          yield* completes(upload)
+        }).pipe(Effect.provide(served(Emulator.layer({ data: `${disk}/data` }))))
+      }).pipe(Effect.scoped)
+    )
+  }
+)
