@@ -28,8 +28,9 @@ const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 300_000 }
 type Entry = UploadJournal.Entry
 type Options = Partial<Upload.ResumableOptions>
 
+/** No test here wants a stall, whatever the machine is doing. */
 const upload = (target: UploadTarget.UploadTarget, options: Options = {}) =>
-  Upload.resumable(target, source, { ...Scene.options, ...options })
+  Upload.resumable(target, source, { ...Scene.options, stallTimeout: "20 seconds", ...options })
 
 /** The one entry of the journal. */
 const theEntry = Effect.gen(function* () {
@@ -253,7 +254,7 @@ describe("a restart", () => {
       Effect.gen(function* () {
         const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
         const { server, target } = yield* Scene.make([cut])
-        const options = { ...Scene.options, parallel: 3, maxRetries: 0 }
+        const options = { ...Scene.options, parallel: 3, maxRetries: 0, stallTimeout: "20 seconds" } as const
         yield* Effect.flip(Upload.result(Upload.resumable(target, parts, options)))
         server.requests.length = 0
         yield* Upload.result(Upload.resumable(target, parts, { ...options, ...restart }))

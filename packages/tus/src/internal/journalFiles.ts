@@ -32,14 +32,18 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
     )
 
     /** Writes a text to a file of its own, hands that on, and leaves nothing behind. */
-    const withText: WithText = (text, use) =>
+    const withText = <A>(
+      text: string,
+      use: (temporary: string) => Effect.Effect<A, PlatformError.PlatformError>,
+      isSynced: boolean
+    ) =>
       Effect.gen(function* () {
         const name = yield* temporary
         return yield* Effect.scoped(
           Effect.gen(function* () {
             const handle = yield* fs.open(name, { flag: "wx", mode: 0o600 })
             yield* handle.writeAll(utf8.encode(text))
-            yield* handle.sync
+            if (isSynced) yield* handle.sync
           })
         ).pipe(Effect.andThen(use(name)), Effect.ensuring(Effect.ignore(fs.remove(name, { force: true }))))
       }).pipe(Effect.uninterruptible)
@@ -58,12 +62,14 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
           Effect.catchIf(isNotFound, () => Effect.undefined),
           Effect.mapError(failed("read"))
         ),
-      set: (key, text) => withText(text, (name) => fs.rename(name, file(key))).pipe(Effect.mapError(failed("write"))),
+      set: (key, text) =>
+        withText(text, (name) => fs.rename(name, file(key)), true).pipe(Effect.mapError(failed("write"))),
       remove: (key) => fs.remove(file(key), { force: true }).pipe(Effect.mapError(failed("remove"))),
       keys: keysWith(suffix),
       leases: makeLeases({
         fs,
-        withText,
+        // A lease that a power failure tears or loses was that of a process which ended in it.
+        withText: (text, use) => withText(text, use, false),
         folderOf: (key) => path.join(folder, key + leaseSuffix),
         keys: keysWith(leaseSuffix)
       })

@@ -36,7 +36,7 @@ export const makeStore = () => {
 }
 
 /** How the next changes of a lease fail: before they happen, after that, or never coming back. */
-export type Failing = "before" | "after" | "never" | undefined
+type Failing = "before" | "after" | "never" | undefined
 
 /** One process's way to the store of all; it fails as `failing` says. */
 export interface Way {

@@ -29,7 +29,7 @@ const program = Effect.gen(function* () {
 }).pipe(
   Effect.provide(
     Layer.provideMerge(
-      UploadJournal.layerFileSystem(journal, { leaseDuration: "300 millis" }),
+      UploadJournal.layerFileSystem(journal, { leaseDuration: "2 seconds" }),
       Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici)
     )
   ),
