@@ -98,9 +98,11 @@ export const run = <E extends { readonly _tag: string }>(
     const emitOf = progressOf(planned, emit)
 
     const send = ({ end, start, state, url, verify }: Parts.Begun, index: number) => {
+      const { untrusted } = recorder
       const outgoing = Outgoing.replayable(source, { start, end, chunkSize, streams })
-      return Effect.map(Run.toEnd({ target, url, outgoing, seal, policy, emit: emitOf(index), verify }, state), () =>
-        emit(UploadEvent.PartCompleted({ part: index, start, end }))
+      return Effect.map(
+        Run.toEnd({ target, url, outgoing, seal, policy, emit: emitOf(index), verify, untrusted }, state),
+        () => emit(UploadEvent.PartCompleted({ part: index, start, end }))
       )
     }
 

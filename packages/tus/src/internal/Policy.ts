@@ -23,6 +23,7 @@ export type RequestError =
   | ApiError.TransportFailure
   | TusError.Stalled
   | TusError.UploadMismatch
+  | TusError.UploadUntrusted
   | SourceFailed
 
 const healing: ReadonlySet<string> = new Set([

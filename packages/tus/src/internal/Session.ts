@@ -51,6 +51,7 @@ export type UploadError =
   | TusError.ConcatenationUnknown
   | TusError.Stalled
   | TusError.UploadMismatch
+  | TusError.UploadUntrusted
   | UnsafeLocation
   | SourceFailed
   | ApiError.InvalidRequest

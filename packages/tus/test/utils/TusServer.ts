@@ -28,6 +28,8 @@ export interface TusServer extends Omit<TcpProxy.TcpProxy, "authority"> {
   readonly created: Array<Uploaded>
   /** Whether receipts are told. */
   receipts: boolean
+  /** What every receipt says instead of the truth. */
+  receiptOf: { readonly size: number; readonly finished: boolean } | undefined
   /** The checksum algorithms that are offered; none by default, the tus server knows no checksums. */
   checksums: ReadonlyArray<string>
   /** The largest body of one request, as a proxy in front of a server may limit it. */
@@ -97,8 +99,9 @@ const makeServer = Effect.acquireRelease(
     const inner = Http.createServer((request, response) => void tus.handle(request, response))
     const innerPort = await listen(inner)
     const log: Array<string> = []
-    const state: Pick<TusServer, "receipts" | "checksums" | "maxBody"> = {
+    const state: Pick<TusServer, "receipts" | "receiptOf" | "checksums" | "maxBody"> = {
       receipts: true,
+      receiptOf: undefined,
       checksums: [],
       maxBody: Infinity
     }
@@ -113,7 +116,8 @@ const makeServer = Effect.acquireRelease(
             user_meta: upload.metadata,
             size: upload.size,
             finished: finished.has(upload.id),
-            upload_url: `/resumable/files/${upload.id}`
+            upload_url: `/resumable/files/${upload.id}`,
+            ...state.receiptOf
           }))
         : []
     })
