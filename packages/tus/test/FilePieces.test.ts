@@ -1,4 +1,3 @@
-import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -72,13 +71,12 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
   it.effect("are read into memory that was sent only with exactly the client that is registered", () =>
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
-      PieceMemory.register(client)
       for (const settings of [{}, { chunkSize: 8 * mebi }]) {
         assert.isAbove(emptied(yield* memories(client, settings)), 0)
       }
       const made = HttpClient.mapRequest(client, (request) => request)
       assert.strictEqual(emptied(yield* memories(made)), 0)
-    }).pipe(Effect.provide(NodeHttpClient.layerUndici))
+    }).pipe(Effect.provide(Clients.registered))
   )
 
   it.effect("outside of an upload a piece stays what it is", () =>

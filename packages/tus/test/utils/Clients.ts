@@ -1,6 +1,7 @@
 /**
  * The three HTTP clients of Node, and what users make of them: clients that do something to the body of a request.
  */
+import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import * as Headers from "effect/http/Headers"
@@ -8,6 +9,7 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 
 export const beneath = {
@@ -15,6 +17,12 @@ export const beneath = {
   "node:http": NodeHttpClient.layerNodeHttp,
   fetch: NodeHttpClient.layerFetch
 }
+
+/** Undici as `@assembly-effect/node` builds and registers it. */
+export const registered = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.tap(NodeHttpClient.makeUndici, (client) => Effect.sync(() => PieceMemory.register(client)))
+).pipe(Layer.provide(NodeHttpClient.layerDispatcherOptions({ allowH2: false })))
 
 type Request = HttpClientRequest.HttpClientRequest
 
@@ -74,7 +82,8 @@ export const withoutBodyOf = (method: "POST" | "PATCH") =>
   )
 
 /** Repeats what failed by itself. */
-export const repeating = HttpClient.retryTransient({ times: 3 })
+export const repeating = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.retryTransient(client, { times: 3 })
 
 const streamOf = ({ body }: Request): Stream.Stream<Uint8Array, unknown> | undefined =>
   body._tag === "Stream" ? body.stream : body._tag === "Uint8Array" ? Stream.succeed(body.body) : undefined
