@@ -8,8 +8,9 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 
 /**
- * Undici over a dispatcher of its own, which nothing else can reach. Uploads use the memory of sent pieces again with
- * this client, and with no other.
+ * Undici over a dispatcher of its own, which nothing else can reach, and over HTTP/1.1, where it asks for a piece of a
+ * body when those before the last two have left. Uploads use the memory of sent pieces again with this client, and with
+ * no other.
  *
  * **Gotchas**
  *
@@ -19,4 +20,4 @@ import * as Layer from "effect/Layer"
 export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
   HttpClient.HttpClient,
   Effect.tap(NodeHttpClient.makeUndici, (client) => Effect.sync(() => PieceMemory.register(client)))
-).pipe(Layer.provide(NodeHttpClient.layerDispatcher))
+).pipe(Layer.provide(NodeHttpClient.layerDispatcherOptions({ allowH2: false })))

@@ -11,13 +11,18 @@ import * as TusError from "./TusError.ts"
 /**
  * - `acknowledged`: how many bytes the server said it has stored, the last time it was asked.
  * - `reached`: the most it ever said; only beyond it is there progress, whatever a server says in between.
+ * - `handed`: the end of all bytes that were ever handed to the HTTP client; a server cannot have more. Absent where an
+ *   earlier process may have sent some.
  * - `length`: what the server was told of the length; absent while it is deferred.
+ * - `declared`: a length that was declared, and perhaps not heard.
  * - `failures`: how many requests failed since there was progress.
  */
 const progress = {
   acknowledged: TusUpload.Offset,
   reached: TusUpload.Offset,
+  handed: Schema.optionalKey(TusUpload.Offset),
   length: Schema.optionalKey(TusUpload.UploadLength),
+  declared: Schema.optionalKey(TusUpload.UploadLength),
   failures: Schema.Int
 }
 
@@ -26,12 +31,17 @@ const progress = {
  *
  * - `Sending`: the server stands at `acknowledged`, the bytes from there are next.
  * - `Asking`: where the server stands is not known; it is asked next. `told` is what it said last, where that was not
- *   enough to go by.
+ *   enough to go by. `only` are the offsets that it may tell, where it took a request and counted other bytes than were
+ *   sent: with any other one its bytes are not ours.
  * - `Done`: every byte is stored.
  */
 export const Transfer = Schema.TaggedUnion({
   Sending: progress,
-  Asking: { ...progress, told: Schema.optionalKey(TusUpload.Offset) },
+  Asking: {
+    ...progress,
+    told: Schema.optionalKey(TusUpload.Offset),
+    only: Schema.optionalKey(Schema.Array(TusUpload.Offset))
+  },
   Done: { length: TusUpload.UploadLength }
 })
 export type Transfer = typeof Transfer.Type
@@ -43,8 +53,11 @@ export const stepKey = (state: Transfer): string => {
   switch (state._tag) {
     case "Sending":
       return `append@${state.acknowledged}#${state.failures}`
-    case "Asking":
-      return `offset@${state.acknowledged}#${state.failures}${state.told === undefined ? "" : `?${state.told}`}`
+    case "Asking": {
+      const told = state.told === undefined ? "" : `?${state.told}`
+      const only = state.only === undefined ? "" : `=${state.only.join(",")}`
+      return `offset@${state.acknowledged}#${state.failures}${told}${only}`
+    }
     case "Done":
       return "done"
   }
@@ -56,54 +69,98 @@ const standing = (state: Omit<Sending, "_tag">): Transfer =>
     : { ...state, _tag: "Sending" }
 
 const withLength = (length: bigint | undefined) => (length === undefined ? undefined : { length })
+const withHanded = (handed: bigint | undefined) => (handed === undefined ? undefined : { handed })
+const withDeclared = (declared: bigint | undefined) => (declared === undefined ? undefined : { declared })
+
+const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit<Sending, "_tag"> => ({
+  acknowledged: 0n,
+  reached: 0n,
+  failures: 0,
+  ...withLength(length),
+  ...withHanded(handed)
+})
 
 /**
- * After the creation, which brought every byte along or none. Where the server told nothing, or an offset in between,
- * it is asked.
+ * After the creation of this run, which brought every byte along (`sent`) or none. Where the server told nothing, or
+ * another offset, it is asked. What it answered with a 201 counts as after a PATCH: it has all bytes, or took none.
  */
 export const created = (found: {
   readonly offset: bigint | undefined
   readonly length: bigint | undefined
+  readonly sent: bigint
+  /** Whether the server answered. Else the upload was found by its receipt, and may have any first part of the bytes. */
+  readonly answered: boolean
 }): Transfer => {
-  const { length, offset } = found
-  if (offset !== 0n && (offset === undefined || offset !== length)) return reopened(length)
-  return standing({ acknowledged: offset, reached: offset, failures: 0, ...withLength(length) })
+  const { answered, length, offset, sent } = found
+  const begun = beginning(length, sent)
+  if (offset === sent) return standing({ ...begun, acknowledged: sent, reached: sent })
+  if (sent === 0n || !answered) return { ...begun, _tag: "Asking" }
+  return { ...begun, _tag: "Asking", only: offset === undefined || offset === 0n ? [0n, sent] : [sent] }
 }
 
 /** An upload of an earlier time: where it stands has to be asked. */
-export const reopened = (length: bigint | undefined): Asking => ({
-  _tag: "Asking",
-  acknowledged: 0n,
-  reached: 0n,
-  failures: 0,
-  ...withLength(length)
-})
+export const reopened = (length: bigint | undefined): Asking => ({ ...beginning(length, undefined), _tag: "Asking" })
 
-const moveTo = (state: Sending | Asking, offset: bigint, length: bigint | undefined): Transfer =>
-  standing({
+const moveTo = (state: Sending | Asking, offset: bigint, length: bigint | undefined): Transfer => {
+  const { declared, failures, handed, reached } = state
+  return standing({
     acknowledged: offset,
-    reached: offset > state.reached ? offset : state.reached,
-    failures: offset > state.reached ? 0 : state.failures,
+    reached: offset > reached ? offset : reached,
+    failures: offset > reached ? 0 : failures,
+    ...withDeclared(declared),
+    ...withHanded(handed),
     ...withLength(length)
   })
+}
+
+/** A request was sent: its bytes up to `handed` were given to the HTTP client, and perhaps a length declared. */
+export const handedOver = (
+  state: Sending,
+  sent: { readonly handed: bigint; readonly declared: bigint | undefined }
+): Sending => ({
+  ...state,
+  ...withDeclared(sent.declared),
+  ...(state.handed === undefined || state.handed > sent.handed ? undefined : { handed: sent.handed })
+})
 
 /**
- * The server answered a PATCH. The offset it may tell is the one after the last byte; with another one it has taken
- * less, or counts otherwise, and is asked again.
+ * The server took a PATCH of bytes up to `sent`, and counted others, or did not say how many. It is asked once more; if
+ * it stands anywhere else, something in between dropped, repeated or changed bytes.
+ */
+export const miscounted = (state: Sending, sent: bigint): Asking => ({ ...state, _tag: "Asking", only: [sent] })
+
+/** An answer that one more may refute: `state` asks again. */
+export interface Doubt<E> {
+  readonly _tag: "Doubt"
+  readonly state: Asking
+  readonly error: E
+}
+
+/**
+ * The server answered a PATCH of the bytes up to `end`, of which those up to `handed` were given to the HTTP client. The
+ * only offset it may tell is the end of both.
  */
 export const appended = (
   state: Sending,
-  answer: { readonly offset: bigint; readonly end: bigint; readonly length: bigint | undefined }
-): Result.Result<Transfer, TusError.ProtocolViolation> =>
-  answer.offset === answer.end
-    ? Result.succeed(moveTo(state, answer.offset, answer.length ?? state.length))
-    : Result.fail(
-        new TusError.ProtocolViolation({
-          request: "append",
-          status: 204,
-          problem: `upload-offset ${answer.offset} after bytes up to ${answer.end} were sent`
-        })
-      )
+  answer: {
+    readonly offset: bigint
+    readonly end: bigint
+    readonly handed: bigint
+    readonly length: bigint | undefined
+  }
+): Result.Result<Transfer, Doubt<TusError.ProtocolViolation>> => {
+  const { end, handed, length, offset } = answer
+  if (offset === end && handed >= end) return Result.succeed(moveTo(state, offset, length ?? state.length))
+  return Result.fail({
+    _tag: "Doubt",
+    state: miscounted(state, handed),
+    error: new TusError.ProtocolViolation({
+      request: "append",
+      status: 204,
+      problem: `upload-offset ${offset} after bytes up to ${handed} were sent`
+    })
+  })
+}
 
 /** What the server tells about an upload. */
 export interface Found {
@@ -117,45 +174,80 @@ export interface Expected {
   readonly replayable: boolean
 }
 
-/** An answer that one more may refute: `state` asks again. */
-export interface Doubt {
-  readonly _tag: "Doubt"
-  readonly state: Asking
-  readonly error: TusError.UploadMismatch
-}
-
 const mismatch = (field: "upload-length" | "upload-offset", expected: string, found: bigint) =>
   new TusError.UploadMismatch({ field, expected, found: `${found}` })
+
+const untrusted = (problem: string) => new TusError.UploadUntrusted({ problem })
+
+/** The length that the server can know: that of the source, or one that was declared. */
+export const lengthOf = (state: Sending | Asking, size: bigint | undefined): bigint | undefined =>
+  size ?? state.length ?? state.declared
 
 /**
  * The server told where it stands.
  *
- * Another length is another upload. An offset beyond the end is one too, when it was told twice: an answer may be wrong
- * once. One before the end is believed, too low or too high: a PATCH there is a conflict, and nothing is lost as long as
- * the source has the bytes. What would lose bytes if it were wrong has to be told twice: the offset at the end, which
- * finishes the upload, and any offset where the source comes once.
+ * Another length is another upload, and so is a length that nobody declared. An offset beyond the end is one too, when
+ * it was told twice: an answer may be wrong once. One beyond all that was handed over, told twice, is `UploadUntrusted`:
+ * its bytes are not ours. One before the end is believed, too low or too high: a PATCH there is a conflict, and nothing
+ * is lost as long as the source has the bytes. What would lose bytes if it were wrong has to be told twice: the offset
+ * at the end, which finishes the upload, and any offset where the source comes once.
+ *
+ * After an answer that counted other bytes than were sent, nothing but their end is believed.
  */
 export const located = (
   state: Asking,
   found: Found,
   { replayable, size }: Expected
-): Result.Result<Transfer, TusError.UploadMismatch | Doubt> => {
+): Result.Result<
+  Transfer,
+  TusError.UploadMismatch | TusError.UploadUntrusted | Doubt<TusError.UploadMismatch | TusError.UploadUntrusted>
+> => {
   const { offset } = found
-  if (found.length !== undefined && size !== undefined && found.length !== size) {
-    return Result.fail(mismatch("upload-length", `${size}`, found.length))
+  const known = lengthOf(state, size)
+  if (found.length !== undefined && found.length !== known) {
+    return Result.fail(mismatch("upload-length", known === undefined ? "none yet" : `${known}`, found.length))
+  }
+  if (state.only !== undefined && !state.only.includes(offset)) {
+    return Result.fail(untrusted(`it stands at ${offset}, after bytes up to ${state.only.at(-1)} were sent`))
   }
   const length = found.length ?? state.length
   const end = length ?? size
-  const isWithin = end === undefined || offset <= end
+  const isHanded = state.handed === undefined || offset <= state.handed
+  const isWithin = isHanded && (end === undefined || offset <= end)
   const isHarmless = replayable && offset !== end
   if (isWithin && (isHarmless || offset === state.told)) return Result.succeed(moveTo(state, offset, length))
 
   const again: Asking = { ...state, told: offset }
   if (isWithin && state.told === undefined) return Result.succeed(again)
-  const error = mismatch("upload-offset", isWithin ? `${state.told}, as told before` : `0 to ${end}`, offset)
+  const error = isHanded
+    ? mismatch("upload-offset", isWithin ? `${state.told}, as told before` : `0 to ${end}`, offset)
+    : untrusted(`it stands at ${offset}, and no more than ${state.handed} bytes were sent`)
   return Result.fail(offset === state.told ? error : { _tag: "Doubt", state: again, error })
+}
+
+/** The receipt of the upload says that it is whole, with so many bytes. */
+export const receipted = (
+  state: Sending | Asking,
+  length: bigint
+): Result.Result<Transfer, TusError.UploadUntrusted> => {
+  const sent = state._tag === "Asking" ? (state.only?.at(-1) ?? state.handed) : state.handed
+  return sent === undefined || sent === length
+    ? Result.succeed({ _tag: "Done", length })
+    : Result.fail(untrusted(`it is told to be whole with ${length} bytes, after ${sent} were sent`))
 }
 
 /** A request failed in a way that can heal: the server is asked next, unless the budget is used up. */
 export const failed = (state: Sending | Asking, maxRetries: number): Option.Option<Asking> =>
   state.failures >= maxRetries ? Option.none() : Option.some({ ...state, _tag: "Asking", failures: state.failures + 1 })
+
+/**
+ * What an upload fails with that is not gone on with. Where the server counted other bytes than were sent, and nothing
+ * has refuted that, a later run must not go on with it either.
+ */
+export const abandoned = <E extends { readonly message: string }>(
+  state: Sending | Asking,
+  error: E
+): E | TusError.UploadUntrusted =>
+  state._tag === "Asking" && state.only !== undefined && !(error instanceof TusError.UploadUntrusted)
+    ? untrusted(`it counted other bytes than were sent, and then ${error.message}`)
+    : error

@@ -1,7 +1,6 @@
 /**
  * Where the bytes of an upload come from, and what it can do.
  */
-import type * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -126,21 +125,6 @@ const fileState = (info: FileSystem.File.Info): string =>
     onNone: () => "at an unknown time",
     onSome: (time) => time.toISOString()
   })}`
-
-/**
- * Whether an upload reads the pieces of a file into the memory of pieces that it has sent, eight later: to take memory
- * and to leave it again is most of what it costs to send a large file. On by default.
- *
- * **Gotchas**
- *
- * It relies on an HTTP client that sends a streamed body as it comes, as those of Node do (undici, node:http, fetch).
- * With one that collects the body first, the pieces have no bytes any more by the time they are sent; such an upload is
- * noticed and goes on without, but turn it off to spare the failed request. After any failure it is off for the rest of
- * an upload.
- *
- * @example Effect.provideService(Upload.run(target, source, options), UploadSource.ReusePieces, false)
- */
-export const ReusePieces: Context.Reference<boolean> = FilePieces.ReusePieces
 
 /**
  * A file, opened when its bytes are wanted and read as they are sent. It is known by its path, size and modification

@@ -17,48 +17,91 @@ const doubt = (state: Transfer.Asking, offset: bigint, expected: Transfer.Expect
   })
 
 describe("Transfer.created", () => {
+  const answered = { length: 9n, answered: true } as const
   it("starts to send where the server stands", () => {
-    assert.deepStrictEqual(Transfer.created({ offset: 0n, length: 9n }), {
+    assert.deepStrictEqual(Transfer.created({ ...answered, offset: 0n, sent: 0n }), {
       _tag: "Sending",
       acknowledged: 0n,
       reached: 0n,
+      handed: 0n,
       failures: 0,
       length: 9n
     })
   })
   it("is done when the creation brought every byte, or there are none", () => {
-    assert.deepStrictEqual(Transfer.created({ offset: 9n, length: 9n }), { _tag: "Done", length: 9n })
-    assert.deepStrictEqual(Transfer.created({ offset: 0n, length: 0n }), { _tag: "Done", length: 0n })
+    const done = Transfer.created({ ...answered, offset: 9n, sent: 9n })
+    assert.deepStrictEqual(done, { _tag: "Done", length: 9n })
+    const empty = Transfer.created({ ...answered, length: 0n, offset: 0n, sent: 0n })
+    assert.deepStrictEqual(empty, { _tag: "Done", length: 0n })
   })
-  it("asks when the server did not tell, or told neither none nor all", () => {
+  it("asks when the server did not tell, or told what was not sent", () => {
     for (const offset of [undefined, 4n, 10n]) {
-      assert.strictEqual(Transfer.created({ offset, length: 9n })._tag, "Asking")
+      const state = Transfer.created({ ...answered, offset, sent: 0n })
+      assert.deepInclude(state, { _tag: "Asking", handed: 0n })
+      assert.notProperty(state, "only")
     }
-    assert.strictEqual(Transfer.created({ offset: 4n, length: undefined })._tag, "Asking")
+    assert.strictEqual(Transfer.created({ ...answered, length: undefined, offset: 4n, sent: 0n })._tag, "Asking")
+  })
+  it("believes all or nothing of a server that took the bytes along and told otherwise", () => {
+    for (const [offset, only] of [
+      [undefined, [0n, 9n]],
+      [0n, [0n, 9n]],
+      [4n, [9n]],
+      [10n, [9n]]
+    ] as const) {
+      const state = Transfer.created({ ...answered, offset, sent: 9n })
+      assert.deepInclude(state, { _tag: "Asking", handed: 9n, only })
+    }
+  })
+  it("may find the first part of the bytes where the answer was lost", () => {
+    const state = Transfer.created({ offset: undefined, length: 9n, sent: 9n, answered: false })
+    assert.deepInclude(state, { _tag: "Asking", handed: 9n })
+    assert.notProperty(state, "only")
   })
   it("is not done while the length is deferred", () => {
-    assert.strictEqual(Transfer.created({ offset: 0n, length: undefined })._tag, "Sending")
+    assert.strictEqual(Transfer.created({ ...answered, length: undefined, offset: 0n, sent: 0n })._tag, "Sending")
+  })
+})
+
+describe("Transfer.handedOver", () => {
+  it("remembers the end of what was handed over, and what was declared", () => {
+    const state = { ...sending, handed: 20n }
+    assert.deepInclude(Transfer.handedOver(state, { handed: 60n, declared: undefined }), { handed: 60n })
+    assert.deepInclude(Transfer.handedOver(state, { handed: 15n, declared: 30n }), { handed: 20n, declared: 30n })
+  })
+  it("knows nothing of what an earlier process sent", () => {
+    assert.notProperty(Transfer.handedOver(sending, { handed: 60n, declared: undefined }), "handed")
   })
 })
 
 describe("Transfer.appended", () => {
+  const whole = { offset: 60n, end: 60n, handed: 60n, length: undefined }
   it("goes on from the offset, with a fresh budget", () => {
     assert.deepStrictEqual(
-      Transfer.appended(sending, { offset: 60n, end: 60n, length: undefined }),
+      Transfer.appended(sending, whole),
       Result.succeed({ ...sending, acknowledged: 60n, reached: 60n, failures: 0 })
     )
   })
   it("is done at the length, also one that was declared just now", () => {
     const { length: _, ...deferred } = sending
     assert.deepStrictEqual(
-      Transfer.appended(deferred, { offset: 60n, end: 60n, length: 60n }),
+      Transfer.appended(deferred, { ...whole, length: 60n }),
       Result.succeed({ _tag: "Done", length: 60n })
     )
   })
-  it("does not believe another offset than the end of what was sent", () => {
+  it("believes nothing but the end of what was sent from then on", () => {
     for (const offset of [0n, 59n, 61n, 1000n]) {
-      assert.isTrue(Result.isFailure(Transfer.appended(sending, { offset, end: 60n, length: undefined })))
+      const wrong = Result.getOrThrow(Result.flip(Transfer.appended(sending, { ...whole, offset })))
+      assert.deepStrictEqual(wrong.state, { ...asking, only: [60n] })
+      assert.strictEqual(
+        wrong.error.message,
+        `append: status 204, upload-offset ${offset} after bytes up to 60 were sent`
+      )
     }
+  })
+  it("does not believe an end that was not handed over", () => {
+    const wrong = Result.getOrThrow(Result.flip(Transfer.appended(sending, { ...whole, handed: 40n })))
+    assert.deepStrictEqual(wrong.state, { ...asking, only: [40n] })
   })
 })
 
@@ -80,6 +123,55 @@ describe("Transfer.located", () => {
   it("sends the length when every byte is there and the length is not", () => {
     const { length: _, ...deferred } = asking
     assert.deepInclude(doubt({ ...deferred, told: 100n }, 100n, again), { _tag: "Sending", acknowledged: 100n })
+  })
+  it("refuses any offset but the end of what was sent, after an answer that counted otherwise", () => {
+    const state: Transfer.Asking = { ...asking, only: [60n] }
+    assert.deepInclude(Result.getOrThrow(Transfer.located(state, { offset: 60n }, again)), { acknowledged: 60n })
+    for (const offset of [0n, 10n, 59n, 61n, 100n, 1000n]) {
+      for (const expected of [again, once]) {
+        const error = Result.getOrThrow(Result.flip(Transfer.located(state, { offset }, expected)))
+        assert.deepInclude(error, {
+          _tag: "UploadUntrusted",
+          problem: `it stands at ${offset}, after bytes up to 60 were sent`
+        })
+      }
+    }
+    // Also where the end has to be told twice.
+    const end: Transfer.Asking = { ...asking, only: [100n] }
+    const told = Result.getOrThrow(Transfer.located(end, { offset: 100n }, again))
+    assert.deepStrictEqual(told, { ...end, told: 100n })
+    assert.strictEqual(
+      Result.getOrThrow(Transfer.located({ ...end, told: 100n }, { offset: 100n }, again))._tag,
+      "Done"
+    )
+    assert.isTrue(Result.isFailure(Transfer.located({ ...end, told: 100n }, { offset: 60n }, again)))
+  })
+  it("does not trust an offset beyond all that was handed over, when it is told twice", () => {
+    const state: Transfer.Asking = { ...asking, handed: 50n }
+    for (const expected of [again, once]) {
+      for (const offset of [51n, 100n, 101n]) {
+        assert.deepStrictEqual(doubt(state, offset, expected), { ...state, told: offset })
+        assert.deepInclude(doubt({ ...state, told: offset }, offset, expected), {
+          _tag: "UploadUntrusted",
+          problem: `it stands at ${offset}, and no more than 50 bytes were sent`
+        })
+      }
+    }
+    assert.deepInclude(doubt({ ...state, told: 51n }, 50n, again), { _tag: "Sending", acknowledged: 50n, handed: 50n })
+  })
+  it("refuses a length that nobody declared, and another one than was declared", () => {
+    const { length: _, ...deferred } = asking
+    const unknown = { size: undefined, replayable: false }
+    for (const [state, expected] of [
+      [deferred, "none yet"],
+      [{ ...deferred, declared: 80n }, "80"],
+      [asking, "100"]
+    ] as const) {
+      const error = Result.getOrThrow(Result.flip(Transfer.located(state, { offset: 10n, length: 70n }, unknown)))
+      assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-length", expected, found: "70" })
+    }
+    const heard = Transfer.located({ ...deferred, declared: 80n, told: 80n }, { offset: 80n, length: 80n }, unknown)
+    assert.deepStrictEqual(heard, Result.succeed({ _tag: "Done", length: 80n }))
   })
   it("refuses another length", () => {
     const refused = Transfer.located(asking, { offset: 10n, length: 99n }, again)
@@ -113,6 +205,36 @@ describe("Transfer.located", () => {
   })
 })
 
+describe("Transfer.receipted", () => {
+  it("is done when all bytes were sent, or an earlier process may have sent them", () => {
+    for (const state of [sending, { ...sending, handed: 100n }, { ...asking, handed: 100n, only: [100n] }]) {
+      assert.deepStrictEqual(Transfer.receipted(state, 100n), Result.succeed({ _tag: "Done", length: 100n }))
+    }
+  })
+  it("is not trusted when they were not", () => {
+    for (const state of [
+      { ...sending, handed: 99n },
+      { ...asking, handed: 100n, only: [60n] }
+    ]) {
+      assert.strictEqual(Result.getOrThrow(Result.flip(Transfer.receipted(state, 100n)))._tag, "UploadUntrusted")
+    }
+  })
+})
+
+describe("Transfer.abandoned", () => {
+  const error = new Error("it is away")
+  it("leaves nothing to go on with, while other bytes than were sent are counted", () => {
+    assert.strictEqual(
+      Transfer.abandoned({ ...asking, only: [60n] }, error).message,
+      "the server may have stored other bytes than the ones that were sent " +
+        "(it counted other bytes than were sent, and then it is away)"
+    )
+  })
+  it("is else the error itself", () => {
+    for (const state of [sending, asking]) assert.strictEqual(Transfer.abandoned(state, error), error)
+  })
+})
+
 describe("Transfer.failed", () => {
   it("counts up to the budget", () => {
     assert.deepStrictEqual(Transfer.failed(sending, 4), Option.some({ ...asking, failures: 4 }))
@@ -123,7 +245,14 @@ describe("Transfer.failed", () => {
 describe("Transfer", () => {
   it("has a JSON form", () => {
     const codec = Schema.toCodecJson(Transfer.Transfer)
-    for (const state of [sending, asking, { ...asking, told: 3n }, { _tag: "Done", length: 2n ** 63n - 1n }] as const) {
+    const states: ReadonlyArray<Transfer.Transfer> = [
+      sending,
+      { ...sending, handed: 11n, declared: 12n },
+      asking,
+      { ...asking, told: 3n, only: [0n, 9n] },
+      { _tag: "Done", length: 2n ** 63n - 1n }
+    ]
+    for (const state of states) {
       const text = JSON.stringify(Schema.encodeSync(codec)(state))
       assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(JSON.parse(text)), state)
     }
@@ -134,6 +263,7 @@ describe("Transfer", () => {
       asking,
       { ...asking, told: 10n },
       { ...asking, told: 11n },
+      { ...asking, only: [11n] },
       { ...sending, acknowledged: 11n },
       { ...sending, failures: 0 },
       { _tag: "Done", length: 1n }

@@ -25,9 +25,13 @@ export type CreationError =
   | ApiError.InvalidRequest
   | ApiError.TransportFailure
 
-/** What a creation gave. `offset` is undefined where it has to be asked for; `finished` uploads need no more. */
+/**
+ * What a creation gave. `answered` says whether by its answer; else it was found by its receipt. `offset` is undefined
+ * where it has to be asked for; `finished` uploads need no more.
+ */
 export interface Created {
   readonly url: UploadUrl
+  readonly answered: boolean
   readonly offset: bigint | undefined
   readonly finished: boolean
 }
@@ -96,7 +100,7 @@ const lookUp = (
 
 const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Created> =>
   Option.flatMap(found, ({ finished, url }) =>
-    url === undefined ? Option.none() : Option.some({ url, offset: undefined, finished })
+    url === undefined ? Option.none() : Option.some({ url, answered: false, offset: undefined, finished })
   )
 
 /** The creation of an earlier time, or one whose answer was lost, by the receipts alone. */
@@ -136,6 +140,7 @@ export const create = (options: {
     ).pipe(
       Effect.map(({ offset, url }): Created => ({
         url,
+        answered: true,
         // Where nothing was sent nothing is stored; a server that tells another offset is asked again.
         offset: hasBody || offset === 0n ? offset : undefined,
         finished: false

@@ -63,54 +63,60 @@ const grow = (current: number, elapsed: number): number =>
   elapsed < fast ? current * 2 : elapsed > fast * 10 ? Math.max(least, current / 2) : current
 
 /**
- * How many pieces are taken before the memory of the oldest is read into again. Node's clients hold three at most: one
- * in the socket, one before it, and the one that is being read.
+ * How many pieces are handed out before the memory of the oldest is read into again. A client that
+ * `PieceMemory.register` knows holds three at most: one in the socket, one before it, and the one it has asked for.
  */
 const onTheWay = 8
+
+/** How many of the last pieces of a request are never read into again: its answer may have come before they left. */
+const last = 4
 
 /** Smaller pieces come from memory that the process keeps anyway, and HTTP clients may hold many of them. */
 const worthReusing = 256 * kibi
 
-/** See `UploadSource.ReusePieces`. */
-export const ReusePieces = Context.Reference<boolean>("@assembly-effect/tus/ReusePieces", {
-  defaultValue: () => true
-})
-
 /**
- * The memory of pieces that go straight into the requests of one upload. To take memory and to leave it again is most
- * of what it costs to send a file.
+ * The memory of the pieces of one request. To take memory and to leave it again is most of what it costs to send a
+ * file.
  */
 export class Memory {
-  #given: Array<ArrayBuffer> = []
-  #next: bigint | undefined
-  #isTrusted = true
-
-  /**
-   * This memory for the next range, unless it does not follow the last one: then that request failed, and its pieces
-   * may still be in the hands of the HTTP client.
-   */
-  lend(start: bigint, end: bigint): Memory | undefined {
-    if (this.#next !== undefined && this.#next !== start) this.#isTrusted = false
-    this.#next = end
-    return this.#isTrusted ? this : undefined
+  readonly #free: Array<ArrayBuffer>
+  readonly #given: Array<ArrayBuffer> = []
+  constructor(free: Array<ArrayBuffer>) {
+    this.#free = free
   }
 
   /** So many bytes, which no piece that is still on its way lies in. */
   take(size: number): ArrayBuffer {
-    const oldest = this.#given.length < onTheWay ? undefined : this.#given.shift()
-    // The transfer empties the old piece: whoever still holds it finds no bytes there, never those of another piece.
-    return oldest === undefined || oldest.byteLength < size ? new ArrayBuffer(size) : oldest.transfer()
+    const used = this.#given.length < onTheWay ? this.#free.pop() : this.#given.shift()
+    // The transfer empties the old piece, so that nobody reads the bytes of another piece through it.
+    return used === undefined || used.byteLength < size ? new ArrayBuffer(size) : used.transfer()
   }
 
   /** Remembers what a piece was given in. */
   give(buffer: ArrayBuffer): void {
     this.#given.push(buffer)
   }
+
+  /** The request has come to its end as it should: the next one may begin with what was sent long ago. */
+  settle(): void {
+    this.#free.push(...this.#given.splice(0, Math.max(0, this.#given.length - last)))
+  }
 }
 
 /**
- * The memory that pieces may be read into again, from whoever sends them and knows when they are gone. Without it each
- * piece has memory of its own, and stays what it is.
+ * The memory of one upload, handed from request to request. That of a request that does not settle is left to whoever
+ * still holds its pieces.
+ */
+export class Pool {
+  readonly #free: Array<ArrayBuffer> = []
+  lend(): Memory {
+    return new Memory(this.#free)
+  }
+}
+
+/**
+ * The memory that pieces may be read into again, from whoever sends them and knows that the HTTP client lets go of them.
+ * Without it each piece has memory of its own, and stays what it is.
  */
 export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
   defaultValue: () => undefined
@@ -146,17 +152,17 @@ export const reader = (file: FileSystem.File, learned: Learned): Effect.Effect<R
   Effect.gen(function* () {
     const budget = yield* ReadBudgetRef
     const clock = yield* Clock.Clock
-    const memory = (yield* ReusePieces) ? yield* MemoryRef : undefined
+    const memory = yield* MemoryRef
     yield* budget.join
     let { size } = learned
-    let last: number | undefined
+    let readAt: number | undefined
     learned.size = smallest
     return {
       next: (position, atMost) => {
         const now = clock.currentTimeMillisUnsafe()
         const { share } = budget
-        size = Math.min(most(share), last === undefined ? size : grow(size, now - last))
-        last = now
+        size = Math.min(most(share), readAt === undefined ? size : grow(size, now - readAt))
+        readAt = now
         const wanted = atMost < size ? Number(atMost) : size
         return memory !== undefined && wanted >= worthReusing && size * onTheWay <= share
           ? readInto(file, memory, wanted, position)

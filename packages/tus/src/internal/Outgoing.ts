@@ -6,7 +6,6 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Tus from "../Tus.ts"
 import { SourceFailed, type OneShot, type Replayable } from "../UploadSource.ts"
-import * as FilePieces from "./FilePieces.ts"
 import * as Pieces from "./pieces.ts"
 import * as Slices from "./Slices.ts"
 import * as Window from "./Window.ts"
@@ -52,9 +51,6 @@ export const replayable = (
     if (slices !== undefined) return start + slices.next(limit - start)
     return chunkSize === undefined ? limit : smaller(limit, start + BigInt(chunkSize))
   }
-  const memory = new FilePieces.Memory()
-  const stream = (start: bigint, end: bigint) =>
-    Stream.provideService(source.bytes(start, end), FilePieces.MemoryRef, memory.lend(start, end))
   return {
     size,
     replayable: true,
@@ -65,7 +61,7 @@ export const replayable = (
       const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
       if (start === end) return Effect.succeed(body(new Uint8Array(0)))
       if (options.streams) {
-        return Effect.succeed(body({ stream: stream(start, end), length: end - start }))
+        return Effect.succeed(body({ stream: source.bytes(start, end), length: end - start }))
       }
       if (source.slice !== undefined) return Effect.succeed(body(source.slice(start, end)))
       return Effect.map(collect(source.bytes(start, end), end - start), body)

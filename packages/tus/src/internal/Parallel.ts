@@ -102,8 +102,9 @@ export const run = <E extends { readonly _tag: string }>(
     const free = Effect.suspend(() => (keep ? Effect.void : abandon(session, ledger.parts())))
 
     const send = ({ end, start, state, url, verify }: Parts.Begun, index: number) => {
+      const { untrusted } = recorder
       const outgoing = Outgoing.replayable(source, { start, end, chunkSize, streams })
-      const job = { target, metadata, url, outgoing, seal, policy, emit: emitOf(index), verify }
+      const job = { target, metadata, url, outgoing, seal, policy, emit: emitOf(index), verify, untrusted }
       return Effect.map(Run.toEnd(job, state), () => emit(UploadEvent.PartCompleted({ part: index, start, end })))
     }
 

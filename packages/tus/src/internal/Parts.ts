@@ -100,8 +100,9 @@ export const begin = <E>(
     const length = end - start
     switch (part._tag) {
       case "Planned": {
-        const { offset, url } = yield* create(session, book, index, part)
-        return { start, end, url, state: Transfer.created({ offset, length }), verify: Session.trusted }
+        const { answered, offset, url } = yield* create(session, book, index, part)
+        const state = Transfer.created({ offset, length, sent: 0n, answered })
+        return { start, end, url, state, verify: Session.trusted }
       }
       case "Creating": {
         const { marker } = part

@@ -24,6 +24,7 @@ export type RequestError =
   | ApiError.TransportFailure
   | TusError.Stalled
   | TusError.UploadMismatch
+  | TusError.UploadUntrusted
   | SourceFailed
 
 const healing: ReadonlySet<string> = new Set([

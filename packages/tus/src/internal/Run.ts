@@ -12,6 +12,7 @@ import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as Append from "./Append.ts"
 import type { Seal } from "./Checksum.ts"
 import type { Emit } from "./Events.ts"
+import * as FilePieces from "./FilePieces.ts"
 import type { Body, Outgoing } from "./Outgoing.ts"
 import * as Policy from "./Policy.ts"
 import * as Receipts from "./Receipts.ts"
@@ -19,7 +20,7 @@ import { inTime } from "./Timeout.ts"
 import * as Transfer from "../Transfer.ts"
 
 /** What the steps share and nobody changes. */
-export interface Job {
+export interface Job<E = never> {
   readonly target: UploadTarget
   readonly metadata: Receipts.Sent["metadata"]
   readonly url: UploadUrl
@@ -29,6 +30,20 @@ export interface Job {
   readonly emit: Emit
   /** Compares what the server tells of the upload with what was begun, before bytes are appended to it. */
   readonly verify: (found: { readonly metadata?: string | undefined }) => Effect.Effect<void, TusError.UploadMismatch>
+  /** Hears that the upload is never to be gone on with, before that is told. */
+  readonly untrusted: (problem: string) => Effect.Effect<void, E>
+}
+
+/** What a step shares with the next one besides the state. */
+interface Shared extends Omit<Job, "untrusted"> {
+  readonly pool: FilePieces.Pool
+}
+
+/** A step that failed: where the upload stands since, and whether the next may heal it. */
+interface Failed {
+  readonly state: Transfer.Sending | Transfer.Asking
+  readonly error: Policy.RequestError
+  readonly heals: boolean
 }
 
 /** The length to declare with a body: with the last bytes, unless the server knows it. */
@@ -36,7 +51,10 @@ const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined
 
 /** A 413 for less than the largest upload that the server takes is about the size of one request. */
-const advise = (job: Job, error: TusError.TooLarge): Effect.Effect<never, TusError.TooLarge, HttpClient.HttpClient> =>
+const advise = (
+  job: Shared,
+  error: TusError.TooLarge
+): Effect.Effect<never, TusError.TooLarge, HttpClient.HttpClient> =>
   inTime("discover", job.policy.stallTimeout, Tus.discover(job.target)).pipe(
     Effect.map(({ maxSize }) => maxSize),
     Effect.orElseSucceed(() => undefined),
@@ -55,25 +73,46 @@ const tooLarge = (error: TusError.TooLarge, maxSize: bigint | undefined, size: b
   })
 }
 
-type Step<State> = (
-  job: Job,
-  state: State
-) => Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient>
+type Step<State> = (job: Shared, state: State) => Effect.Effect<Transfer.Transfer, Failed, HttpClient.HttpClient>
+
+const failedAt =
+  (state: Transfer.Sending | Transfer.Asking) =>
+  (error: Policy.RequestError): Failed => ({ state, error, heals: Policy.canHeal(error) })
+
+const doubted = ({ error, state }: Transfer.Doubt<Policy.RequestError>): Failed => ({ state, error, heals: true })
+
+/** A PATCH without bytes and without news would be answered for ever. */
+const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | undefined) =>
+  body.start === body.end && declare === undefined
+    ? Effect.fail(
+        new TusError.UploadMismatch({
+          field: "upload-length",
+          expected: `${body.end}`,
+          found: state.length === undefined ? "none" : `${state.length}`
+        })
+      )
+    : Effect.void
+
+/** Whether the server took a request, whatever it said of it. */
+const isTaken = (error: Policy.RequestError): boolean =>
+  error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
 
 /** Sends the next body. */
 const send: Step<Transfer.Sending> = (job, state) =>
   Effect.gen(function* () {
     const { body, checksum } = yield* Effect.flatMap(job.outgoing.from(state.acknowledged), job.seal)
     const declare = declaration(state, body)
+    yield* checkProgress(state, body, declare)
     const last = body.total === body.end
     let finishing = false
-    const offset = yield* Append.append({
+    const { answer, handed } = yield* Append.append({
       url: job.url,
       body,
       declare,
       checksum,
       policy: job.policy,
       slices: job.outgoing.slices,
+      pool: job.pool,
       onSent: (count, all) => {
         job.emit(
           UploadEvent.Progress({
@@ -87,70 +126,90 @@ const send: Step<Transfer.Sending> = (job, state) =>
           job.emit(UploadEvent.Finishing({ total: body.total }))
         }
       }
-    }).pipe(Effect.catchTag("TooLarge", (error) => advise(job, error)))
-    const next = yield* Effect.fromResult(Transfer.appended(state, { offset, end: body.end, length: declare }))
+    })
+    const after = Transfer.handedOver(state, { handed, declared: declare })
+    if (Result.isFailure(answer)) {
+      const error = answer.failure
+      return yield* Effect.fail(failedAt(isTaken(error) ? Transfer.miscounted(after, handed) : after)(error))
+    }
+    const offset = answer.success
+    const next = yield* Effect.fromResult(
+      Result.mapError(Transfer.appended(after, { offset, end: body.end, handed, length: declare }), doubted)
+    )
     job.emit(UploadEvent.Progress({ sent: offset, acknowledged: offset, total: body.total ?? job.outgoing.size }))
     return next
-  })
-
-/** Asks the server after a pause, unless the budget is used up. */
-const retry = <E extends Policy.RequestError>(
-  job: Job,
-  state: Transfer.Sending | Transfer.Asking,
-  error: E
-): Effect.Effect<Transfer.Transfer, E> =>
-  Effect.gen(function* () {
-    const next = Transfer.failed(state, job.policy.maxRetries)
-    if (Option.isNone(next)) return yield* Effect.fail(error)
-    const { failures } = next.value
-    const delay = yield* Policy.pause(job.policy, failures, error)
-    job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
-    yield* Effect.sleep(delay)
-    return next.value
-  })
+  }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
 
 /** Asks the server where it stands. */
 const ask: Step<Transfer.Asking> = (job, state) =>
   Effect.gen(function* () {
     const found = yield* inTime("offset", job.policy.stallTimeout, Tus.offset(job.url))
     yield* job.verify(found)
-    const next = Transfer.located(state, found, job.outgoing)
-    if (Result.isFailure(next)) {
-      const problem = next.failure
-      return yield* problem._tag === "Doubt" ? retry(job, problem.state, problem.error) : Effect.fail(problem)
-    }
-    if (next.success._tag !== "Asking") job.emit(UploadEvent.Resumed({ offset: found.offset }))
-    return next.success
-  })
+    const next = yield* Effect.fromResult(
+      Result.mapError(Transfer.located(state, found, job.outgoing), (problem) =>
+        problem._tag === "Doubt" ? doubted(problem) : failedAt(state)(problem)
+      )
+    )
+    if (next._tag !== "Asking") job.emit(UploadEvent.Resumed({ offset: found.offset }))
+    return next
+  }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
 
-/** A finished receipt counts where the upload URL is already gone. */
-const settleGone = (job: Job, error: TusError.UploadGone) =>
-  Effect.flatMap(
-    Receipts.finished(job.target, job.url, { metadata: job.metadata, size: job.outgoing.size }),
-    (receipt) =>
+/** A finished receipt counts where the upload URL is already gone, and tells of the bytes that were sent. */
+const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, error: TusError.UploadGone) =>
+  Effect.suspend(() => {
+    const length = Transfer.lengthOf(state, job.outgoing.size)
+    return Effect.flatMap(Receipts.finished(job.target, job.url, { metadata: job.metadata, size: length }), (receipt) =>
       Option.match(receipt, {
         onNone: () => Effect.fail(error),
-        onSome: ({ size }): Effect.Effect<Transfer.Transfer, TusError.UploadGone> => {
-          const length = job.outgoing.size ?? size
-          return length === undefined || (size !== undefined && size !== length)
+        onSome: ({ size }): Effect.Effect<Transfer.Transfer, TusError.UploadGone | TusError.UploadUntrusted> =>
+          length === undefined || (size !== undefined && size !== length)
             ? Effect.fail(error)
-            : Effect.succeed({ _tag: "Done", length })
-        }
+            : Effect.fromResult(Transfer.receipted(state, length))
       })
-  )
+    )
+  })
+
+/** Asks the server after a pause, unless the budget is used up. */
+const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Transfer, Policy.RequestError> =>
+  Effect.gen(function* () {
+    const next = Transfer.failed(state, job.policy.maxRetries)
+    if (Option.isNone(next)) return yield* Effect.fail(Transfer.abandoned(state, error))
+    const { failures } = next.value
+    const delay = yield* Effect.mapError(Policy.pause(job.policy, failures, error), (tooLong) =>
+      Transfer.abandoned(state, tooLong)
+    )
+    job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
+    yield* Effect.sleep(delay)
+    return next.value
+  })
+
+/** What follows a step that failed: another one, or the end. */
+const heal = (
+  job: Shared,
+  failed: Failed
+): Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient> => {
+  const { error, heals, state } = failed
+  if (error._tag === "UploadGone") return settleGone(job, state, error)
+  if (error._tag === "TooLarge") return advise(job, error)
+  return heals ? retry(job, failed) : Effect.fail(Transfer.abandoned(state, error))
+}
 
 /** One step nearer to the end, or the healing of a failure. */
-const step: Step<Transfer.Sending | Transfer.Asking> = (job, state) =>
-  (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(
-    Effect.catch((error): ReturnType<typeof step> => {
-      if (error._tag === "UploadGone") return settleGone(job, error)
-      return Policy.canHeal(error) ? retry(job, state, error) : Effect.fail(error)
-    })
-  )
+const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
+  (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
 
 /** All steps. Answers the length of the finished upload. */
-export const toEnd = Effect.fnUntraced(function* (job: Job, begun: Transfer.Transfer) {
-  let state = begun
-  while (state._tag !== "Done") state = yield* step(job, state)
-  return state.length
-})
+export const toEnd = <E>(
+  job: Job<E>,
+  begun: Transfer.Transfer
+): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> =>
+  Effect.gen(function* () {
+    const shared: Shared = { ...job, pool: new FilePieces.Pool() }
+    let state = begun
+    while (state._tag !== "Done") state = yield* step(shared, state)
+    return state.length
+  }).pipe(
+    Effect.tapError((error): Effect.Effect<void, E> =>
+      error._tag === "UploadUntrusted" ? Effect.uninterruptible(job.untrusted(error.problem)) : Effect.void
+    )
+  )

@@ -41,6 +41,8 @@ const smallBody = (
       : yield* Outgoing.collect(bytes.stream, bytes.length)
   })
 
+const sizeOf = (body: Uint8Array | Blob): bigint => BigInt(body instanceof Uint8Array ? body.length : body.size)
+
 const complete = <E>(
   session: Session.Session<E>,
   url: UploadUrl,
@@ -50,15 +52,11 @@ const complete = <E>(
 ) =>
   Effect.gen(function* () {
     const { emit, metadata, policy, recorder, seal, target } = session
-    const length = yield* Run.toEnd({ target, metadata, url, outgoing, seal, policy, emit, verify }, begun)
+    const { untrusted } = recorder
+    const length = yield* Run.toEnd({ target, metadata, url, outgoing, seal, policy, emit, verify, untrusted }, begun)
     yield* recorder.completed(url, length)
     emit(UploadEvent.Completed({ url, length }))
   })
-
-const begun = (created: Creation.Created, length: bigint | undefined): Transfer.Transfer =>
-  created.finished && length !== undefined
-    ? { _tag: "Done", length }
-    : Transfer.created({ offset: created.offset, length })
 
 /** Creates the upload and sends it. */
 export const start = <E>(
@@ -84,7 +82,12 @@ export const start = <E>(
     })
     yield* recorder.created(marker, created.url)
     emit(UploadEvent.Created({ url: created.url, length: outgoing.size }))
-    yield* complete(session, created.url, outgoing, begun(created, outgoing.size), Session.trusted)
+    const sent = body === undefined ? 0n : sizeOf(body)
+    const { size: length } = outgoing
+    const begun: Transfer.Transfer =
+      // A server cannot have finished what it was not given.
+      created.finished && sent === length ? { _tag: "Done", length } : Transfer.created({ ...created, length, sent })
+    yield* complete(session, created.url, outgoing, begun, Session.trusted)
   })
 
 /** Goes on with an upload of an earlier time, whose URL may have been lost. */
@@ -105,5 +108,8 @@ export const resume = <E>(
       "the process ended before it came"
     )
     yield* recorder.created(earlier.marker, found.url)
-    return yield* complete(session, found.url, outgoing, begun(found, outgoing.size), verify)
+    const { size: length } = outgoing
+    const begun: Transfer.Transfer =
+      found.finished && length !== undefined ? { _tag: "Done", length } : Transfer.reopened(length)
+    return yield* complete(session, found.url, outgoing, begun, verify)
   })

@@ -7,6 +7,7 @@
  * - `Status`: it is answered without reaching the server. `StatusAfter`: it is done and the answer replaced.
  * - `LostAnswer`, `HalfAnswer`, `SlowAnswer`: it is done; the answer is lost, breaks off, comes late.
  * - `WrongOffset`, `MissingOffset`: it is done; the answer tells another offset, or none.
+ * - `WrongLength`: it is done; the answer tells this length of the upload.
  * - `NoAnswer`: it neither reaches the server nor is answered.
  * - `Corrupt`: a bit of its body changes on the way.
  */
@@ -25,6 +26,7 @@ export type Fault = {
   | { readonly _tag: "SlowAnswer"; readonly millis: number }
   | { readonly _tag: "WrongOffset"; readonly offset: string }
   | { readonly _tag: "MissingOffset" }
+  | { readonly _tag: "WrongLength"; readonly length: string }
 )
 
 type Headers = Readonly<Record<string, string>>

@@ -87,6 +87,10 @@ const changed = ({ fault, method }: Exchange, { body, head }: Answer): Buffer =>
       const offset = fault._tag === "WrongOffset" ? fault.offset : undefined
       return Buffer.concat([Http1.encodeHead(Http1.withHeader(head, "upload-offset", offset)), body])
     }
+    case "WrongLength": {
+      const known = Http1.withHeader(head, "upload-defer-length", undefined)
+      return Buffer.concat([Http1.encodeHead(Http1.withHeader(known, "upload-length", fault.length)), body])
+    }
     default:
       return Buffer.concat([Http1.encodeHead(head), body])
   }

@@ -1,0 +1,117 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
+import * as SlowServer from "./utils/SlowServer.ts"
+
+const mebi = 1024 * 1024
+
+/** Bytes of which no two pieces are the same. */
+const bytes = Uint8Array.from({ length: 12 * mebi + 17 }, (_, index) => (index * 31 + (index >> 8)) % 251)
+const sha256 = createHash("sha256").update(bytes).digest("hex")
+
+const metadata = { filename: "a.bin", fieldname: "file" }
+
+const file = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* fs.makeTempFileScoped()
+  yield* fs.writeFile(path, bytes)
+  return yield* UploadSource.fromPath(path)
+})
+
+/** The same file, whose pieces are as large as they get, however busy the machine is; each is shown when it is read. */
+const observed = (source: UploadSource.Replayable, onPiece: (piece: Uint8Array) => void) =>
+  Effect.map(Clock.Clock, (clock): UploadSource.Replayable => {
+    const still = Object.assign(Object.create(clock), { currentTimeMillisUnsafe: () => 0 })
+    return {
+      ...source,
+      bytes: (start, end) =>
+        source.bytes(start, end).pipe(
+          Stream.provideService(Clock.Clock, still),
+          Stream.tap((piece) => Effect.sync(() => onPiece(piece)))
+        )
+    }
+  })
+
+const api = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+
+const services = Layer.mergeAll(api, NodeFileSystem.layer).pipe(
+  Layer.provideMerge(Emulator.layer()),
+  Layer.provideMerge(UndiciClient.layer)
+)
+
+layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
+  it.effect("is registered; a client made of it, or another undici, is not", () =>
+    Effect.gen(function* () {
+      const client = yield* HttpClient.HttpClient
+      assert.isTrue(PieceMemory.isRegistered(client))
+      assert.isFalse(PieceMemory.isRegistered(HttpClient.mapRequest(client, (request) => request)))
+      const other = yield* Effect.provide(HttpClient.HttpClient, NodeHttpClient.layerUndici)
+      assert.isFalse(PieceMemory.isRegistered(other))
+    })
+  )
+
+  it.effect("uploads a file as it is, with memory that is used again, and without when it is wrapped", () =>
+    Effect.gen(function* () {
+      const client = yield* HttpClient.HttpClient
+      for (const [http, isReused] of [
+        [client, true],
+        [HttpClient.mapRequest(client, (request) => request), false]
+      ] as const) {
+        const created = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+        const target = yield* UploadTarget.fromAssembly(created)
+        const given: Array<ArrayBufferLike> = []
+        const source = yield* observed(yield* file, (piece) => given.push(piece.buffer))
+        yield* Effect.provideService(Upload.run(target, source, { metadata }), HttpClient.HttpClient, http)
+        const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id))
+        assert.strictEqual(status.uploads?.[0]?.sha256, sha256)
+        assert.strictEqual(
+          given.some(({ byteLength }) => byteLength === 0),
+          isReused
+        )
+      }
+    })
+  )
+
+  it.effect("has let go of a piece when it asks for the third one after it, however slow the server reads", () =>
+    Effect.gen(function* () {
+      const server = yield* SlowServer.make
+      const target = yield* UploadTarget.make(server)
+      let given = 0
+      let most = 0
+      const source = yield* observed(yield* file, (piece) => {
+        // Of the pieces before this one, these bytes have not been taken by the system.
+        most = Math.max(most, given - server.left())
+        given += piece.length
+      })
+      yield* Upload.run(target, source, { metadata })
+      assert.strictEqual(server.sha256(), sha256)
+      assert.isAbove(most, mebi, "the server was slow")
+      assert.isAtMost(most, 2 * mebi)
+    })
+  )
+})

@@ -1,0 +1,65 @@
+/**
+ * A tus server for one upload that reads it slowly, so that the client has to wait. It tells how many bytes of the body
+ * the client's system has taken by now.
+ */
+import * as Effect from "effect/Effect"
+import { createHash } from "node:crypto"
+import * as DiagnosticsChannel from "node:diagnostics_channel"
+import * as Http from "node:http"
+import type * as Net from "node:net"
+
+const connected = "undici:client:connected"
+
+const listen = (server: Http.Server): Promise<number> =>
+  new Promise((resolve) =>
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      resolve(typeof address === "object" && address !== null ? address.port : 0)
+    })
+  )
+
+export const make = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const hash = createHash("sha256")
+    let received = 0
+    const server = Http.createServer((request, response) => {
+      response.setHeader("tus-resumable", "1.0.0")
+      if (request.method === "POST") {
+        response.writeHead(201, { location: "/resumable/files/a" })
+        return void response.end()
+      }
+      request.on("data", (data: Buffer) => {
+        hash.update(data)
+        received += data.length
+        request.pause()
+        setImmediate(() => request.resume())
+      })
+      request.on("end", () => {
+        response.writeHead(204, { "upload-offset": String(received) })
+        response.end()
+      })
+    })
+    const sockets: Array<Net.Socket> = []
+    const onConnected = (message: unknown) => {
+      if (typeof message === "object" && message !== null && "socket" in message) {
+        sockets.push(message.socket as Net.Socket)
+      }
+    }
+    DiagnosticsChannel.subscribe(connected, onConnected)
+    const origin = `http://127.0.0.1:${await listen(server)}`
+    return {
+      tusUrl: `${origin}/resumable/files`,
+      assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`,
+      sha256: () => hash.digest("hex"),
+      /** The bytes that the system has taken of all that was written, which is a little more than the body. */
+      left: () => sockets.reduce((sum, socket) => sum + socket.bytesWritten - socket.writableLength, 0),
+      end: () =>
+        new Promise<void>((resolve) => {
+          DiagnosticsChannel.unsubscribe(connected, onConnected)
+          server.close(() => resolve())
+          server.closeAllConnections()
+        })
+    }
+  }),
+  ({ end }) => Effect.promise(end)
+)

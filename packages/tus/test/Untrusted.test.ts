@@ -1,0 +1,196 @@
+/**
+ * Answers that count other bytes than were sent, or a length that nobody declared: never a whole upload.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Clients from "./utils/Clients.ts"
+import type { Fault } from "./utils/Fault.ts"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const bytes = Scene.content(600_000)
+const small = Scene.content(1000)
+
+const options = { ...Scene.options, stallTimeout: "5 seconds" } as const
+
+const wrong = (method: "POST" | "PATCH" | "HEAD", offset: number): Fault => ({
+  _tag: "WrongOffset",
+  method,
+  offset: String(offset)
+})
+
+/** The error of an upload that meets these faults, and the requests that were made. */
+const fails = Effect.fnUntraced(function* (
+  source: UploadSource.UploadSource,
+  faults: ReadonlyArray<Fault>,
+  more: Partial<Upload.Options> = {}
+) {
+  const { server, target } = yield* Scene.make(faults)
+  const error = yield* Effect.flip(Upload.run(target, source, { ...options, ...more }))
+  return { error, requests: server.requests, server }
+})
+
+const arrives = Effect.fnUntraced(function* (source: UploadSource.UploadSource, faults: ReadonlyArray<Fault>) {
+  const { server, target } = yield* Scene.make(faults)
+  const { length } = yield* Upload.run(target, source, options)
+  assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(length === 1000n ? small : bytes))
+  assert.deepStrictEqual(server.faults, [])
+  return server.requests
+})
+
+/** A piece at a time, so that a request ends where it is cut. */
+const stream = () => UploadSource.fromStream(Scene.pieces(bytes, 50_000))
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (it) => {
+  for (const [name, first] of Object.entries({
+    "an offset before": wrong("PATCH", 17),
+    "an offset beyond": wrong("PATCH", 700_000),
+    "no offset": { _tag: "MissingOffset", method: "PATCH" }
+  } satisfies Readonly<Record<string, Fault>>)) {
+    it.effect(`is not trusted when a PATCH is answered with ${name} and HEAD does not tell the end`, () =>
+      Effect.gen(function* () {
+        const { error, requests } = yield* fails(UploadSource.fromBytes(bytes), [first, wrong("HEAD", 17)])
+        assert.deepInclude(error, {
+          _tag: "UploadUntrusted",
+          message:
+            "the server may have stored other bytes than the ones that were sent " +
+            "(it stands at 17, after bytes up to 600000 were sent)"
+        })
+        assert.deepStrictEqual(requests, ["POST", "PATCH", "HEAD"])
+      })
+    )
+    it.effect(`heals when a PATCH is answered with ${name} and HEAD tells the end`, () =>
+      Effect.gen(function* () {
+        const requests = yield* arrives(UploadSource.fromBytes(bytes), [first])
+        assert.strictEqual(requests.filter((method) => method === "PATCH").length, 1)
+      })
+    )
+  }
+
+  it.effect("is not trusted when nobody tells the end after such an answer", () =>
+    Effect.gen(function* () {
+      const away: ReadonlyArray<Fault> = Array.from({ length: 4 }, () => ({
+        _tag: "Status",
+        method: "HEAD",
+        status: 503
+      }))
+      const { error } = yield* fails(UploadSource.fromBytes(bytes), [wrong("PATCH", 17), ...away], { maxRetries: 3 })
+      assert.strictEqual(error._tag, "UploadUntrusted")
+    })
+  )
+
+  it.effect("is not trusted when it stands twice where nothing was sent to", () =>
+    Effect.gen(function* () {
+      const faults = [wrong("POST", 9), wrong("HEAD", 1000), wrong("HEAD", 1000)]
+      const { error, requests } = yield* fails(UploadSource.fromBytes(bytes), faults)
+      assert.deepInclude(error, {
+        _tag: "UploadUntrusted",
+        problem: "it stands at 1000, and no more than 0 bytes were sent"
+      })
+      assert.deepStrictEqual(requests, ["POST", "HEAD", "HEAD"])
+    })
+  )
+
+  it.effect("goes on when it stood there once: an answer may be wrong", () =>
+    arrives(UploadSource.fromBytes(bytes), [wrong("POST", 9), wrong("HEAD", 1000)])
+  )
+
+  it.effect("of a small source is under the same rule", () =>
+    Effect.gen(function* () {
+      const source = UploadSource.fromBytes(small)
+      const { error, requests } = yield* fails(source, [wrong("POST", 17), wrong("HEAD", 17)])
+      assert.strictEqual(error._tag, "UploadUntrusted")
+      assert.deepStrictEqual(requests, ["POST", "HEAD"])
+      assert.notInclude(yield* arrives(source, [wrong("POST", 17)]), "PATCH")
+    })
+  )
+
+  it.effect("of a small source goes on where the server takes no bytes with a creation", () =>
+    Effect.gen(function* () {
+      const source = UploadSource.fromBytes(small)
+      const withoutBody = yield* Effect.map(HttpClient.HttpClient, Clients.withoutBodyOf("POST"))
+      const requests = yield* Effect.provideService(arrives(source, []), HttpClient.HttpClient, withoutBody)
+      assert.deepStrictEqual(requests, ["POST", "HEAD", "PATCH"])
+    })
+  )
+
+  for (const [name, length, found] of [
+    ["smaller", 5, "5"],
+    ["larger", 10_000_000, "10000000"]
+  ] as const) {
+    it.effect(`does not take a length that is ${name} and that nobody declared`, () =>
+      Effect.gen(function* () {
+        const { error, requests } = yield* fails(
+          stream(),
+          [
+            { _tag: "Cut", method: "PATCH", bytes: 100_000 },
+            { _tag: "WrongLength", method: "HEAD", length: String(length) }
+          ],
+          { chunkSize: 300_000 }
+        )
+        assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-length", expected: "none yet", found })
+        assert.deepStrictEqual(requests, ["POST", "PATCH", "HEAD"])
+      })
+    )
+  }
+
+  it.effect("takes the length that a lost PATCH declared, and no other", () =>
+    Effect.gen(function* () {
+      const passed: Fault = { _tag: "SlowAnswer", method: "PATCH", millis: 0 }
+      const lost: Fault = { _tag: "LostAnswer", method: "PATCH" }
+      const { server, target } = yield* Scene.make([passed, lost])
+      const { length } = yield* Upload.run(target, stream(), { ...options, chunkSize: 300_000 })
+      assert.strictEqual(length, 600_000n)
+      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+
+      const faults: ReadonlyArray<Fault> = [passed, lost, { _tag: "WrongLength", method: "HEAD", length: "300000" }]
+      const { error } = yield* fails(stream(), faults, { chunkSize: 300_000 })
+      assert.deepInclude(error, { _tag: "UploadMismatch", expected: "600000", found: "300000" })
+    })
+  )
+
+  it.effect("of unknown length is not whole because a receipt says so, of a length that nobody declared", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 100_000 }])
+      server.retell = (receipts) => receipts.map((one) => ({ ...one, size: 5, offset: 5, finished: true }))
+      server.faults.push({ _tag: "Status", method: "HEAD", status: 404 })
+      const error = yield* Effect.flip(Upload.run(target, stream(), { ...options, chunkSize: 300_000 }))
+      assert.strictEqual(error._tag, "UploadGone")
+    })
+  )
+
+  it.effect("is not trusted when a receipt says that it is whole before all was sent", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make([wrong("POST", 9), { _tag: "Status", method: "HEAD", status: 404 }])
+      server.retell = (receipts) =>
+        receipts.map((one) => ({ ...one, size: bytes.length, offset: bytes.length, finished: true }))
+      const error = yield* Effect.flip(Upload.run(target, UploadSource.fromBytes(bytes), options))
+      assert.strictEqual(error._tag, "UploadUntrusted")
+    })
+  )
+})
+
+for (const [name, client] of Object.entries(Clients.beneath)) {
+  const compressing = Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(HttpClient.HttpClient, Clients.compressing(false))
+  ).pipe(Layer.provide(client))
+
+  layer(compressing, { excludeTestServices: true })(`a client that compresses, over ${name}`, (it) => {
+    it.effect("never makes a whole upload of other bytes", () =>
+      Effect.gen(function* () {
+        for (const content of [bytes, small]) {
+          const { error, server } = yield* fails(UploadSource.fromBytes(content), [], { maxRetries: 2 })
+          assert.isDefined(error._tag)
+          // It is left where it was noticed.
+          assert.isAtMost(server.log.filter((line) => line === "PATCH 204").length, 1)
+        }
+      })
+    )
+  })
+}

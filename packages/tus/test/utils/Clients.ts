@@ -1,0 +1,112 @@
+/**
+ * The three HTTP clients of Node, and what users make of them: clients that do something to the body of a request.
+ */
+import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+
+export const beneath = {
+  undici: NodeHttpClient.layerUndici,
+  "node:http": NodeHttpClient.layerNodeHttp,
+  fetch: NodeHttpClient.layerFetch
+}
+
+/** Undici as `@assembly-effect/node` builds and registers it. */
+export const registered = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.tap(NodeHttpClient.makeUndici, (client) => Effect.sync(() => PieceMemory.register(client)))
+).pipe(Layer.provide(NodeHttpClient.layerDispatcherOptions({ allowH2: false })))
+
+type Request = HttpClientRequest.HttpClientRequest
+
+const failed =
+  (request: Request) =>
+  (cause: unknown): HttpClientError.HttpClientError =>
+    new HttpClientError.HttpClientError({ reason: new HttpClientError.EncodeError({ request, cause }) })
+
+/** A client that sends other bodies in place of those that are streamed. */
+const ofStreams = (
+  make: (body: HttpBody.Stream, request: Request) => Effect.Effect<HttpBody.HttpBody, HttpClientError.HttpClientError>
+) =>
+  HttpClient.mapRequestEffect((request: Request) =>
+    request.body._tag === "Stream"
+      ? Effect.map(make(request.body, request), (body) => HttpClientRequest.setBody(request, body))
+      : Effect.succeed(request)
+  )
+
+const withStream = (body: HttpBody.Stream, stream: HttpBody.Stream["stream"]) =>
+  HttpBody.stream(stream, body.contentType, body.contentLength)
+
+/** Holds so many pieces in memory. */
+export const buffering = (capacity: number | "unbounded") =>
+  HttpClient.mapRequest((request: Request) =>
+    request.body._tag === "Stream"
+      ? HttpClientRequest.setBody(
+          request,
+          withStream(
+            request.body,
+            Stream.buffer(request.body.stream, capacity === "unbounded" ? { capacity } : { capacity })
+          )
+        )
+      : request
+  )
+
+/** Reads a body once before it sends it, as one would that logs its digest. */
+export const readingTwice = ofStreams((body, request) =>
+  Effect.as(Effect.mapError(Stream.runDrain(body.stream), failed(request)), body)
+)
+
+/** Holds all pieces, and puts them together when it has the last one, as one would that signs the body. */
+export const collecting = ofStreams((body, request) =>
+  Stream.runCollect(body.stream).pipe(
+    Effect.mapError(failed(request)),
+    Effect.map((pieces) => HttpBody.uint8Array(Buffer.concat(pieces), body.contentType))
+  )
+)
+
+/** Leaves the bodies of these requests out, as a server does that takes none with them. */
+export const withoutBodyOf = (method: "POST" | "PATCH") =>
+  HttpClient.mapRequest((request: Request) =>
+    request.method === method
+      ? HttpClientRequest.make(method)(request.url, {
+          headers: Headers.removeMany(request.headers, ["content-length", "content-type"])
+        })
+      : request
+  )
+
+/** Repeats what failed by itself. */
+export const repeating = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.retryTransient(client, { times: 3 })
+
+const streamOf = ({ body }: Request): Stream.Stream<Uint8Array, unknown> | undefined =>
+  body._tag === "Stream" ? body.stream : body._tag === "Uint8Array" ? Stream.succeed(body.body) : undefined
+
+/** As in browsers; the types of Node want other arrays than the ones that it takes. */
+const gzip = (body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> => {
+  const { readable, writable } = new CompressionStream("gzip")
+  void body.pipeTo(writable as WritableStream<Uint8Array>).catch(() => undefined)
+  return readable
+}
+
+/** Compresses every body, and says so or not. */
+export const compressing = (header: boolean) =>
+  HttpClient.mapRequest((request: Request) => {
+    const stream = streamOf(request)
+    if (stream === undefined) return request
+    const compressed = Stream.fromReadableStream({
+      evaluate: () => gzip(Stream.toReadableStream(stream)),
+      onError: failed(request)
+    })
+    const headers = Headers.remove(request.headers, "content-length")
+    const bare = HttpClientRequest.make(request.method === "POST" ? "POST" : "PATCH")(request.url, {
+      headers: header ? Headers.set(headers, "content-encoding", "gzip") : headers
+    })
+    return HttpClientRequest.setBody(bare, HttpBody.stream(compressed, headers["content-type"]))
+  })
