@@ -114,11 +114,11 @@ it.live("is closed with its scope, though a file is hashed that takes an hour", 
       const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
       const { headers } = yield* createUpload(assembly, { "upload-length": String(size) })
       const [blob = ""] = yield* fs.readDirectory(`${data}/files`)
-      // Zeros that take no room.
-      yield* fs.truncate(`${data}/files/${blob}`, size)
-      yield* Effect.forkDetach(head(headers["location"] ?? ""))
+      // Zeros that take no room, and the last byte.
+      yield* fs.truncate(`${data}/files/${blob}`, size - 1)
+      yield* Effect.forkDetach(patch(headers["location"] ?? "", size - 1, new Uint8Array(1)))
       const id = Assembly.AssemblyId.make(assembly.assembly_id)
-      yield* Effect.repeat(Assemblies.get(id), { times: 20 })
+      yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === size })
     }).pipe(Effect.provide(layer({ data })))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
