@@ -75,6 +75,13 @@ it.live("assembly emulator: its environment is all that a client needs, and Temp
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
+/** A request whose body never ends; settles when the server has done with it. */
+const begin = (url: string, headers: Readonly<Record<string, string>>) => {
+  const sent = request(url, { method: "POST", headers })
+  sent.write(new Uint8Array(1000))
+  return new Promise<void>((resolve) => void sent.once("error", () => resolve()).once("response", () => resolve()))
+}
+
 // Windows has no such signals.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   it.live.skipIf(process.platform === "win32")(
@@ -99,13 +106,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
             "content-type": "application/offset+octet-stream",
             "upload-metadata": `assembly_url ${base64(waiting.assembly_ssl_url ?? "")},filename YQ==,fieldname Yg==`
           }
-          const over = yield* Effect.sync(() => {
-            const sent = request(waiting.tus_url ?? "", { method: "POST", headers })
-            sent.write(new Uint8Array(1000))
-            return new Promise<void>(
-              (resolve) => void sent.once("error", () => resolve()).once("response", () => resolve())
-            )
-          })
+          const over = begin(waiting.tus_url ?? "", headers)
           yield* Effect.repeat(Assemblies.get(waiting.assembly_id), {
             until: ({ bytes_received }) => bytes_received === 1000
           })

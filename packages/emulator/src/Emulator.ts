@@ -219,7 +219,11 @@ const parts = (options: Options) =>
  * **Details**
  *
  * It listens on loopback only. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
- * however that ends: what was answered is kept. Its files are readable by its owner only. When the scope closes, requests under way get 50 milliseconds, then they are cut.
+ * however that ends: what was answered is kept. Its files are readable by its owner only. When the scope closes, requests
+ * under way get 50 milliseconds, then they are cut.
+ *
+ * Where the disk takes no more – full, read-only, not permitted – a request is answered with status 507 and the reason
+ * is logged. What was acknowledged stays, and it goes on by itself when there is room again.
  *
  * **Gotchas**
  *

@@ -121,7 +121,11 @@ layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
       const body = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce: "form" })
       const form = { params: body, signature: hmac(body, credentials.secret), num_expected_upload_files: "-1" }
       const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyUrlParams(form)))
-      assert.deepInclude(json(answer), { error: "INVALID_FORM_DATA", http_code: 400 })
+      assert.deepStrictEqual(json(answer), {
+        error: "INVALID_FORM_DATA",
+        http_code: 400,
+        message: "num_expected_upload_files: Expected an integer of at least 0"
+      })
     })
   )
 

@@ -124,6 +124,9 @@ it.live.skipIf(isWindows)("a file that may not grow refuses its bytes with 507, 
       const [blob = ""] = yield* fs.readDirectory(`${data}/files`)
       const kept = yield* fs.readFile(`${data}/files/${blob}`)
       assert.isTrue(Buffer.from(kept).equals(bytes.subarray(0, stored)))
+      // A body that is much larger than what waits for the disk ends as well, whether its answer arrives or not.
+      yield* Effect.exit(patch(url, stored, bytes.subarray(stored)))
+      assert.strictEqual(yield* offsetOf(url), stored)
       // It serves on.
       assert.strictEqual((yield* Assemblies.get(id)).ok, "ASSEMBLY_UPLOADING")
       const small = yield* Assemblies.create({ numExpectedUploadFiles: 1 })

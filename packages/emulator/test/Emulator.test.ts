@@ -105,6 +105,24 @@ it.live("is closed with its scope, though a request is under way, and keeps what
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
+it.live("is closed with its scope, though a file is hashed that takes an hour", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const size = 2 ** 40
+    yield* Effect.gen(function* () {
+      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      const { headers } = yield* createUpload(assembly, { "upload-length": String(size) })
+      const [blob = ""] = yield* fs.readDirectory(`${data}/files`)
+      // Zeros that take no room, and the last byte.
+      yield* fs.truncate(`${data}/files/${blob}`, size - 1)
+      yield* Effect.forkDetach(patch(headers["location"] ?? "", size - 1, new Uint8Array(1)))
+      const id = Assembly.AssemblyId.make(assembly.assembly_id)
+      yield* Effect.repeat(Assemblies.get(id), { until: ({ bytes_received }) => bytes_received === size })
+    }).pipe(Effect.provide(layer({ data })))
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
 it.live("draws the same ids from the same seed, and none twice for the same data", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

@@ -207,6 +207,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A generated request", (it
         (answer, { path }) => {
           const status = path[0] === "tus-resumable" ? 412 : path[0] === "content-type" ? 415 : 400
           assert.strictEqual(answer.status, status)
+          assert.notInclude(answer.text, "[object")
           assert.match(answer.text, status === 412 ? /^ERR_UNSUPPORTED_VERSION: .+\n$/ : /^ERR_INVALID_[A-Z_]+: .+\n$/)
         }
       )
