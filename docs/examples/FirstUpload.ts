@@ -1,7 +1,7 @@
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { Authenticator, Credentials } from "@assembly-effect/auth"
+import { UndiciClient } from "@assembly-effect/node"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Layer } from "effect"
@@ -18,7 +18,7 @@ const program = Effect.gen(function* () {
 const live = AssemblyClient.layerConfig.pipe(
   Layer.provide(Authenticator.layerSigned()),
   Layer.provide(Credentials.layerConfig),
-  Layer.provideMerge(NodeHttpClient.layerUndici),
+  Layer.provideMerge(UndiciClient.layer),
   Layer.provideMerge(NodeServices.layer)
 )
 

@@ -2,10 +2,12 @@
  * One work in a process of its own, whose memory nothing else has touched. It reports the peak of its resident memory,
  * and what it was before, in MiB.
  */
+import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { readdirSync } from "node:fs"
@@ -60,7 +62,11 @@ const works: Readonly<
   })
 }
 
-const client = process.env["BENCH_CLIENT"] === "fetch" ? NodeHttpClient.layerFetch : NodeHttpClient.layerUndici
+const clients: Readonly<Record<string, Layer.Layer<HttpClient.HttpClient>>> = {
+  fetch: NodeHttpClient.layerFetch,
+  foreign: Layer.provide(Uploads.layerForeign, UndiciClient.layer)
+}
+const client = clients[process.env["BENCH_CLIENT"] ?? ""] ?? UndiciClient.layer
 
 const program = Effect.gen(function* () {
   yield* warm

@@ -1,11 +1,12 @@
 /** What the rows of uploads share: our side, tus-js-client, and raw node:http. */
+import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import Undici from "@effect/platform-node/Undici"
 import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as fs from "node:fs"
 import { mkdtemp, open, rm } from "node:fs/promises"
@@ -73,7 +74,23 @@ export const oursOf = (origin: string, source: UploadSource.UploadSource, option
     Effect.mapError(toBenchError)
   )
 
-export const undici = Layer.merge(NodeHttpClient.layerUndici, NodeFileSystem.layer)
+/** A client that is known to let go of the pieces that it sends. */
+export const undici = Layer.merge(UndiciClient.layer, NodeFileSystem.layer)
+
+/** The client of a user who has put something around it: nobody knows what it does with a body. */
+export const layerForeign = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(
+    HttpClient.HttpClient,
+    HttpClient.mapRequest((given) => given)
+  )
+)
+
+/** The same work with a client that is not known. */
+export const withForeign = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, layerForeign)
+
+/** How a figure with that client is told. */
+export const foreign = (peer: string) => `${peer}; a client that is not known`
 
 export const withUndici = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, undici)
 

@@ -15,6 +15,7 @@ export const row: Harness.Row = {
     const samples = yield* Harness.alternate(
       {
         large: Effect.map(memory("file", [origin, large]), ({ peak }) => peak),
+        foreign: Effect.map(memory("file", [origin, large], { BENCH_CLIENT: "foreign" }), ({ peak }) => peak),
         small: Effect.map(memory("file", [origin, small]), ({ peak }) => peak)
       },
       { rounds, warmups: 0 }
@@ -25,6 +26,13 @@ export const row: Harness.Row = {
         target: Harness.atMost(1.1),
         unit: "MiB",
         ours: samples.large,
+        theirs: samples.small
+      }),
+      Harness.ratio({
+        peer: Uploads.foreign("a file of 1 GiB"),
+        target: Harness.unbound,
+        unit: "MiB",
+        ours: samples.foreign,
         theirs: samples.small
       })
     ]

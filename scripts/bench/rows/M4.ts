@@ -12,10 +12,15 @@ export const row: Harness.Row = {
     const origin = yield* Uploads.sink()
     const path = yield* Uploads.file(5 * Uploads.mebi)
     const ours: Array<number> = []
+    const foreign: Array<number> = []
     for (let round = 0; round < rounds; round++) {
-      const { peak } = yield* memory("many", [origin, path, 1000])
-      ours.push(peak)
+      ours.push((yield* memory("many", [origin, path, 1000])).peak)
+      foreign.push((yield* memory("many", [origin, path, 1000], { BENCH_CLIENT: "foreign" })).peak)
     }
-    return [Harness.absolute({ peer: "nothing", target: Harness.atMost(512, "MiB"), unit: "MiB", ours })]
+    const target = Harness.atMost(512, "MiB")
+    return [
+      Harness.absolute({ peer: "nothing", target, unit: "MiB", ours }),
+      Harness.absolute({ peer: Uploads.foreign("nothing"), target, unit: "MiB", ours: foreign })
+    ]
   })
 }

@@ -14,6 +14,7 @@ export const row: Harness.Row = {
     const samples = yield* Harness.alternate(
       {
         ours: speed(Uploads.ours(origin, path)),
+        foreign: speed(Uploads.withForeign(Uploads.ours(origin, path))),
         tus: speed(Uploads.theirs(origin, path, size))
       },
       { rounds: 5 }
@@ -21,9 +22,16 @@ export const row: Harness.Row = {
     return [
       Harness.ratio({
         peer: "tus-js-client",
-        target: Harness.atLeast(1.25),
+        target: Harness.atLeast(2.5),
         unit: "MB/s",
         ours: samples.ours,
+        theirs: samples.tus
+      }),
+      Harness.ratio({
+        peer: Uploads.foreign("tus-js-client"),
+        target: Harness.atLeast(1.1),
+        unit: "MB/s",
+        ours: samples.foreign,
         theirs: samples.tus
       })
     ]

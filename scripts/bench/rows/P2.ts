@@ -14,6 +14,7 @@ export const row: Harness.Row = {
     const samples = yield* Harness.alternate(
       {
         ours: speed(Uploads.ours(origin, path)),
+        foreign: speed(Uploads.withForeign(Uploads.ours(origin, path))),
         raw256: speed(Uploads.raw(origin, path, size, Uploads.mebi / 4)),
         raw1024: speed(Uploads.raw(origin, path, size, Uploads.mebi))
       },
@@ -23,9 +24,16 @@ export const row: Harness.Row = {
     return [
       Harness.ratio({
         peer: "raw node:http, the better of 256 KiB and 1 MiB",
-        target: Harness.atLeast(0.95),
+        target: Harness.atLeast(1.2),
         unit: "MB/s",
         ours: samples.ours,
+        theirs: better
+      }),
+      Harness.ratio({
+        peer: Uploads.foreign("raw node:http"),
+        target: Harness.unbound,
+        unit: "MB/s",
+        ours: samples.foreign,
         theirs: better
       })
     ]

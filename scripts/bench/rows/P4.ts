@@ -15,6 +15,7 @@ export const row: Harness.Row = {
     const samples = yield* Harness.alternate(
       {
         ours: cost(Uploads.ours(origin, path)),
+        foreign: cost(Uploads.withForeign(Uploads.ours(origin, path))),
         tus: cost(Uploads.theirs(origin, path, size))
       },
       { rounds: 5 }
@@ -25,6 +26,13 @@ export const row: Harness.Row = {
         target: Harness.atMost(1),
         unit: "s/GB",
         ours: samples.ours,
+        theirs: samples.tus
+      }),
+      Harness.ratio({
+        peer: Uploads.foreign("tus-js-client"),
+        target: Harness.unbound,
+        unit: "s/GB",
+        ours: samples.foreign,
         theirs: samples.tus
       })
     ]

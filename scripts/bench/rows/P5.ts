@@ -14,6 +14,7 @@ export const row: Harness.Row = {
     const samples = yield* Harness.alternate(
       {
         ours: speed(Uploads.ours(origin, path, { parallel: 4 })),
+        foreign: speed(Uploads.withForeign(Uploads.ours(origin, path, { parallel: 4 }))),
         single: speed(Uploads.ours(origin, path)),
         tus: speed(Uploads.theirs(origin, path, size, { parallelUploads: 4 }))
       },
@@ -25,6 +26,13 @@ export const row: Harness.Row = {
         target: Harness.atLeast(1),
         unit: "MB/s",
         ours: samples.ours,
+        theirs: samples.tus
+      }),
+      Harness.ratio({
+        peer: Uploads.foreign("tus-js-client"),
+        target: Harness.unbound,
+        unit: "MB/s",
+        ours: samples.foreign,
         theirs: samples.tus
       }),
       Harness.ratio({

@@ -104,7 +104,7 @@ export interface SendGuard {
 }
 
 /** Thrown to stop a send; it never leaves `Transport.send`. */
-export class Stop extends Error {
+class Stop extends Error {
   override readonly name = "Stop"
 }
 

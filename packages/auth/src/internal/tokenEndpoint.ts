@@ -154,9 +154,9 @@ const exchange = (grant: Grant, environment: Environment): Effect.Effect<Answer,
     Effect.mapError(unavailable),
     Effect.flatMap(read(grant)),
     Effect.scoped,
-    (exchange) =>
+    (answered) =>
       Transport.withLimit(
-        exchange,
+        answered,
         Effect.andThen(
           Effect.sleep(environment.requestTimeout),
           Effect.fail(

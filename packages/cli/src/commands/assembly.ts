@@ -1,7 +1,7 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as Command from "effect/cli/Command"
 import * as Layer from "effect/Layer"
 import { emulator } from "./emulator.ts"
@@ -15,10 +15,10 @@ import { upload } from "./upload.ts"
 const service = AssemblyClient.layerConfig.pipe(
   Layer.provide(Authenticator.layerSigned()),
   Layer.provide(Credentials.layerConfig),
-  Layer.provideMerge(NodeHttpClient.layerUndici)
+  Layer.provideMerge(UndiciClient.layer)
 )
 
-const access = Layer.merge(Credentials.layerConfig, NodeHttpClient.layerUndici)
+const access = Layer.merge(Credentials.layerConfig, UndiciClient.layer)
 
 /** The command line: `assembly <command>`. */
 export const assembly = Command.make("assembly").pipe(
