@@ -20,7 +20,7 @@ export interface Circumstances {
 }
 
 /** Nothing more than the error itself is known. */
-export const unknown: Circumstances = { sends: 0, isSeen: false, knowsHost: true }
+const unknown: Circumstances = { sends: 0, isSeen: false, knowsHost: true }
 
 /**
  * A kind of failure: its words, whether it came before the first byte of a request could leave, and whether it would
