@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as HttpClientError from "effect/http/HttpClientError"
+import type { HttpClientError } from "effect/http/HttpClientError"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Layer from "effect/Layer"
@@ -236,12 +236,10 @@ describe.each(clients)("with %s", (_, layer) => {
       server.script(Server.text(503, "busy"), Server.text(200, "done"))
       const request = post(server.baseUrl, inMemory)
       const inventing: Wrap = (client) =>
-        HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
-          (given) =>
-            Effect.catchCause(retrying(client).postprocess(given), () =>
-              Effect.succeed(HttpClientResponse.fromWeb(request, new Response("invented")))
-            ),
-          client.preprocess
+        HttpClient.transformResponse(
+          retrying(client),
+          (sent): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError> =>
+            Effect.catchCause(sent, () => Effect.succeed(HttpClientResponse.fromWeb(request, new Response("invented"))))
         )
       assert.deepStrictEqual(facts(yield* Effect.flip(send(request, inventing))), repeated)
       assert.strictEqual(server.received.length, 1)

@@ -18,8 +18,8 @@ import type { Lost } from "./internal/Lost.ts"
 import * as SendGuard from "./internal/SendGuard.ts"
 
 export { Lost } from "./internal/Lost.ts"
-export { afterStatus, readError, readText, UnreadableBody, withLimit } from "./internal/readBody.ts"
-export type { ErrorText } from "./internal/readBody.ts"
+export { afterStatus, readError, readText, UnreadableBody, withLimit } from "./internal/ReadBody.ts"
+export type { ErrorText } from "./internal/ReadBody.ts"
 
 /**
  * What an error of an HTTP client says about a request, such as one in the middle of an answer. The error itself holds

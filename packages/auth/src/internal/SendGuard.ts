@@ -90,7 +90,7 @@ const isRead = (method: string): boolean => method === "GET" || method === "HEAD
 
 /**
  * - `request`: what is to be given to the client. A streamed body in it can be read once.
- * - `onSend`: called with each request that leaves. Throws {@link Stop} when it must not.
+ * - `onSend`: called with each request that leaves. Throws when it must not: a predicate has no other way to stop it.
  * - `onAnswer`: checks who answered.
  * - `refusal`: why a send was stopped. It holds whatever the client made of it.
  * - `sends`: how many were let through.
