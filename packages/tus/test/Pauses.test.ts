@@ -26,7 +26,7 @@ const options = {
 const soon = (isThere: () => boolean) =>
   TestClock.withLive(
     Effect.suspend(() => (isThere() ? Effect.void : Effect.fail("not yet"))).pipe(
-      Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
+      Effect.retry(Schedule.spaced("5 millis"))
     )
   )
 

@@ -37,7 +37,7 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
   ],
   [
     new TusError.ConcatenationUnknown({ problem: "create: the connection failed" }),
-    "the answer to the final concatenation was lost (create: the connection failed); the file may exist"
+    "whether the parts are one file now is not known (create: the connection failed); the file may exist"
   ],
   [
     new TusError.UploadUntrusted({ problem: "16607 for 4194304" }),

@@ -71,16 +71,6 @@ export const collecting = ofStreams((body, request) =>
   )
 )
 
-/** Leaves the bodies of these requests out, as a server does that takes none with them. */
-export const withoutBodyOf = (method: "POST" | "PATCH") =>
-  HttpClient.mapRequest((request: Request) =>
-    request.method === method
-      ? HttpClientRequest.make(method)(request.url, {
-          headers: Headers.removeMany(request.headers, ["content-length", "content-type"])
-        })
-      : request
-  )
-
 /** Repeats what failed by itself. */
 export const repeating = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.retryTransient(client, { times: 3 })
