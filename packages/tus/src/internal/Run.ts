@@ -37,6 +37,8 @@ export interface Job<E = never> {
 /** What a step shares with the next one besides the state. */
 interface Shared extends Omit<Job, "untrusted"> {
   readonly pool: FilePieces.Pool
+  /** Hears that the upload is left while the server counts other bytes than were sent. */
+  readonly left: Effect.Effect<void>
 }
 
 /** A step that failed: where the upload stands since, and whether the next may heal it. */
@@ -169,6 +171,14 @@ const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, erro
     )
   })
 
+/** Who leaves now does not hear what the server would have answered, and the next run must not guess it. */
+const guarded = <A, E, R>(
+  job: Shared,
+  state: Transfer.Sending | Transfer.Asking,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  state._tag === "Asking" && state.only !== undefined ? Effect.onInterrupt(effect, () => job.left) : effect
+
 /** Asks the server after a pause, unless the budget is used up. */
 const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Transfer, Policy.RequestError> =>
   Effect.gen(function* () {
@@ -179,7 +189,7 @@ const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Tr
       Transfer.abandoned(state, tooLong)
     )
     job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
-    yield* Effect.sleep(delay)
+    yield* guarded(job, state, Effect.sleep(delay))
     return next.value
   })
 
@@ -196,7 +206,9 @@ const heal = (
 
 /** One step nearer to the end, or the healing of a failure. */
 const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
-  (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
+  (state._tag === "Sending" ? send(job, state) : guarded(job, state, ask(job, state))).pipe(
+    Effect.catch((failed) => heal(job, failed))
+  )
 
 /** All steps. Answers the length of the finished upload. */
 export const toEnd = <E>(
@@ -204,7 +216,8 @@ export const toEnd = <E>(
   begun: Transfer.Transfer
 ): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const shared: Shared = { ...job, pool: new FilePieces.Pool() }
+    const left = Effect.ignore(job.untrusted("it was left before the server told where it stands"))
+    const shared: Shared = { ...job, pool: new FilePieces.Pool(), left }
     let state = begun
     while (state._tag !== "Done") state = yield* step(shared, state)
     return state.length

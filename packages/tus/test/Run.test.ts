@@ -1,0 +1,85 @@
+/**
+ * What a recorder hears of an upload that is not to be gone on with.
+ */
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Recorder from "../src/internal/Recorder.ts"
+import * as Session from "../src/internal/Session.ts"
+import * as Single from "../src/internal/Single.ts"
+import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import type { Fault } from "./utils/Fault.ts"
+import * as Scene from "./utils/Scene.ts"
+
+const bytes = Scene.content(600_000)
+
+const wrong = (method: "PATCH" | "HEAD"): Fault => ({ _tag: "WrongOffset", method, offset: "17" })
+
+/** An upload that meets these faults, and what its recorder hears. */
+const recorded = Effect.fnUntraced(function* (
+  faults: ReadonlyArray<Fault>,
+  onEvent: (event: UploadEvent) => void,
+  retryDelay: "1 millis" | "1 hour"
+) {
+  const { target } = yield* Scene.make(faults)
+  const heard: Array<string> = []
+  const session = yield* Session.make(target, { ...Scene.options, retryDelay }, onEvent, {
+    ...Recorder.none,
+    untrusted: (problem) => Effect.sync(() => void heard.push(problem))
+  })
+  return { heard, run: Single.start(session, UploadSource.fromBytes(bytes)) }
+})
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("a recorder", (it) => {
+  it.effect("hears that an upload is untrusted before the error is told", () =>
+    Effect.gen(function* () {
+      const { heard, run } = yield* recorded([wrong("PATCH"), wrong("HEAD")], () => undefined, "1 millis")
+      const before = yield* run.pipe(
+        Effect.catchTag("UploadUntrusted", ({ problem }) => Effect.succeed({ problem, heard: [...heard] }))
+      )
+      assert.deepStrictEqual(before, {
+        problem: "it stands at 17, after bytes up to 600000 were sent",
+        heard: ["it stands at 17, after bytes up to 600000 were sent"]
+      })
+    })
+  )
+
+  it.effect("hears that an upload was left before the server could tell", () =>
+    Effect.gen(function* () {
+      const waiting = yield* Deferred.make<void>()
+      const { heard, run } = yield* recorded(
+        [wrong("PATCH")],
+        ({ _tag }) => {
+          if (_tag === "Retrying") Deferred.doneUnsafe(waiting, Effect.void)
+        },
+        "1 hour"
+      )
+      const fiber = yield* Effect.forkChild(run)
+      yield* Deferred.await(waiting)
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(heard, ["it was left before the server told where it stands"])
+    })
+  )
+
+  it.effect("hears nothing of an upload that was left in the middle", () =>
+    Effect.gen(function* () {
+      const waiting = yield* Deferred.make<void>()
+      const { heard, run } = yield* recorded(
+        [{ _tag: "Cut", method: "PATCH", bytes: 1000 }],
+        ({ _tag }) => {
+          if (_tag === "Retrying") Deferred.doneUnsafe(waiting, Effect.void)
+        },
+        "1 hour"
+      )
+      const fiber = yield* Effect.forkChild(run)
+      yield* Deferred.await(waiting)
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(heard, [])
+    })
+  )
+})
