@@ -90,8 +90,11 @@ interface Plan {
   readonly faults: ReadonlyArray<Fault>
 }
 
-/** A creation must not run out of time because the machine is busy: no schedule would know of it. */
-const timeouts = (time: "3 seconds" | "5 seconds") => ({ stallTimeout: time, finishTimeout: time })
+/**
+ * A creation must not run out of time because the machine is busy: no schedule would know of it. Parts that were put
+ * together are asked for until `finishTimeout`, so that it bears a question that stalls.
+ */
+const timeouts = (stallTimeout: "3 seconds" | "5 seconds") => ({ stallTimeout, finishTimeout: "15 seconds" }) as const
 
 const drawMemory = Effect.gen(function* () {
   const bytes = Scene.content(yield* Random.nextIntBetween(0, 400_000))
@@ -171,7 +174,7 @@ layer(Layer.merge(Servers.Both.layer, NodeFileSystem.layer), { excludeTestServic
           (seed) =>
             oneUpload.pipe(
               Random.withSeed(seed),
-              Effect.timeout("60 seconds"),
+              Effect.timeout("2 minutes"),
               Effect.catchCause((cause) => Effect.die(new Error(`seed ${seed}`, { cause })))
             ),
           { concurrency: 6 }
