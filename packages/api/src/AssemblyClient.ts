@@ -5,6 +5,7 @@ import * as Admission from "@assembly-effect/auth/Admission"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Settings from "@assembly-effect/auth/Settings"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -34,6 +35,8 @@ import * as Transport from "./Transport.ts"
 export class AssemblyClient extends Context.Service<
   AssemblyClient,
   {
+    /** The origins that URLs of uploads, Statuses and updates may have. */
+    readonly origins: ServiceOrigins.ServiceOrigins
     readonly run: <Op extends Operation.Any>(
       operation: Op,
       input: Operation.Input<Op>
@@ -51,6 +54,9 @@ export class AssemblyClient extends Context.Service<
 
 /**
  * - `baseUrl`: https, or http on loopback; credentials go nowhere else.
+ * - `origins`: further origins that belong to the service, such as `https://upload.example.com`, or patterns such as
+ *   `https://upload-*.example.com`. URLs of uploads, Statuses and updates that an answer names are used only where their
+ *   origin is that of the base URL, for the public service that of one of its cells, or one of these.
  * - `requestTimeout`: for one request with its whole answer, 1 minute by default. The wait for a permit of a rate limiter
  *   (`Guard`) is not part of it.
  * - `deadline`: for all attempts of one operation with the pauses between them, 5 minutes by default.
@@ -62,6 +68,7 @@ export class AssemblyClient extends Context.Service<
  */
 export interface Options {
   readonly baseUrl: string | URL
+  readonly origins?: ReadonlyArray<string> | undefined
   readonly requestTimeout?: Duration.Input | undefined
   readonly deadline?: Duration.Input | undefined
   readonly maxClockSkew?: Duration.Input | undefined
@@ -94,6 +101,19 @@ const checkLimits = (options: Options): Effect.Effect<void, ApiError.InvalidRequ
     : Effect.fail(new ApiError.InvalidRequest({ operation: "AssemblyClient.layer", issues }))
 }
 
+const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =>
+  Effect.mapError(
+    Effect.fromResult(ServiceOrigins.make(baseUrl, additional)),
+    (problems) =>
+      new ApiError.InvalidRequest({
+        operation: "AssemblyClient.layer",
+        issues: problems.map(({ index, rule }) => ({
+          path: index === undefined ? ["baseUrl"] : ["origins", index],
+          message: rule
+        }))
+      })
+  )
+
 /**
  * A client from the HttpClient and the Authenticator of the context, and its `RetryPolicy`. Fails with `InvalidRequest`
  * when the base URL is not one to send credentials to, or an option is no limit.
@@ -101,6 +121,7 @@ const checkLimits = (options: Options): Effect.Effect<void, ApiError.InvalidRequ
 export const make = Effect.fnUntraced(function* (options: Options) {
   yield* checkLimits(options)
   const baseUrl = yield* checkBaseUrl(options.baseUrl)
+  const origins = yield* checkOrigins(baseUrl, options.origins)
   const environment: Attempt.Environment = {
     baseUrl,
     authenticator: yield* Authenticator.Authenticator,
@@ -145,6 +166,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   }
 
   return AssemblyClient.of({
+    origins,
     run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
       // The codecs of `operation` decode `Success` and raise `Failure`; TypeScript cannot follow them through the table.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off

@@ -60,6 +60,31 @@ describe("the base URL", () => {
   }
 })
 
+describe("the origins of the service", () => {
+  it.effect("are checked when the Layer is built, and every wrong one is told", () =>
+    Effect.gen(function* () {
+      const origins = ["https://up-*.example.com", "*", "https://up.example.com/path", "http://up.example.com"]
+      const error = yield* Layer.build(AssemblyClient.layer({ baseUrl: "https://api2.example.com", origins })).pipe(
+        Effect.scoped,
+        Effect.provide([authenticated, FetchHttpClient.layer]),
+        Effect.flip
+      )
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path),
+        [
+          ["origins", 1],
+          ["origins", 2],
+          ["origins", 3]
+        ]
+      )
+      assert.strictEqual(
+        error.issues[2]?.message,
+        "Expected https (http on loopback only where the base URL is on loopback)"
+      )
+    })
+  )
+})
+
 describe("input", () => {
   it.effect("that breaks rules is InvalidRequest with every one of them, and is not sent", () =>
     Effect.gen(function* () {

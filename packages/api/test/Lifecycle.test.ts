@@ -1,3 +1,4 @@
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -225,6 +226,7 @@ describe("create", () => {
       const client = Layer.succeed(
         AssemblyClient,
         AssemblyClient.of({
+          origins: Result.getOrThrow(ServiceOrigins.make("https://api2.example.com")),
           run: ({ name }) => {
             asked.push(name)
             return Effect.fail(new ApiError.TransportFailure({ operation: name, problem: "refused", sent: "no" }))
@@ -260,19 +262,29 @@ describe("cancel", () => {
   const canceled = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED" })
   const at = (address: string | null) => Service.json(200, { ...status, assembly_ssl_url: address })
 
+  const own = `https://api2.example.com/assemblies/${assemblyId}`
+  const node = `https://node-3.example.com/assemblies/${assemblyId}`
+
   const addresses: ReadonlyArray<readonly [string | null, string]> = [
-    [`https://node-3.example.com/assemblies/${assemblyId}`, `https://node-3.example.com/assemblies/${assemblyId}`],
-    [null, `https://api2.example.com/assemblies/${assemblyId}`],
-    [`http://node-3.example.com/assemblies/${assemblyId}`, `https://api2.example.com/assemblies/${assemblyId}`],
-    [`https://user@node-3.example.com/assemblies/${assemblyId}`, `https://api2.example.com/assemblies/${assemblyId}`],
-    ["https://node-3.example.com/assemblies/other", `https://api2.example.com/assemblies/${assemblyId}`]
+    [node, node],
+    [`https://NODE-3.example.com:443/assemblies/${assemblyId}`, node],
+    [null, own],
+    [`http://node-3.example.com/assemblies/${assemblyId}`, own],
+    [`https://user@node-3.example.com/assemblies/${assemblyId}`, own],
+    ["https://node-3.example.com/assemblies/other", own],
+    [`https://node-3.example.com/x/../assemblies/${assemblyId}`, own],
+    [`https://node-3.example.com/assemblies/%2e%2e/assemblies/${assemblyId}`, own],
+    [`https://node-3.example.com.evil.example/assemblies/${assemblyId}`, own],
+    [`https://evil.example/assemblies/${assemblyId}`, own],
+    [`http://127.0.0.1:9200/assemblies/${assemblyId}`, own]
   ]
   for (const [address, expected] of addresses) {
     it.effect(`goes to ${new URL(expected).host} when the Status names ${address}`, () =>
       Effect.gen(function* () {
-        const { requests, result } = yield* outcome(cancel, at(address), canceled)
-        assert.strictEqual(result._tag, "Success")
-        assert.strictEqual(requests[1]?.href, expected)
+        const service = Service.make(at(address), canceled)
+        const client = Service.client(service, { origins: ["https://node-*.example.com"] })
+        yield* Effect.provide(cancel, client)
+        assert.strictEqual(service.requests[1]?.href, expected)
       })
     )
   }

@@ -77,9 +77,9 @@ const parseEntry = (text: string, allowsLoopback: boolean): Result.Result<string
   return Result.succeed(origin)
 }
 
-/** A broken rule: which of the entries, and what is wrong with it. */
+/** A broken rule: which of the additional entries, or the base URL without an index, and what is wrong with it. */
 export interface InvalidOrigin {
-  readonly index: number
+  readonly index?: number
   readonly rule: string
 }
 
@@ -116,7 +116,7 @@ export const make = (
   additional: ReadonlyArray<string> = []
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
   const own = originOf(baseUrl)
-  if (own === undefined) return Result.fail([{ index: -1, rule: "Expected an absolute https URL" }])
+  if (own === undefined) return Result.fail([{ rule: "Expected an absolute https URL whose host is written plainly" }])
   return fromEntries(own, isPublic(own) ? [publicService.origin, publicService.cells, ...additional] : additional)
 }
 
@@ -134,6 +134,12 @@ const matches = (entry: string, origin: string): boolean => {
 }
 
 const isPublic = (origin: string): boolean => origin === publicService.origin || matches(publicService.cells, origin)
+
+/** The path of the Status of one Assembly, as a service that sits below a path of its host writes it too. */
+const statusPath = /^https?:\/\/[^/]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-9]{32})$/i
+
+/** The id of the Assembly whose Status is at a URL that is written plainly: no query, no encoded and no dot segment. */
+export const assemblyIdAt = (url: string): string | undefined => statusPath.exec(url)?.[1]
 
 /**
  * Whether the origin of a URL belongs to the deployment. Default ports and case do not matter; a host that is not

@@ -8,7 +8,7 @@ const origins = (baseUrl: string, additional?: ReadonlyArray<string>) =>
 const rules = (baseUrl: string, additional: ReadonlyArray<string>) =>
   Result.match(ServiceOrigins.make(baseUrl, additional), {
     onSuccess: () => [],
-    onFailure: (problems) => problems.map(({ index, rule }) => `${index}: ${rule}`)
+    onFailure: (problems) => problems.map(({ index, rule }) => `${index ?? "baseUrl"}: ${rule}`)
   })
 
 describe("ServiceOrigins", () => {

@@ -35,7 +35,6 @@ export interface File<R = never> {
  * - `params`: what creates the Assembly; the number of files is added.
  * - `concurrency`: how many files are uploaded at once, 4 by default, or `"unbounded"`.
  * - `upload`: how each of them is, see `Upload.Options`.
- * - `origins`: further origins that upload URLs may have, by decision of the deployment.
  * - `onFailure`: what happens to the Assembly when a file fails for good. `cancel`, the default, also stops the other
  *   files; `keep` lets them finish, and leaves the Assembly waiting. Where the server may hold wrong bytes as a whole
  *   file (`UploadUntrusted`) the Assembly is canceled under `keep` too, and at once, and so it is after a defect.
@@ -47,7 +46,6 @@ export interface Options<R = never> {
   readonly files: ReadonlyArray<File<R>>
   readonly concurrency?: number | "unbounded" | undefined
   readonly upload?: Omit<Upload.Options, "metadata"> | undefined
-  readonly origins?: ReadonlyArray<string> | undefined
   readonly onFailure?: "cancel" | "keep" | undefined
   readonly cancelOnInterrupt?: boolean | undefined
   readonly wait?: false | Assemblies.AwaitOptions | undefined
@@ -199,7 +197,7 @@ const fill = <R>(
   Effect.gen(function* () {
     const target = yield* Effect.tapError(
       // Another id than the one that was asked for would take the files elsewhere.
-      UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }, options),
+      UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
       () => cancel(assemblyId)
     )
     const results = yield* uploadAll(options, target, sources, emit)

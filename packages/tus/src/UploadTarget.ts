@@ -1,7 +1,9 @@
 /**
  * Where bytes may go: the only way to a URL that an upload is sent to (spec.md, "Create a tus upload").
  */
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
@@ -26,7 +28,7 @@ export interface UploadTarget {
   readonly [TypeId]: typeof TypeId
   readonly tusUrl: UploadUrl
   readonly assemblySslUrl: Redacted.Redacted
-  readonly origins: ReadonlySet<string>
+  readonly origins: ServiceOrigins.ServiceOrigins
 }
 
 const TypeId = "~@assembly-effect/tus/UploadTarget"
@@ -66,90 +68,101 @@ const checked = (text: string): UploadUrl => {
 
 const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
 
+const refused = (field: InvalidTarget["field"], rule: string) => new InvalidTarget({ field, rule })
+
+/** Why a URL is refused whose origin does not belong to the service; the host is what a person looks for. */
+const foreign = (url: string): string =>
+  URL.canParse(url)
+    ? `the host ${new URL(url).host} is none of the service's: if it is, add its origin to the option origins`
+    : "not an absolute URL"
+
 /**
- * A target from its parts. `origins` are further origins that upload URLs may have, such as
- * `https://upload-2.example.com`; the deployment decides about them, never an answer of the service.
+ * A target from its parts, for a program that has no `AssemblyClient`, such as a page.
+ *
+ * - `baseUrl`: the address of the service. Without it the service is where `tusUrl` is.
+ * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`. The
+ *   deployment decides about them, never an answer of the service.
  */
 export const make = (options: {
   readonly tusUrl: string
   readonly assemblySslUrl: string
+  readonly baseUrl?: string | undefined
   readonly origins?: ReadonlyArray<string> | undefined
 }): Effect.Effect<UploadTarget, InvalidTarget> =>
   Effect.gen(function* () {
     const check = (field: InvalidTarget["field"], url: string) =>
-      Effect.mapError(Effect.fromResult(secureUrl(url)), (rule) => new InvalidTarget({ field, rule }))
+      Effect.mapError(Effect.fromResult(secureUrl(url)), (rule) => refused(field, rule))
 
     const tusUrl = yield* check("tus_url", options.tusUrl)
-    yield* check("assembly_ssl_url", options.assemblySslUrl)
-    const origins = new Set([new URL(tusUrl).origin])
-    for (const origin of options.origins ?? []) {
-      origins.add(new URL(yield* check("origins", origin)).origin)
-    }
+    const assemblySslUrl = yield* check("assembly_ssl_url", options.assemblySslUrl)
+    const origins = yield* Effect.mapError(
+      Effect.fromResult(ServiceOrigins.make(options.baseUrl ?? tusUrl, options.origins)),
+      ([problem]) => refused(problem?.index === undefined ? "tus_url" : "origins", problem?.rule ?? "")
+    )
+    if (!ServiceOrigins.includes(origins, tusUrl)) return yield* refused("tus_url", foreign(tusUrl))
     return {
       [TypeId]: TypeId,
       tusUrl: checked(tusUrl),
-      assemblySslUrl: Redacted.make(options.assemblySslUrl, { label: "assembly_ssl_url" }),
+      assemblySslUrl: Redacted.make(assemblySslUrl, { label: "assembly_ssl_url" }),
       origins
     }
   })
 
 /**
- * The target that the answer to an Assembly creation names. An Assembly without `tus_url` takes no uploads; another
- * host is never tried instead.
+ * The target that the answer to an Assembly creation names, of an origin that belongs to the service of the
+ * `AssemblyClient`. An Assembly without `tus_url` takes no uploads; another host is never tried instead.
  */
-export const fromAssembly = (
-  status: Assembly.Status,
-  options?: { readonly origins?: ReadonlyArray<string> | undefined }
-): Effect.Effect<UploadTarget, InvalidTarget> =>
+export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarget, InvalidTarget, AssemblyClient> =>
   Effect.gen(function* () {
+    const { origins } = yield* AssemblyClient
     const { assembly_ssl_url: assemblySslUrl, tus_url: tusUrl } = status
-    if (typeof tusUrl !== "string") {
-      return yield* new InvalidTarget({ field: "tus_url", rule: "missing from the Assembly status" })
-    }
+    if (typeof tusUrl !== "string") return yield* refused("tus_url", "missing from the Assembly status")
     if (typeof assemblySslUrl !== "string") {
-      return yield* new InvalidTarget({ field: "assembly_ssl_url", rule: "missing from the Assembly status" })
+      return yield* refused("assembly_ssl_url", "missing from the Assembly status")
     }
     // It authorizes the uploads: they would go into that Assembly.
-    if (!assemblySslUrl.endsWith(`/assemblies/${status.assembly_id}`)) {
-      return yield* new InvalidTarget({ field: "assembly_ssl_url", rule: "names another Assembly than assembly_id" })
+    if (ServiceOrigins.assemblyIdAt(assemblySslUrl) !== status.assembly_id) {
+      return yield* refused("assembly_ssl_url", "names another Assembly than assembly_id")
     }
-    return yield* make({ tusUrl, assemblySslUrl, ...options })
+    if (!ServiceOrigins.includes(origins, assemblySslUrl)) {
+      return yield* refused("assembly_ssl_url", foreign(assemblySslUrl))
+    }
+    const [baseUrl, ...additional] = origins.entries
+    return yield* make({ tusUrl, assemblySslUrl, baseUrl, origins: additional })
   })
 
 /** What precedes the path of an absolute URL; the text is checked as it is, before a URL parser could repair it. */
 const originPart = /^https?:\/\/[^/]*/i
 
-const defaultPort = { "https:": ":443", "http:": ":80" } as Readonly<Record<string, string>>
-
 /**
- * The origin of a URL if it is written as it is meant. An encoded host, an IPv4 address in hexadecimal digits, a host
- * in another script: a parser would turn them into something else than what was read.
- */
-const plainOrigin = (url: string): Result.Result<string, string> => {
-  const { origin, protocol } = new URL(url)
-  const written = (originPart.exec(url)?.[0] ?? "").toLowerCase()
-  return written === origin || written === origin + (defaultPort[protocol] ?? "")
-    ? Result.succeed(origin)
-    : Result.fail("a host that is not written plainly")
-}
-
-/**
- * Checks the `location` of a creation: an absolute URL of an allowed origin, or a path, that ends in
+ * Checks the `location` of a creation: an absolute URL of an origin that belongs to the service, or a path, that ends in
  * `/resumable/files/<id>[/…]`. Relative ones resolve against `tus_url`.
  */
 export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
   Result.gen(function* () {
-    const path = location.replace(originPart, "")
+    const own = new URL(Redacted.value(target.tusUrl))
+    const whole = location.startsWith("//") ? own.protocol + location : location
+    const path = whole.replace(originPart, "")
     yield* Result.mapError(decodePath(path), () => "not a path /resumable/files/<id>[/…]")
-    const origin = path === location ? new URL(Redacted.value(target.tusUrl)).origin : location.slice(0, -path.length)
-    const url = yield* secureUrl(origin + path)
-    if (!target.origins.has(yield* plainOrigin(url))) return yield* Result.fail("another origin than tus_url")
+    const url = yield* secureUrl(path === whole ? own.origin + path : whole)
+    if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("a host that is not written plainly")
+    if (!ServiceOrigins.includes(target.origins, url))
+      return yield* Result.fail("an origin that is none of the service's")
     return checked(url)
   }).pipe(Result.mapError((rule) => new UnsafeLocation({ rule })))
 
 const isUploadTarget = (u: unknown): u is UploadTarget => typeof u === "object" && u !== null && TypeId in u
 
 const invalid = (expected: string, actual: unknown) => Effect.fail(new SchemaIssue.InvalidValue({ expected }, actual))
+
+const fromRest = ({
+  origins: [baseUrl, ...origins],
+  ...urls
+}: {
+  readonly tusUrl: string
+  readonly assemblySslUrl: string
+  readonly origins: ReadonlyArray<string>
+}) => make({ ...urls, baseUrl, origins })
 
 /**
  * A target at rest, as plain JSON. It holds capabilities: store it as a secret. Decoding runs every check of
@@ -162,12 +175,12 @@ export const AtRest = Schema.Struct({
 }).pipe(
   Schema.decodeTo(Schema.declare<UploadTarget>(isUploadTarget, { expected: "an UploadTarget" }), {
     decode: SchemaGetter.transformEffect((parts) =>
-      Effect.catchTag(make(parts), "InvalidTarget", (error) => invalid(error.message, parts))
+      Effect.catchTag(fromRest(parts), "InvalidTarget", (error) => invalid(error.message, parts))
     ),
     encode: SchemaGetter.transform((target) => ({
       tusUrl: Redacted.value(target.tusUrl) as string,
       assemblySslUrl: Redacted.value(target.assemblySslUrl),
-      origins: [...target.origins]
+      origins: target.origins.entries
     }))
   })
 )

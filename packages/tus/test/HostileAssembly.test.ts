@@ -169,8 +169,6 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
       ["concurrency", { concurrency: -1 }],
       ["concurrency", { concurrency: NaN }],
       ["concurrency", { concurrency: 1.5 }],
-      ["origins.0", { origins: ["http://example.com"] }],
-      ["origins.0", { origins: ["no origin"] }],
       ["upload.chunkSize", { upload: { chunkSize: 0 } }],
       ["upload.parallel", { upload: { parallel: 0 } }],
       ["upload.maxRetries", { upload: { maxRetries: NaN } }],

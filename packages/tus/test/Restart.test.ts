@@ -96,7 +96,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
           const port = Number(new URL(first.ready.baseUrl).port)
           const api = yield* Layer.build(client(first.ready))
           const created = yield* Effect.provideContext(Assemblies.create({ numExpectedUploadFiles: 1 }), api)
-          const target = yield* UploadTarget.fromAssembly(created)
+          const target = yield* Effect.provideContext(UploadTarget.fromAssembly(created), api)
 
           const restarted = yield* Deferred.make<void>()
           let seen = 0

@@ -1,11 +1,13 @@
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { inspect } from "node:util"
+import * as Scene from "./utils/Scene.ts"
 
 const parts = {
   tusUrl: "https://tus.example.com/resumable/files/",
@@ -55,7 +57,6 @@ const attacks: Readonly<Record<string, string>> = {
   "a null character": "/resumable/files/1\u0000",
   "a control character": "/resumable/files/\u00851",
   "a protocol-relative URL": "//evil.example.com/resumable/files/1",
-  "a protocol-relative URL of the same host": "//tus.example.com/resumable/files/1",
   "three slashes": "https:///tus.example.com/resumable/files/1",
   nothing: "",
   "the folder alone": "/resumable/files/",
@@ -88,6 +89,7 @@ describe("UploadTarget.resolve", () => {
     ["/resumable/files/1", "https://tus.example.com/resumable/files/1"],
     ["/resumable/files/a/b/c+d~e_f-g.h", "https://tus.example.com/resumable/files/a/b/c+d~e_f-g.h"],
     ["https://tus.example.com/resumable/files/1", "https://tus.example.com/resumable/files/1"],
+    ["//tus.example.com/resumable/files/1", "https://tus.example.com/resumable/files/1"],
     ["https://TUS.example.com:443/resumable/files/1", "https://TUS.example.com:443/resumable/files/1"]
   ] as const) {
     it.effect(`accepts ${location}`, () =>
@@ -148,10 +150,78 @@ describe("UploadTarget.make", () => {
     Effect.gen(function* () {
       const assembly_id = AssemblyId.make("0".repeat(32))
       const status = { assembly_id, assembly_ssl_url: parts.assemblySslUrl }
-      assert.deepInclude(yield* Effect.flip(UploadTarget.fromAssembly(status)), { field: "tus_url" })
-      assert.deepInclude(yield* Effect.flip(UploadTarget.fromAssembly({ assembly_id, tus_url: parts.tusUrl })), {
-        field: "assembly_ssl_url"
-      })
+      const fails = (known: Assembly.Status) => Effect.flip(Scene.fromStatus(known, "https://api2.example.com"))
+      assert.deepInclude(yield* fails(status), { field: "tus_url" })
+      assert.deepInclude(yield* fails({ assembly_id, tus_url: parts.tusUrl }), { field: "assembly_ssl_url" })
+    })
+  )
+})
+
+describe("UploadTarget.fromAssembly", () => {
+  const assembly_id = AssemblyId.make("0123456789abcdef".repeat(2))
+  const publicUrl = "https://api2.transloadit.com"
+  const named = (tusHost: string, apiHost: string): Assembly.Status => ({
+    assembly_id,
+    tus_url: `https://${tusHost}/resumable/files/`,
+    assembly_ssl_url: `https://${apiHost}/assemblies/${assembly_id}`
+  })
+  const messageOf = (status: Assembly.Status, baseUrl: string, origins?: ReadonlyArray<string>) =>
+    Scene.fromStatus(status, baseUrl, origins).pipe(
+      Effect.match({ onFailure: ({ message }) => message, onSuccess: () => "accepted" })
+    )
+
+  it.effect("takes the cells of the public service, and follows it from one to another", () =>
+    Effect.gen(function* () {
+      const target = yield* Scene.fromStatus(named("api2-a.transloadit.com", "api2-b.transloadit.com"), publicUrl)
+      for (const host of ["api2-c.transloadit.com", "api2.transloadit.com"]) {
+        assert.isTrue(Result.isSuccess(UploadTarget.resolve(target, `https://${host}/resumable/files/1`)), host)
+      }
+      for (const host of ["api2-a.transloadit.com.evil.example", "api2-a.x.transloadit.com", "127.0.0.1"]) {
+        assert.isTrue(Result.isFailure(UploadTarget.resolve(target, `https://${host}/resumable/files/1`)), host)
+      }
+    })
+  )
+
+  it.effect("refuses a host that is none of the service's, and names it with the option", () =>
+    Effect.gen(function* () {
+      const rule = (host: string) =>
+        `the host ${host} is none of the service's: if it is, add its origin to the option origins`
+      const own = "api.example.com"
+      const baseUrl = `https://${own}`
+      assert.strictEqual(yield* messageOf(named(own, own), baseUrl), "accepted")
+      assert.strictEqual(yield* messageOf(named("up.example.com", own), baseUrl), `tus_url: ${rule("up.example.com")}`)
+      assert.strictEqual(
+        yield* messageOf(named(own, "evil.example"), baseUrl),
+        `assembly_ssl_url: ${rule("evil.example")}`
+      )
+      assert.strictEqual(
+        yield* messageOf({ ...named(own, own), tus_url: "http://127.0.0.1:9200/_bulk" }, baseUrl),
+        `tus_url: ${rule("127.0.0.1:9200")}`
+      )
+      const origins = ["https://up-*.example.com"]
+      assert.strictEqual(yield* messageOf(named("up-1.example.com", own), baseUrl, origins), "accepted")
+    })
+  )
+
+  it.effect("refuses the Status of another Assembly, and paths that are not written plainly", () =>
+    Effect.gen(function* () {
+      const base = "https://api.example.com"
+      const id: string = assembly_id
+      for (const path of [
+        `/assemblies/${"1".repeat(32)}`,
+        `/assemblies/x/../${id}`,
+        `/assemblies/%2e%2e/assemblies/${id}`,
+        `/assemblies/${id}?x`,
+        `/assemblies//${id}`,
+        `/index/doc/${id}`
+      ]) {
+        const status = { ...named("api.example.com", "api.example.com"), assembly_ssl_url: base + path }
+        assert.strictEqual(
+          yield* messageOf(status, base),
+          "assembly_ssl_url: names another Assembly than assembly_id",
+          path
+        )
+      }
     })
   )
 })

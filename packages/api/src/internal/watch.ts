@@ -20,6 +20,7 @@ export interface Access<E, R> {
   readonly assemblyId: Assembly.AssemblyId
   readonly read: Effect.Effect<Assembly.Status, E, R>
   readonly open: AssemblyClient["Service"]["open"]
+  readonly origins: AssemblyClient["Service"]["origins"]
 }
 
 /** While updates come; a lost one is found out by then. */
@@ -118,7 +119,7 @@ const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Complet
 
 /** The Status of an Assembly each time it has changed, the last time when it tells a definite end. */
 export const watch = <E, R>(
-  { assemblyId, open, read }: Access<E, R>,
+  { assemblyId, open, origins, read }: Access<E, R>,
   pace: Completion.Pace
 ): Stream.Stream<Assembly.Status, E | ApiError.UnexpectedResponse, R> =>
   Stream.unwrap(
@@ -128,7 +129,7 @@ export const watch = <E, R>(
         connected: yield* Ref.make(false)
       }
       const first = yield* read
-      const url = ServiceUrl.make(first.update_stream_url)
+      const url = ServiceUrl.make(first.update_stream_url, origins)
       if (open !== undefined && Option.isSome(url) && !Assembly.isOver(first)) {
         yield* Effect.forkScoped(keepListening(Updates.read(open, url.value), assemblyId, signals))
       }

@@ -1,9 +1,11 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import type * as Operation from "@assembly-effect/api/Operation"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Screen from "./screen.ts"
 
@@ -14,6 +16,7 @@ const platform = Screen.make({ columns: 0, animated: false }).layer.pipe(Layer.p
 export const make = (answer: unknown) => {
   const asked: Array<{ readonly name: string; readonly path: unknown; readonly params: unknown }> = []
   const client = Layer.succeed(AssemblyClient.AssemblyClient, {
+    origins: Result.getOrThrow(ServiceOrigins.make("https://api2.example.com")),
     run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
       Effect.gen(function* () {
         const params = yield* Schema.encodeEffect(operation.params)(input.params)

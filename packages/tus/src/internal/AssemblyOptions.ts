@@ -21,12 +21,11 @@ const fileIssues = ({ fieldname = "file", filename, metadata }: File<unknown>, i
 
 /** Refuses options that break a rule, all of them at once. */
 export const check = (options: JobOptions<unknown>): Effect.Effect<void, ApiError.InvalidRequest> => {
-  const { concurrency, files, origins, upload, wait } = options
+  const { concurrency, files, upload, wait } = options
   return Options.refuse("AssemblyUpload", [
     ...(files.length === 0 ? [{ path: ["files"], message: "Expected at least one file" }] : []),
     ...files.flatMap(fileIssues),
     ...(concurrency === "unbounded" ? [] : Options.whole("concurrency", concurrency, 1)),
-    ...Options.origins("origins", origins),
     ...under(["upload"], Options.issues(upload ?? {})),
     ...(wait === undefined || wait === false
       ? []

@@ -11,7 +11,6 @@ import * as SchemaParser from "effect/SchemaParser"
 import type { UploadSource } from "../UploadSource.ts"
 import * as Checksum from "./Checksum.ts"
 import * as Receipts from "./Receipts.ts"
-import { secureUrl } from "./secureUrl.ts"
 import type { Options as SessionOptions } from "./Session.ts"
 
 type Issues = ReadonlyArray<ApiError.Issue>
@@ -51,15 +50,6 @@ export const duration = (
     ? []
     : [issue(path, `Expected a finite duration ${mustLast ? "above" : "of at least"} zero, got ${show(input)}`)]
 }
-
-/** Further origins that upload URLs may have. */
-export const origins = (path: string, list: ReadonlyArray<string> | undefined): Issues =>
-  (list ?? []).flatMap((origin, index) =>
-    Result.match(secureUrl(origin), {
-      onFailure: (rule) => [{ path: [path, index], message: rule }],
-      onSuccess: () => []
-    })
-  )
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 

@@ -1,5 +1,9 @@
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Fault } from "./Fault.ts"
 import * as TusServer from "./TusServer.ts"
@@ -38,3 +42,15 @@ export const make = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault> = 
 /** The SHA-256 of what the server holds. */
 export const stored = (server: TusServer.TusServer, index = 0): Effect.Effect<string> =>
   Effect.promise(() => server.sha256(server.created.at(index)?.id ?? ""))
+
+/** The target that a Status names, for a client of the service at this address. */
+export const fromStatus = (status: Assembly.Status, baseUrl: string, origins?: ReadonlyArray<string>) =>
+  UploadTarget.fromAssembly(status).pipe(
+    Effect.provideService(
+      AssemblyClient.AssemblyClient,
+      AssemblyClient.AssemblyClient.of({
+        origins: Result.getOrThrow(ServiceOrigins.make(baseUrl, origins)),
+        run: () => Effect.die(new Error("no operation is asked for"))
+      })
+    )
+  )

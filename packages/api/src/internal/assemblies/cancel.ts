@@ -1,4 +1,5 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -30,9 +31,10 @@ export const Cancel = Operation.make({
 })
 
 /** The address that a Status names for its own Assembly. */
-const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId) =>
-  Option.filter(ServiceUrl.make(status.assembly_ssl_url), (url) =>
-    new URL(Redacted.value(url)).pathname.endsWith(`/assemblies/${assemblyId}`)
+const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId, { origins }: AssemblyClient["Service"]) =>
+  Option.filter(
+    ServiceUrl.make(status.assembly_ssl_url, origins),
+    (url) => ServiceOrigins.assemblyIdAt(Redacted.value(url)) === assemblyId
   )
 
 /** Whether a failure leaves open how the Assembly stands: a lost answer, or an address that does not know it any more. */
@@ -42,7 +44,7 @@ const isOpen = (error: Operation.Failure<typeof Cancel>): boolean =>
 /** One DELETE; where its failure leaves open what happened, a reading of the Status comes with it. */
 const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId: Assembly.AssemblyId) {
   const client = yield* AssemblyClient
-  const at = Option.getOrUndefined(addressOf(status, assemblyId))
+  const at = Option.getOrUndefined(addressOf(status, assemblyId, client))
   return yield* client.run(Cancel, { path: { assemblyId }, params: {}, fields: {}, at }).pipe(
     Effect.map((answer) => ({ answer, lost: undefined })),
     Effect.catchIf(isOpen, (lost) =>
@@ -53,7 +55,8 @@ const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId
 
 /**
  * Cancels an Assembly and answers its Status then, which is not "canceled" when it was over before. The request goes to
- * the `assembly_ssl_url` of the Status, which is read first, and to the base URL where that is missing or unsafe.
+ * the `assembly_ssl_url` of the Status, which is read first, and to the base URL where that is missing, or of an origin
+ * that does not belong to the service.
  *
  * It is not repeated blindly. When its answer is lost, or is 404 or 410, the Status is read: that of an Assembly that is
  * over is the answer. One that still goes on was not reached, and is asked once more; the error stands when that does not

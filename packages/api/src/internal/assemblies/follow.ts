@@ -89,7 +89,7 @@ export const watch = (assemblyId: Assembly.AssemblyId, options: FollowOptions = 
   Stream.unwrap(
     Effect.gen(function* () {
       yield* check("Assemblies.watch", options)
-      const { open } = yield* AssemblyClient
-      return Watch.watch({ assemblyId, open, read: readingOf(assemblyId, options) }, paceOf(options))
+      const { open, origins } = yield* AssemblyClient
+      return Watch.watch({ assemblyId, open, origins, read: readingOf(assemblyId, options) }, paceOf(options))
     })
   )
