@@ -105,7 +105,8 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
           const upload = Upload.upload(target, toSend, {
             ...Scene.options,
             ...options,
-            // A process takes a while to start, on a busy machine more so.
+            // A process takes a while to start, and to answer, on a busy machine more so.
+            stallTimeout: "5 seconds",
             retryDelay: "50 millis",
             maxRetries: 40
           })
@@ -125,7 +126,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
           assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", started_tus_uploads: 1, finished_tus_uploads: 1 })
           assert.deepInclude(status.uploads?.[0], { size: bytes.length, sha256: TusServer.sha256(bytes) })
         }),
-      { timeout: 60_000 }
+      { timeout: 120_000 }
     )
   }
 })
