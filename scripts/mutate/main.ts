@@ -73,7 +73,8 @@ const copyRepository = (to: string) => {
 
 /** What vitest says of the first test that failed. */
 const firstFailure = (output: string): string =>
-  /^ *FAIL +(?:\|?@assembly-effect\/\S+ +)?(.+)$/m.exec(stripVTControlCharacters(output))?.[1]?.trim() ?? "the run did not end well"
+  /^ *FAIL +(?:\|?@assembly-effect\/\S+ +)?(.+)$/m.exec(stripVTControlCharacters(output))?.[1]?.trim() ??
+  "the run did not end well"
 
 /** The first test that fails in a folder, or undefined. It ends the run. */
 const failure = (folder: string, project: string, filters: ReadonlyArray<string>): Promise<string | undefined> =>

@@ -92,7 +92,9 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
       const own: unknown = JSON.parse(id ?? "")
       // `sleep` takes the place of the shell, and never asks for the end of a child.
       const parent = yield* Effect.acquireRelease(
-        Effect.sync(() => spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] })),
+        Effect.sync(() =>
+          spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] })
+        ),
         (child) => Effect.sync(() => void child.kill("SIGKILL"))
       )
       const pid = yield* Effect.promise(

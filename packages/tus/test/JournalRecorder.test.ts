@@ -25,7 +25,14 @@ const recorded = Effect.fnUntraced(function* (check: UploadJournal.Lease["check"
     earlier: undefined
   })
   const url = yield* Effect.fromResult(UploadTarget.resolve(target, "/resumable/files/1"))
-  return { recorder, url, tag: Effect.map(journal.get(key), Option.map(({ _tag }) => _tag)) }
+  return {
+    recorder,
+    url,
+    tag: Effect.map(
+      journal.get(key),
+      Option.map(({ _tag }) => _tag)
+    )
+  }
 })
 
 describe("a recorder of a journal", () => {
