@@ -73,7 +73,7 @@ export const emulator = [
   ),
   ...changes(
     "packages/emulator/src/internal/TokenRoute.ts",
-    ["/Tokens.test"],
+    ["/Tokens.test", "Workspaces"],
     [
       {
         name: "a token has scopes that its Auth Key has not",

@@ -87,7 +87,7 @@ export const tus = [
   ),
   ...changes(
     "packages/tus/src/internal/JournalRecorder.ts",
-    ["Journaled", "Run", "Untrusted"],
+    ["JournalRecorder"],
     [
       {
         name: "the entry of a lost lease is overwritten",
