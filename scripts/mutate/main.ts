@@ -4,10 +4,13 @@
 //   pnpm mutate lease parallel    those whose name or file contains one of the words
 //   pnpm mutate --list            only checks that each change still fits the code
 //   pnpm mutate --quick           asks only the tests that a change names, not the whole package after them
+//   pnpm mutate --jobs=4          so many changes at a time; without it, as many as there are processors
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
+import { stripTypeScriptTypes } from "node:module"
 import * as os from "node:os"
 import * as path from "node:path"
+import { stripVTControlCharacters } from "node:util"
 import { mutants } from "./mutants.ts"
 import type { Mutant } from "./Mutant.ts"
 
@@ -15,21 +18,43 @@ const root = path.join(import.meta.dirname, "..", "..")
 const args = process.argv.slice(2)
 const words = args.filter((word) => !word.startsWith("--"))
 const isQuick = args.includes("--quick")
+const jobs = Number(args.find((arg) => arg.startsWith("--jobs="))?.slice("--jobs=".length) ?? os.availableParallelism())
 
 /** No run of a package's tests takes this long; a change that makes them hang is noticed. Milliseconds. */
 const timeLimit = 8 * 60_000
 
 const occurrences = (text: string, part: string) => text.split(part).length - 1
 
-/** Why a change cannot be made, or undefined. */
-const misfit = ({ file, find, replace }: Mutant): string | undefined => {
-  if (!fs.existsSync(path.join(root, file))) return "its file does not exist"
-  const count = occurrences(fs.readFileSync(path.join(root, file), "utf8"), find)
-  if (count !== 1) return `its text occurs ${count} times`
-  return find === replace ? "it changes nothing" : undefined
+const packageOf = ({ file, project }: Mutant) => project ?? file.split("/")[1] ?? ""
+
+const testFiles = (name: string) =>
+  fs
+    .readdirSync(path.join(root, "packages", name, "test"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".test.ts"))
+    .map((file) => `packages/${name}/test/${file.replaceAll(path.sep, "/")}`)
+
+const isTypeScript = (text: string): boolean => {
+  try {
+    stripTypeScriptTypes(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
-const packageOf = ({ file }: Mutant) => file.split("/")[1] ?? ""
+/** Why a change cannot be made, or undefined. What does not parse, or runs no test, would count as noticed. */
+const misfit = (mutant: Mutant): string | undefined => {
+  const { file, find, replace, tests } = mutant
+  if (!fs.existsSync(path.join(root, file))) return "its file does not exist"
+  const text = fs.readFileSync(path.join(root, file), "utf8")
+  const count = occurrences(text, find)
+  if (count !== 1) return `its text occurs ${count} times`
+  if (find === replace) return "it changes nothing"
+  if (!isTypeScript(text.replace(find, () => replace))) return "what it makes is no TypeScript"
+  const files = testFiles(packageOf(mutant))
+  const idle = tests.find((filter) => !files.some((name) => name.includes(filter)))
+  return idle === undefined ? undefined : `no test file is called ${idle}`
+}
 
 /** A copy of the repository whose packages see each other, and the installed packages of the original. */
 const copyRepository = (to: string) => {
@@ -46,8 +71,13 @@ const copyRepository = (to: string) => {
   fs.symlinkSync(path.join(root, "node_modules"), path.join(to, "node_modules"))
 }
 
-/** Whether the tests pass in a folder. One that fails ends the run. */
-const passes = (folder: string, project: string, filters: ReadonlyArray<string>): Promise<boolean> =>
+/** What vitest says of the first test that failed. */
+const firstFailure = (output: string): string =>
+  /^ *FAIL +(?:\|?@assembly-effect\/\S+ +)?(.+)$/m.exec(stripVTControlCharacters(output))?.[1]?.trim() ??
+  "the run did not end well"
+
+/** The first test that fails in a folder, or undefined. It ends the run. */
+const failure = (folder: string, project: string, filters: ReadonlyArray<string>): Promise<string | undefined> =>
   new Promise((resolve) => {
     const child = spawn(
       process.execPath,
@@ -64,13 +94,17 @@ const passes = (folder: string, project: string, filters: ReadonlyArray<string>)
         "dot",
         ...filters
       ],
-      { cwd: folder, stdio: "ignore", detached: true }
+      { cwd: folder, stdio: ["ignore", "pipe", "pipe"], detached: true }
     )
+    let output = ""
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => (output += text))
+    }
     const timer = setTimeout(() => kill(child.pid), timeLimit)
-    child.on("exit", (code) => {
+    child.on("close", (code) => {
       clearTimeout(timer)
       running.delete(child.pid)
-      resolve(code === 0)
+      resolve(code === 0 ? undefined : firstFailure(output))
     })
     if (child.pid !== undefined) running.add(child.pid)
   })
@@ -87,9 +121,8 @@ const kill = (pid: number | undefined) => {
   }
 }
 
-type Verdict = "noticed" | "survived"
-
-const judge = async (folder: string, mutant: Mutant): Promise<Verdict> => {
+/** The test that notices a change, or undefined. */
+const noticedBy = async (folder: string, mutant: Mutant): Promise<string | undefined> => {
   const file = path.join(folder, mutant.file)
   const original = fs.readFileSync(file, "utf8")
   fs.writeFileSync(
@@ -97,9 +130,9 @@ const judge = async (folder: string, mutant: Mutant): Promise<Verdict> => {
     original.replace(mutant.find, () => mutant.replace)
   )
   try {
-    if (mutant.tests.length > 0 && !(await passes(folder, packageOf(mutant), mutant.tests))) return "noticed"
-    if (isQuick && mutant.tests.length > 0) return "survived"
-    return (await passes(folder, packageOf(mutant), [])) ? "survived" : "noticed"
+    const named = mutant.tests.length === 0 ? undefined : await failure(folder, packageOf(mutant), mutant.tests)
+    if (named !== undefined || (isQuick && mutant.tests.length > 0)) return named
+    return await failure(folder, packageOf(mutant), [])
   } finally {
     fs.writeFileSync(file, original)
   }
@@ -134,21 +167,20 @@ const main = async () => {
 
   const queue = [...chosen]
   const survivors: Array<string> = []
-  const workers = Array.from(
-    { length: Math.max(1, Math.min(os.availableParallelism(), queue.length)) },
-    async (_, index) => {
-      const folder = path.join(base, String(index))
-      fs.mkdirSync(folder)
-      copyRepository(folder)
-      for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-        const started = performance.now()
-        const verdict = await judge(folder, mutant)
-        const line = `${mutant.file.replace("packages/", "")}: ${mutant.name}`
-        if (verdict === "survived") survivors.push(line)
-        console.log(`${verdict.padEnd(8)}  ${((performance.now() - started) / 1000).toFixed(0).padStart(3)} s  ${line}`)
-      }
+  const workers = Array.from({ length: Math.max(1, Math.min(jobs, queue.length)) }, async (_, index) => {
+    const folder = path.join(base, String(index))
+    fs.mkdirSync(folder)
+    copyRepository(folder)
+    for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+      const started = performance.now()
+      const by = await noticedBy(folder, mutant)
+      const line = `${mutant.file.replace("packages/", "")}: ${mutant.name}`
+      if (by === undefined) survivors.push(line)
+      const time = `${((performance.now() - started) / 1000).toFixed(0).padStart(3)} s`
+      console.log(`${by === undefined ? "survived" : "noticed "}  ${time}  ${line}`)
+      if (by !== undefined) console.log(`                 ${by}`)
     }
-  )
+  })
   try {
     await Promise.all(workers)
   } finally {

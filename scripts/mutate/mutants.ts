@@ -1,12 +1,10 @@
 /** The changes that `pnpm mutate` makes, by package. */
 import type { Mutant } from "./Mutant.ts"
+import { api } from "./mutants/api.ts"
+import { auth } from "./mutants/auth.ts"
+import { emulator } from "./mutants/emulator.ts"
+import { node } from "./mutants/node.ts"
+import { schema } from "./mutants/schema.ts"
+import { tus } from "./mutants/tus.ts"
 
-export const mutants: ReadonlyArray<Mutant> = [
-  {
-    name: "any name is a signature algorithm",
-    file: "packages/auth/src/Signer.ts",
-    find: "name is Algorithm => Object.hasOwn(Hmac.algorithms, name)",
-    replace: "name is Algorithm => name in Hmac.algorithms",
-    tests: ["Signer", "Webhook"]
-  }
-]
+export const mutants: ReadonlyArray<Mutant> = [...schema, ...auth, ...api, ...tus, ...node, ...emulator]

@@ -44,7 +44,7 @@ const outcomeWith = <A, E extends AnyError>(
       for (let turn = 0; turn < 10; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
       yield* TestClock.adjust("1 second")
     }
-    return { result: yield* Fiber.join(fiber), requests: service.requests, seconds }
+    return { result: yield* Fiber.join(fiber), requests: service.requests, methods: service.methods, seconds }
   })
 
 const strangerId = "f".repeat(32)
@@ -198,6 +198,16 @@ describe("create", () => {
       })
     )
   }
+
+  it.effect("is not repeated by a policy that would: the Status is asked for", () =>
+    Effect.gen(function* () {
+      const policy = Layer.succeed(RetryPolicy.RetryPolicy, RetryPolicy.standard)
+      for (const line of Object.values(lost)) {
+        const { methods, result } = yield* outcomeWith(policy, create, line, busy)
+        assert.deepStrictEqual([result._tag, ...methods], ["Success", "POST", "GET"])
+      }
+    })
+  )
 
   it.effect("asks nothing more after an answer that tells", () =>
     Effect.gen(function* () {

@@ -156,6 +156,11 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
       for (const status of [301, 302, 303, 307, 308]) {
         const error = yield* failure(Server.text(status, "", { location: `${catcher.baseUrl}/catch` }))
         assert.deepInclude(error, { _tag: "UnexpectedResponse", status })
+        // Whatever it holds: what redirects is not the service that was asked.
+        const limited = yield* failure(
+          Server.json(status, { error: "RATE_LIMIT_REACHED" }, { location: `${catcher.baseUrl}/catch` })
+        )
+        assert.deepInclude(limited, { _tag: "UnexpectedResponse", status })
       }
       assert.strictEqual(catcher.received.length, 0)
     }).pipe(Effect.scoped)

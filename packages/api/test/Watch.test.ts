@@ -2,16 +2,18 @@ import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Undici from "@effect/platform-node/NodeHttpClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import { credentials } from "./utils/FakeService.ts"
+import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
 import * as Server from "./utils/ScriptedServer.ts"
 
-const authenticated = Authenticator.layerSigned().pipe(Layer.provide(credentials))
+const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
 
 /** A service whose Assembly has an update stream; polling is so slow that only the events can make a test end. */
 const service = (updates: (state: { current: string; connections: number }) => Server.Answer) =>
@@ -106,6 +108,32 @@ describe("watch with an update stream", () => {
       assert.deepStrictEqual(yield* watch(server), ["ASSEMBLY_UPLOADING", "ASSEMBLY_COMPLETED"])
       assert.strictEqual(state.connections, 2)
     }).pipe(Effect.scoped)
+  )
+
+  it.effect("connects again soon after a stream that told something, less and less often after one that did not", () =>
+    Effect.gen(function* () {
+      const connectionsInAMinute = Effect.fnUntraced(function* (text: string) {
+        let connections = 0
+        const fake = Service.make((request, url) => {
+          if (url.pathname === "/updates") {
+            connections++
+            return Service.text(200, text, eventStream)(request, url)
+          }
+          const updates = { update_stream_url: "https://api2.example.com/updates" }
+          return Service.json(200, { ...status, ok: "ASSEMBLY_EXECUTING", ...updates })(request, url)
+        })
+        const watching = Stream.runDrain(Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" }))
+        const fiber = yield* Effect.forkChild(Effect.provide(watching, Service.client(fake)))
+        for (let second = 0; second < 60; second++) {
+          for (let turn = 0; turn < 10; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+          yield* TestClock.adjust("1 second")
+        }
+        yield* Fiber.interrupt(fiber)
+        return connections
+      })
+      assert.isAbove(yield* connectionsInAMinute("data: x\n\n"), 15)
+      assert.isBelow(yield* connectionsInAMinute(": nothing\n\n"), 12)
+    })
   )
 
   it.live("leaves its connection when the reader leaves", () =>

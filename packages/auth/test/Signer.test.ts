@@ -39,6 +39,11 @@ describe("Signer", () => {
     }).pipe(Effect.provide(signer("s3cr3t", algorithm)))
   )
 
+  it("knows three algorithms, and no name of an object's own", () => {
+    const names = ["sha384", "toString", "sha256", "constructor", "__proto__", "hasOwnProperty", "SHA1", "", "sha1"]
+    assert.deepStrictEqual(names.filter(Signer.isAlgorithm), ["sha384", "sha256", "sha1"])
+  })
+
   it.effect("signs with sha384 when nobody says otherwise", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* sign(ascii), `sha384:${known.sha384}`)

@@ -201,6 +201,39 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
+  it.effect("begins before the request, however late its answer comes", () =>
+    Effect.gen(function* () {
+      const released = Promise.withResolvers<void>()
+      const server = yield* TokenServer.make((request, response, index) => {
+        void released.promise.then(() => token({ expires_in: 100 })(request, response, index))
+      }, token())
+      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
+      const first = yield* Effect.forkChild(get(request))
+      yield* Effect.promise(async () => {
+        while (server.received.length < 1) await new Promise((done) => setImmediate(done))
+      })
+      yield* TestClock.setTime(20_000)
+      released.resolve()
+      assert.strictEqual(yield* Fiber.join(first), "token-1")
+      yield* TestClock.setTime(89_999)
+      assert.strictEqual(yield* get(request), "token-1")
+      yield* TestClock.setTime(90_000)
+      assert.strictEqual(yield* get(request), "token-2")
+    }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
+  )
+
+  it.effect("ends in the middle of a pause between two tries to renew it", () =>
+    Effect.gen(function* () {
+      const server = yield* TokenServer.make(token({ expires_in: 100 }), answer(503, "busy"))
+      const request = { baseUrl: server.baseUrl, scope: "dam:write" }
+      yield* get(request)
+      yield* TestClock.setTime(98_000)
+      assert.strictEqual(yield* get(request), "token-1")
+      yield* TestClock.setTime(100_000)
+      assert.strictEqual((yield* Effect.flip(get(request)))._tag, "TokenUnavailable")
+    }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
+  )
+
   it.effect("ends while a renewal is under way that fails after it", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 100 }), TokenServer.silence)

@@ -38,6 +38,15 @@ const limited = Effect.fnUntraced(function* (nonce: number) {
 })
 
 layer(layerEmulator(), { excludeTestServices: true })("Parts", (it) => {
+  it.effect("do not count among the files that an Assembly waits for", () =>
+    Effect.gen(function* () {
+      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 2 })
+      const urls = yield* Effect.all([part(assembly, "one"), part(assembly, "two")])
+      assert.strictEqual((yield* final(assembly, urls)).status, 201)
+      assert.strictEqual((yield* statusOf(assembly)).ok, "ASSEMBLY_UPLOADING")
+    })
+  )
+
   it.effect("become one file in the order of the final creation, and are no files themselves", () =>
     Effect.gen(function* () {
       const assembly = yield* waiting

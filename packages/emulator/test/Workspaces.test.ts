@@ -165,6 +165,29 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
       yield* as(north)(Assemblies.create({}))
     })
   )
+
+  it.effect("a token has no scope that its key has not", () =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* Emulator.Emulator
+      const ask = (scope: Auth.Scope) =>
+        Effect.promise(async () => {
+          const basic = btoa(`${reader.key}:${Redacted.value(reader.secret)}`)
+          const body = new URLSearchParams({ grant_type: "client_credentials", aud: "api2", scope })
+          const answer = await fetch(`${baseUrl}/token`, {
+            method: "POST",
+            headers: { authorization: `Basic ${basic}` },
+            body
+          })
+          return [answer.status, await answer.text()] as const
+        })
+      for (const scope of ["assemblies:write", "assemblies:read assemblies:write", "read"]) {
+        const [status, text] = yield* ask(scope)
+        assert.strictEqual(status, 403)
+        assert.include(text, "TOKEN_INVALID_SCOPE")
+      }
+      assert.strictEqual((yield* ask("assemblies:read"))[0], 200)
+    })
+  )
 })
 
 live("a folder of data keeps them, and credentials come first", () =>

@@ -17,7 +17,8 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import { fork } from "node:child_process"
+import { fork, spawn } from "node:child_process"
+import { readFile } from "node:fs/promises"
 
 /** A process that holds the upload of a file; it said so, with its id. */
 const startHolder = (args: ReadonlyArray<string>) =>
@@ -82,6 +83,31 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
       for (const text of ["", "{}", "null", changed({ pid: 0 }), changed({ pid: -1 }), changed({ started: "" })]) {
         assert.isFalse(yield* isGone(text), text)
       }
+    }).pipe(Effect.provide(LeaseHolder.layer))
+  )
+
+  it.effect.skipIf(!isLinux)("a process that ended is gone, though its parent has not asked for its end", () =>
+    Effect.gen(function* () {
+      const { id, isGone } = yield* Tus.LeaseHolder
+      const own: unknown = JSON.parse(id ?? "")
+      // `sleep` takes the place of the shell, and never asks for the end of a child.
+      const parent = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] })
+        ),
+        (child) => Effect.sync(() => void child.kill("SIGKILL"))
+      )
+      const pid = yield* Effect.promise(
+        () => new Promise<number>((resolve) => parent.stdout.once("data", (text) => resolve(Number(text))))
+      )
+      const started = yield* Effect.promise(async () => {
+        for (;;) {
+          const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(" ")
+          if (fields[2] === "Z") return fields[21]
+          await new Promise((done) => setImmediate(done))
+        }
+      })
+      assert.isTrue(yield* isGone(JSON.stringify(Object.assign({}, own, { pid, started }))))
     }).pipe(Effect.provide(LeaseHolder.layer))
   )
 

@@ -155,13 +155,23 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
       Effect.gen(function* () {
         const server = yield* finalAnswers({ status })
         yield* Upload.run(server.target, source, options)
-        const silent = yield* finalAnswers({ status })
-        const { meet } = silent
-        silent.meet = (request, go) =>
-          request.method === "GET" ? { status: 200, body: '{"tus_uploads":[]}' } : meet(request, go)
-        const error = yield* Effect.flip(Upload.run(silent.target, source, options))
-        assert.strictEqual(error._tag, "ConcatenationUnknown")
-        assert.strictEqual(count(silent, "DELETE"), 0)
+        const unproven = [
+          () => '{"tus_uploads":[]}',
+          // Whole, and of another size than the parts.
+          (body: string) => body.replaceAll(/"(size|offset)":\d+/g, '"$1":5')
+        ]
+        for (const retell of unproven) {
+          const silent = yield* finalAnswers({ status })
+          const { meet } = silent
+          silent.meet = (request, go) => {
+            if (request.method !== "GET") return meet(request, go)
+            const answer = go()
+            return { ...answer, body: retell(answer.body ?? "") }
+          }
+          const error = yield* Effect.flip(Upload.run(silent.target, source, options))
+          assert.strictEqual(error._tag, "ConcatenationUnknown")
+          assert.strictEqual(count(silent, "DELETE"), 0)
+        }
       })
     )
   }

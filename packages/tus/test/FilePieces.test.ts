@@ -10,7 +10,9 @@ import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as FilePieces from "../src/internal/FilePieces.ts"
 import * as Clients from "./utils/Clients.ts"
+import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 
@@ -27,7 +29,12 @@ const source = Effect.gen(function* () {
 const options = { ...Scene.options, stallTimeout: "10 seconds", finishTimeout: "30 seconds" } as const
 
 /** Uploads the source with this client, and answers the memory of each piece that was given to it. */
-const memories = (client: HttpClient.HttpClient, settings: Partial<Upload.Options> = {}) =>
+const memories = (
+  client: HttpClient.HttpClient,
+  settings: Partial<Upload.Options> = {},
+  faults: ReadonlyArray<Fault> = [],
+  onRequest: (given: ReadonlyArray<ArrayBufferLike>) => void = () => undefined
+) =>
   Effect.gen(function* () {
     const file = yield* source
     // Pieces grow while they are taken fast, and only large ones are worth it: however busy the machine is.
@@ -36,7 +43,10 @@ const memories = (client: HttpClient.HttpClient, settings: Partial<Upload.Option
     const seen: UploadSource.Replayable = {
       ...file,
       bytes: (start, end) =>
-        file.bytes(start, end).pipe(
+        Stream.suspend(() => {
+          onRequest(given)
+          return file.bytes(start, end)
+        }).pipe(
           Stream.provideService(Clock.Clock, still),
           Stream.tap((piece) =>
             Effect.sync(() => {
@@ -45,7 +55,7 @@ const memories = (client: HttpClient.HttpClient, settings: Partial<Upload.Option
           )
         )
     }
-    const { server, target } = yield* Scene.make()
+    const { server, target } = yield* Scene.make(faults)
     yield* Effect.provideService(Upload.run(target, seen, { ...options, ...settings }), HttpClient.HttpClient, client)
     assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
     return given
@@ -78,6 +88,31 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
       assert.strictEqual(emptied(yield* memories(made)), 0)
     }).pipe(Effect.provide(Clients.registered))
   )
+
+  it.effect("are left to whoever may still hold them when their request failed", () =>
+    Effect.gen(function* () {
+      let requests = 0
+      let left: ReadonlyArray<ArrayBufferLike> = []
+      const lost: Fault = { _tag: "LostAnswer", method: "PATCH" }
+      yield* memories(yield* HttpClient.HttpClient, { chunkSize: 8 * mebi }, [lost], (given) => {
+        if (++requests === 2) left = given.filter(({ byteLength }) => byteLength > 0)
+      })
+      assert.isAbove(left.length, 4)
+      assert.strictEqual(emptied(left), 0)
+    }).pipe(Effect.provide(Clients.registered))
+  )
+
+  it("keep their bytes while they may be on their way: the last eight of a request", () => {
+    const memory = new FilePieces.Pool().lend()
+    const given: Array<ArrayBuffer> = []
+    for (let piece = 0; piece < 40; piece++) {
+      const buffer = memory.take(1024)
+      memory.give(buffer)
+      given.push(buffer)
+      assert.strictEqual(emptied(given.slice(-8)), 0)
+      assert.strictEqual(emptied(given), Math.max(0, given.length - 8))
+    }
+  })
 
   it.effect("outside of an upload a piece stays what it is", () =>
     Effect.gen(function* () {

@@ -95,8 +95,15 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload", (it) 
       // More than the buffers of the kernel hold.
       const bytes = content(16 * 1024 * 1024)
       const stall: Fault = { _tag: "Stall", method: "PATCH", bytes: 100_000 }
-      const { events } = yield* arrives(bytes, UploadSource.fromBlob(new Blob([bytes])), [stall])
-      assert.isBelow(events.indexOf("Retrying"), events.indexOf("Finishing"))
+      const { run, server } = yield* scene(UploadSource.fromBlob(new Blob([bytes])), [stall], {})
+      const events = yield* run
+      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+      assert.isBelow(tags(events).indexOf("Retrying"), tags(events).indexOf("Finishing"))
+      // Not finishTimeout: that is for what the server does with all the bytes.
+      assert.deepInclude(
+        events.find(({ _tag }) => _tag === "Retrying"),
+        { reason: "append: no sign of life for 400ms" }
+      )
     })
   )
 

@@ -50,6 +50,18 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       )
     )
 
+    it.effect("an entry of an upload that is not to be trusted never expires", () =>
+      run(
+        Effect.gen(function* () {
+          const journal = yield* UploadJournal.UploadJournal
+          yield* journal.put("k", { ...(yield* entry), _tag: "Untrusted", urls: [], problem: "17 bytes" })
+          yield* TestClock.adjust("3650 days")
+          assert.isTrue(Option.isSome(yield* journal.get("k")))
+          assert.strictEqual((yield* journal.list).length, 1)
+        })
+      )
+    )
+
     it.effect("an entry expires", () =>
       run(
         Effect.gen(function* () {

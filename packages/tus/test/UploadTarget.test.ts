@@ -224,6 +224,21 @@ describe("UploadTarget.fromAssembly", () => {
       }
     })
   )
+
+  it.effect("is refused where assembly_ssl_url authorizes uploads into another Assembly", () =>
+    Effect.gen(function* () {
+      const assembly_id = AssemblyId.make("0".repeat(32))
+      const at = (id: string) => ({
+        assembly_id,
+        tus_url: parts.tusUrl,
+        assembly_ssl_url: `https://api2.example.com/assemblies/${id}`
+      })
+      yield* UploadTarget.fromAssembly(at(assembly_id))
+      for (const id of ["f".repeat(32), `${assembly_id}0`, `f${assembly_id.slice(1)}`, ""]) {
+        assert.deepInclude(yield* Effect.flip(UploadTarget.fromAssembly(at(id))), { field: "assembly_ssl_url" })
+      }
+    })
+  )
 })
 
 describe("UploadTarget at rest", () => {

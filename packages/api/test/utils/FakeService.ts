@@ -38,14 +38,16 @@ export const silence: Line = () => Effect.never
 /** The client that answers line by line; the last line is repeated. */
 export const make = (...lines: ReadonlyArray<Line>) => {
   const requests: Array<URL> = []
+  const methods: Array<string> = []
   const http = HttpClient.make((request, url) => {
     const line = lines[Math.min(requests.length, lines.length - 1)]
     requests.push(url)
+    methods.push(request.method)
     return line === undefined
       ? Effect.die("no line in the script")
       : Effect.map(line(request, url), (response) => HttpClientResponse.fromWeb(request, response))
   })
-  return { requests, layer: Layer.succeed(HttpClient.HttpClient, http) }
+  return { requests, methods, layer: Layer.succeed(HttpClient.HttpClient, http) }
 }
 
 export const credentials = Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") })

@@ -1,0 +1,297 @@
+import { changes } from "../Mutant.ts"
+
+export const api = [
+  ...changes(
+    "packages/api/src/RetryPolicy.ts",
+    ["RetryPolicy", "TransportFailure"],
+    [
+      {
+        name: "never is repeated",
+        find: `if (retry === "never") return false`,
+        replace: `if (String(retry) === "nothing") return false`
+      },
+      {
+        name: "what cannot heal is repeated",
+        find: `if (error.permanent === true) return false`,
+        replace: `if (error.permanent === true) return true`
+      },
+      {
+        name: "a wait is kept however long it is",
+        find: `const tooLong = Option.isSome(wait) && wait.value > maxWait`,
+        replace: `const tooLong = Option.isSome(wait) && wait.value > maxWait * 1e9`
+      },
+      {
+        name: "the service's wait is ignored",
+        find: `Option.isSome(wait) ? wait.value + pause * chance :`,
+        replace: `Option.isSome(wait) ? pause * chance :`
+      },
+      {
+        name: "the pause is not doubled",
+        find: `Math.min(base * 2 ** Math.min(failure.failures - 1, 30), maxPause)`,
+        replace: `Math.min(base, maxPause)`
+      },
+      {
+        name: "one repetition too many",
+        find: `failure.failures > retries ||`,
+        replace: `failure.failures > retries + 1 ||`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/AssemblyClient.ts",
+    ["RetryPolicy", "/Guard.test"],
+    [
+      {
+        name: "the policy of a call is ignored",
+        find: `(yield* RetryPolicy.RetryPolicy) ?? builtIn.policy ?? RetryPolicy.standard`,
+        replace: `builtIn.policy ?? (yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/clockSkew.ts",
+    ["AssemblyClient"],
+    [
+      {
+        name: "a clock is corrected by any time",
+        find: `isExpired(error) && Math.abs(error.clockSkew) <= max ?`,
+        replace: `isExpired(error) ?`
+      },
+      {
+        name: "a correction is kept that the next answer contradicts",
+        find: `if (Math.abs(told.value - used) <= tolerance)`,
+        replace: `if (Math.abs(told.value - used) >= 0)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/attempt.ts",
+    ["/Guard.test"],
+    [
+      {
+        name: "the wait for a permit is part of the request",
+        find: `const waited = yield* admit(encoded, conditions)`,
+        replace: `const waited = yield* admit(encoded, conditions).pipe(
+      inTime(encoded.subject, conditions, conditions.requestTimeout)
+    )`
+      },
+      {
+        name: "a signature ages while its request waits for a permit",
+        find: `return Duration.isZero(waited) ? proof : yield* authenticate(encoded, conditions)`,
+        replace: `return Duration.toMillis(waited) >= 0 ? proof : yield* authenticate(encoded, conditions)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/Guard.ts",
+    ["/Guard.test"],
+    [
+      {
+        name: "two limiters share a counter",
+        find: `Layer.fresh(RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory)))`,
+        replace: `RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/lanes.ts",
+    ["/Guard.test"],
+    [
+      {
+        name: "a 429 pauses an origin however long it says",
+        find: `const retryAfter = Duration.min(wait, options.maxPause)`,
+        replace: `const retryAfter = wait`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/response.ts",
+    ["Lifecycle", "OperationsOverHttp", "BrokenErrors"],
+    [
+      {
+        name: "the Status of another Assembly is an answer",
+        find: `if (Assembly.isOfAnother(body, assemblyId)) {`,
+        replace: `if (Assembly.isOfAnother(body, assemblyId) && answered.operation.name === "") {`
+      },
+      {
+        name: "an error names the Assembly of a stranger",
+        find: `const assemblyId = subject.assemblyId ?? error.assembly_id`,
+        replace: `const assemblyId = error.assembly_id ?? subject.assemblyId`
+      },
+      {
+        name: "a rate limit is the answer of an Assembly that failed",
+        find: `return status !== 429 && status < 500 && !isAboutRequest(code) &&`,
+        replace: `return status < 500 &&`
+      },
+      {
+        name: "429 with a body that nobody can read is unexpected",
+        find: `answered.response.status === 429`,
+        replace: `answered.response.status === 430`
+      },
+      {
+        name: "the text of an error is not redacted",
+        find: `const safe = Option.map(body, (parsed) => Redact.redactJson(parsed, secrets))`,
+        replace: `const safe = body`,
+        tests: ["OperationsOverHttp", "Proofs", "BrokenErrors"]
+      },
+      {
+        name: "a redirect is an answer",
+        find: `if (AuthTransport.isRedirect(response.status)) {`,
+        replace: `if (response.status === 0) {`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/body.ts",
+    ["BrokenErrors"],
+    [
+      {
+        name: "a broken body hides the status of an error",
+        find: `AuthTransport.isSuccess(response.status)
+    ?`,
+        replace: `response.status > 0
+    ?`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/redact.ts",
+    ["BrokenErrors", "Proofs"],
+    [
+      {
+        name: "an excerpt is not redacted",
+        find: `const safe = withoutCut(redactForms(text, forms), forms)`,
+        replace: `const safe = forms.length === -1 ? withoutCut(redactForms(text, forms), forms) : text`
+      },
+      {
+        name: "the beginning of a secret stays at the end of an excerpt",
+        find: `const safe = withoutCut(redactForms(text, forms), forms)`,
+        replace: `const safe = redactForms(text, forms)`
+      },
+      {
+        name: "a secret stays in the form of JSON",
+        find: `JSON.stringify(secret).slice(1, -1),`,
+        replace: `secret,`
+      },
+      {
+        name: "a secret stays in the form of a URL",
+        find: `encodeURIComponent(secret)`,
+        replace: `secret`
+      },
+      {
+        name: "an empty secret is looked for",
+        find: `secrets.filter((secret) => secret !== "").flatMap(formsOf)`,
+        replace: `secrets.flatMap(formsOf)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/lost.ts",
+    ["Lifecycle", "/Guard.test"],
+    [
+      {
+        name: "what was not sent may have been done",
+        find: `return sent !== "no"`,
+        replace: `return sent !== "never"`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/assemblies/create.ts",
+    ["Lifecycle"],
+    [
+      {
+        name: "a lost creation is not looked for",
+        find: `(error) => Effect.mapError(get(assemblyId), () => error)`,
+        replace: `(error) => Effect.fail(error)`
+      },
+      {
+        name: "a taken id that the caller chose is taken for ours",
+        find: `Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)`,
+        replace: `Lost.isLost(error) || isOurId`
+      },
+      {
+        name: "a creation is repeated",
+        find: `retry: []`,
+        replace: `retry: "safe"`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/assemblies/cancel.ts",
+    ["Lifecycle"],
+    [
+      {
+        name: "a DELETE is repeated without asking",
+        find: `retry: []`,
+        replace: `retry: "safe"`
+      },
+      {
+        name: "404 to a DELETE stands, nobody asks",
+        find: `(error.status === 404 || error.status === 410)`,
+        replace: `error.status === 410`
+      },
+      {
+        name: "an Assembly that goes on is told as what was canceled",
+        find: `second.lost === undefined || Assembly.isOver(second.answer) ?`,
+        replace: `second.answer !== undefined ?`
+      },
+      {
+        name: "an Assembly that goes on is not asked once more",
+        find: `if (first.lost === undefined || Assembly.isOver(first.answer)) return first.answer`,
+        replace: `if (first.answer !== undefined) return first.answer`
+      },
+      {
+        name: "the address of another Assembly is asked to cancel",
+        find: `new URL(Redacted.value(url)).pathname.endsWith(\`/assemblies/\${assemblyId}\`)`,
+        replace: `Redacted.value(url) !== ""`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/completion.ts",
+    ["Lifecycle"],
+    [
+      {
+        name: "a follower waits however long a rate limit says",
+        find: `error instanceof ApiError.RateLimited && Duration.isLessThanOrEqualTo(error.retryAfter, maxWait)`,
+        replace: `error instanceof ApiError.RateLimited`
+      },
+      {
+        name: "an unknown state is a failure",
+        find: `case "Unknown":
+      return undefined`,
+        replace: `return undefined
+    case "Unknown":
+      return Effect.fail(new ApiError.AssemblyFailed(details))`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/watch.ts",
+    ["Watch"],
+    [
+      {
+        name: "the update stream of another Assembly is believed",
+        find: `strange ||= isOfAnother(event.data, assemblyId)`,
+        replace: `strange ||= isOfAnother(event.data, "") && assemblyId === ""`
+      },
+      {
+        name: "the pause between connections never begins anew",
+        find: `const connection = eventful ? 0 : fruitless`,
+        replace: `const connection = eventful ? fruitless : fruitless`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/lookback.ts",
+    ["AssemblyClient"],
+    [
+      {
+        name: "statistics look back too far",
+        find: `const limit = Duration.days(91)`,
+        replace: `const limit = Duration.days(92)`
+      }
+    ]
+  )
+]

@@ -1,0 +1,243 @@
+import { changes } from "../Mutant.ts"
+
+export const auth = [
+  ...changes(
+    "packages/auth/src/Signer.ts",
+    ["Signer", "Webhook"],
+    [
+      {
+        name: "any name is a signature algorithm",
+        find: "name is Algorithm => Object.hasOwn(Hmac.algorithms, name)",
+        replace: "name is Algorithm => name in Hmac.algorithms"
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/Authenticator.ts",
+    ["Authenticator"],
+    [
+      {
+        name: "another text is signed than is sent",
+        find: `signature: yield* signer.sign(text)`,
+        replace: `signature: yield* signer.sign(JSON.stringify(JSON.parse(text), Object.keys(params)))`
+      },
+      {
+        name: "the same text is signed twice",
+        find: `const nonce = yield* random.uuidV4()`,
+        replace: `const nonce = String((yield* random.uuidV4()).length)`
+      },
+      {
+        name: "the service's time does not count",
+        find: `clockSkew === undefined ? window : window + Duration.toMillis(clockSkew)`,
+        replace: `clockSkew === undefined ? window : window`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/Webhook.ts",
+    ["Webhook"],
+    [
+      {
+        name: "a signature algorithm that was not accepted is",
+        find: `if (!Signer.isAlgorithm(algorithm) || !accepted.has(algorithm)) {`,
+        replace: `if (!Signer.isAlgorithm(algorithm)) {`
+      },
+      {
+        name: "a wrong signature passes",
+        find: `return matches ? undefined : yield*`,
+        replace: `return matches || digits.length > 4 ? undefined : yield*`
+      },
+      {
+        name: "a notification about another Assembly passes",
+        find: `(status) => !Assembly.isOfAnother(status, assemblyId),`,
+        replace: `() => true,`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/Tokens.ts",
+    ["Tokens", "TokenStore"],
+    [
+      {
+        name: "the time of the request lengthens the life of a token",
+        find: `toToken(yield* TokenEndpoint.request(grant, environment), asked, renewBefore)`,
+        replace: `toToken(yield* TokenEndpoint.request(grant, environment), yield* Clock.currentTimeMillis, renewBefore)`
+      },
+      {
+        name: "a token that expired is fallen back to",
+        find: `current === undefined || Option.isNone(pause) || !isLater(current.expiresAt, now)`,
+        replace: `current === undefined || Option.isNone(pause)`
+      },
+      {
+        name: "a token that expired while the store was read is given out",
+        find: `token !== undefined && isLater(token.expiresAt, now) && !refused.some(`,
+        replace: `token !== undefined && !refused.some(`
+      },
+      {
+        name: "a refused token is given out again",
+        find: `isLater(token.expiresAt, now) && !refused.some((value) => hasValue(value)(token))`,
+        replace: `isLater(token.expiresAt, now)`
+      },
+      {
+        name: "a late refusal forgets the new token",
+        find: `if (Option.exists(stored, hasValue(value))) yield* store.forget(grant)`,
+        replace: `if (Option.isSome(stored)) yield* store.forget(grant)`
+      },
+      {
+        name: "a token is used past its expiry while it cannot be renewed",
+        find: `duration: Duration.min(pause, timeUntil(token.expiresAt, now))`,
+        replace: `duration: pause`
+      },
+      {
+        name: "a wait without end keeps a token from its renewal",
+        find: `Duration.min(error.retryAfter, maxWait)`,
+        replace: `error.retryAfter`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/TokenStore.ts",
+    ["TokenStore"],
+    [
+      {
+        name: "one nonce seals every token",
+        find: `const nonce = yield* random.randomBytes(nonceLength)`,
+        replace: `const nonce = (yield* random.randomBytes(nonceLength)).fill(7)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/SendGuard.ts",
+    ["SendGuard"],
+    [
+      {
+        name: "a POST leaves a second time",
+        find: `if (!isRead(ours.method)) return other.repeated`,
+        replace: `if (ours.method === "") return other.repeated`,
+        project: "api"
+      },
+      {
+        name: "a request leaves for another origin",
+        find: `if (urlOf(leaving)?.origin !== urlOf(ours)?.origin) return other.elsewhere`,
+        replace: `if (urlOf(leaving) === undefined) return other.elsewhere`,
+        project: "api"
+      },
+      {
+        name: "a body of another length leaves",
+        find: `return isResized(ours, leaving) ? other.resized : undefined`,
+        replace: `return undefined`,
+        project: "api"
+      },
+      {
+        name: "content-length may say another length than the body has",
+        find: `return expected !== undefined && header !== undefined && Number(header) !== expected`,
+        replace: `return expected !== undefined && header === "none"`,
+        project: "api"
+      },
+      {
+        name: "an encoded body leaves",
+        find: `if (leaving.headers["content-encoding"] !== ours.headers["content-encoding"]) return other.encoded`,
+        replace: `if (leaving.headers["content-encoding"] === "") return other.encoded`,
+        project: "api"
+      },
+      {
+        name: "a redirect within the origin is followed",
+        find: `if (url !== first || leaving.method !== ours.method) return other.followed`,
+        replace: `if (leaving.method !== ours.method) return other.followed`,
+        project: "api"
+      },
+      {
+        name: "the stream of a body is read twice",
+        find: `return Stream.fail(refuse(readAt === 0 && leavesAsStream ? other.readTwice : other.repeated))`,
+        replace: `return stream`,
+        project: "api"
+      },
+      {
+        name: "the answer of another path counts",
+        find: `if (asked.origin !== answered.origin || asked.pathname !== answered.pathname) refuse(`,
+        replace: `if (asked.origin !== answered.origin) refuse(`,
+        project: "api"
+      },
+      {
+        name: "a client that hides its sends is believed",
+        find: `if (hidden !== undefined) refuse(`,
+        replace: `if (hidden === other.readTwice) refuse(`,
+        project: "api"
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/Transport.ts",
+    ["SendGuard", "TransportFailure"],
+    [
+      {
+        name: "what a client makes of a refusal is an answer",
+        find: `if (refusal !== undefined) return Effect.fail(refusal)`,
+        replace: `if (refusal !== undefined && !isSuccess(response.status)) return Effect.fail(refusal)`,
+        project: "api"
+      },
+      {
+        name: "501 leaves a doubt",
+        find: `status === 501 || (status >= 400 && status < 500 && !openBelow500.has(status))`,
+        replace: `status >= 400 && status < 500 && !openBelow500.has(status)`,
+        tests: ["/Creation.test", "Concatenation"],
+        project: "tus"
+      },
+      {
+        name: "409 refuses a creation",
+        find: `new Set([408, 409, 423, 425, 429, 499])`,
+        replace: `new Set([408, 423, 425, 429, 499])`,
+        tests: ["/Creation.test"],
+        project: "tus"
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/Diagnosis.ts",
+    ["TransportFailure", "SendGuard"],
+    [
+      {
+        name: "a host that answered before does not exist",
+        find: `kind.isPermanent === true && !(kind === unknownHost && circumstances.knowsHost)`,
+        replace: `kind.isPermanent === true`,
+        project: "api"
+      },
+      {
+        name: "a connection that was refused had the request",
+        find: `(before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"`,
+        replace: `isSeen && sends === 0 ? "no" : "maybe"`,
+        project: "api"
+      },
+      {
+        name: "a connection that was closed had no request",
+        find: `(before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"`,
+        replace: `sends === 1 || (isSeen && sends === 0) ? "no" : "maybe"`,
+        project: "api"
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/ReadBody.ts",
+    ["BrokenErrors", "OperationsOverHttp"],
+    [
+      {
+        name: "a limit of time hides the status of an error",
+        find: `progress.isDecided = true`,
+        replace: `progress.isDecided = false`,
+        project: "api"
+      },
+      {
+        name: "a body without a length has no limit",
+        find: `if (size > maxBytes) return refuse(chunks[0] ?? chunk)`,
+        replace: `if (size < 0) return refuse(chunks[0] ?? chunk)`,
+        project: "api"
+      },
+      {
+        name: "the body of an error is waited for without end",
+        find: `const rest = Duration.seconds(5)`,
+        replace: `const rest = Duration.hours(5)`,
+        project: "api"
+      }
+    ]
+  )
+]

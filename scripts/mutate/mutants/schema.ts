@@ -1,0 +1,126 @@
+import { changes } from "../Mutant.ts"
+
+export const schema = [
+  ...changes(
+    "packages/schema/src/Assembly.ts",
+    ["test/Assembly.test"],
+    [
+      {
+        name: "ok wins over error",
+        find: `if (errorCode(standing) !== undefined) return "Failed"`,
+        replace: `if (errorCode(standing) !== undefined && typeof standing.ok !== "string") return "Failed"`
+      },
+      {
+        name: "an empty error is one",
+        find: `typeof error === "string" && error !== "" ? error : undefined`,
+        replace: `typeof error === "string" ? error : undefined`
+      },
+      {
+        name: "an unknown ok is an end",
+        find: `return now !== "Busy" && now !== "Unknown"`,
+        replace: `return now !== "Busy"`
+      },
+      {
+        name: "the addresses of a Status may name another Assembly",
+        find: `[status["assembly_id"], status["assemblyId"], ...addresses.map((key) => idIn(status[key]))].some(`,
+        replace: `[status["assembly_id"], status["assemblyId"]].some(`
+      },
+      {
+        name: "original_id is one id",
+        find: `original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),`,
+        replace: `original_id: text,`,
+        tests: ["test/Assembly.test", "SecondOpinion"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/schema/src/internal/lenient.ts",
+    ["test/Assembly.test"],
+    [
+      {
+        name: "an odd optional field refuses the whole Status",
+        find: `Schema.optionalKey(Schema.catchDecoding<S>(() => Effect.succeedNone)(schema))`,
+        replace: `Schema.optionalKey(schema)`
+      },
+      {
+        name: "one odd item drops the whole list",
+        find: `(Array.isArray(input) ? input.filter(Predicate.isObject) : input)`,
+        replace: `input`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/schema/src/internal/listDate.ts",
+    ["AssemblyList"],
+    [
+      {
+        name: "fromDate leaves out what happened in its second",
+        find: `export const FromDate = listDate(Math.floor)`,
+        replace: `export const FromDate = listDate(Math.ceil)`
+      },
+      {
+        name: "toDate leaves out what happened in its second",
+        find: `export const ToDate = listDate(Math.ceil)`,
+        replace: `export const ToDate = listDate(Math.floor)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/schema/src/SecureUrl.ts",
+    ["Scalar"],
+    [
+      {
+        name: "http is secure everywhere",
+        find: `if (url.protocol === "http:" && !isLoopback(url.hostname))`,
+        replace: `if (url.protocol === "http:" && url.hostname === "")`
+      },
+      {
+        name: "a host that begins like loopback is loopback",
+        find: `/^127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}$/.test(hostname)`,
+        replace: `/^127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}/.test(hostname)`
+      },
+      {
+        name: "user info may be empty",
+        find: `url.username !== "" || url.password !== "" || text.split("/")[2]?.includes("@") === true`,
+        replace: `url.username !== "" || url.password !== ""`
+      },
+      {
+        name: "a query may be empty",
+        find: `text.includes("?") || text.includes("#")`,
+        replace: `url.search !== "" || url.hash !== ""`
+      },
+      {
+        name: "a backslash is part of a URL",
+        find: `/[\\s\\\\\\u0000-\\u001f\\u007f]/.test(text)`,
+        replace: `/[\\s\\u0000-\\u001f\\u007f]/.test(text)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/schema/src/ServiceOrigins.ts",
+    ["ServiceOrigins"],
+    [
+      {
+        name: "the star of a pattern stands for several labels",
+        find: `/^[a-z0-9-]+$/.test(`,
+        replace: `/^[a-z0-9.-]+$/.test(`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/schema/src/internal/metadata.ts",
+    ["TusUpload"],
+    [
+      {
+        name: "the last of two equal metadata keys counts",
+        find: `else if (found.has(key)) broken(`,
+        replace: `else if (found.has("")) broken(`
+      },
+      {
+        name: "bytes in metadata that are no UTF-8 become other text",
+        find: `new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })`,
+        replace: `new TextDecoder("utf-8", { ignoreBOM: true })`
+      }
+    ]
+  )
+]

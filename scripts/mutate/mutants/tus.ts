@@ -1,0 +1,621 @@
+import { changes } from "../Mutant.ts"
+
+export const tus = [
+  ...changes(
+    "packages/tus/src/internal/Lease.ts",
+    ["/Lease.test"],
+    [
+      {
+        name: "a lease is never renewed",
+        find: `yield* Effect.forkScoped(Effect.ignore(Effect.forever(keep)))`,
+        replace: `yield* Effect.forkScoped(Effect.ignore(Effect.never))`
+      },
+      {
+        name: "a lease is released whoever owns it",
+        find: `ours.length === 0 ? Effect.succeed(false) : Effect.flatMap(Clock.currentTimeMillis, (now) => replace(ours, now))`,
+        replace: `Effect.as(leases.remove(key), true)`
+      },
+      {
+        name: "an upload has two holders",
+        find: `if (existing !== undefined && !(yield* isFree(existing, now, holder))) {`,
+        replace: `if (existing === "" && !(yield* isFree(existing, now, holder))) {`
+      },
+      {
+        name: "a holder that is gone is waited for",
+        find: `lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)`,
+        replace: `lease.holder === undefined ? Effect.succeed(false) : Effect.succeed(holder === undefined)`
+      },
+      {
+        name: "a lease that another holder took is not missed",
+        find: `return isOurs ? true : yield*`,
+        replace: `return isOurs || start > 0 ? true : yield*`
+      },
+      {
+        name: "a lease that could not be renewed is kept",
+        find: `time > 0 ? Effect.succeed(false) : lose(`,
+        replace: `time > -1e12 ? Effect.succeed(false) : lose(`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/journalFiles.ts",
+    ["/Lease.test", "UploadJournal"],
+    [
+      {
+        name: "two processes take one lease in files",
+        find: `if (existing !== expected) return false`,
+        replace: `if (existing === "none") return false`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/journalStores.ts",
+    ["/Lease.test", "UploadJournal"],
+    [
+      {
+        name: "two fibers take one lease in a key-value store",
+        find: `.pipe(changing.withPermits(1), Effect.mapError(`,
+        replace: `.pipe(Effect.mapError(`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Hold.ts",
+    ["Journaled"],
+    [
+      {
+        name: "nobody waits for the lease of one that died",
+        find: `const giveUpAt = Math.min(until, now + longest) + 1`,
+        replace: `const giveUpAt = Math.min(until, now)`
+      },
+      {
+        name: "a lease of a wrong clock is waited for",
+        find: `Math.min(until, now + longest) + 1`,
+        replace: `until + 1`
+      },
+      {
+        name: "an upload goes on without its lease",
+        find: `Effect.raceFirst(effect, lease.lost)`,
+        replace: `Effect.raceFirst(effect, Effect.andThen(Effect.never, lease.lost))`
+      },
+      {
+        name: "a wait for a lease is not told",
+        find: `emit(UploadEvent.Waiting({ reason, until: giveUpAt }))`,
+        replace: `reason.trim()`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/JournalRecorder.ts",
+    ["JournalRecorder"],
+    [
+      {
+        name: "the entry of a lost lease is overwritten",
+        find: `yield* lease.check`,
+        replace: `yield* Effect.void`
+      },
+      {
+        name: "an untrusted upload is overwritten by another part of it",
+        find: `if (last?._tag === "Untrusted") return Effect.void`,
+        replace: `if (last === null) return Effect.void`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Journaled.ts",
+    ["Journaled", "Resumable"],
+    [
+      {
+        name: "a complete upload is sent again",
+        find: `return entry === undefined || options.restart === true`,
+        replace: `return entry === undefined || entry._tag === "Completed" || options.restart === true`
+      },
+      {
+        name: "an untrusted upload is begun anew in silence",
+        find: `return entry === undefined || options.restart === true`,
+        replace: `return entry === undefined || entry._tag === "Untrusted" || options.restart === true`
+      },
+      {
+        name: "other bytes continue an upload",
+        find: `if (entry.identity !== book.identity) {`,
+        replace: `if (entry.identity === null) {`
+      },
+      {
+        name: "an upload continues with the metadata of today",
+        find: `const metadata = named(earlier.metadata)`,
+        replace: `const metadata = options.metadata`
+      },
+      {
+        name: "an upload that is gone is remembered",
+        find: `if (!isOver(error, now)) return`,
+        replace: `if (!isOver(error, now) || error._tag === "UploadGone") return`
+      },
+      {
+        name: "an upload that met any failure is forgotten",
+        find: `if (!isOver(error, now)) return`,
+        replace: `if (Option.isNone(now)) return`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadJournal.ts",
+    ["UploadJournal", "Journaled", "Untrusted"],
+    [
+      {
+        name: "an untrusted upload is forgotten in time",
+        find: `entry._tag !== "Untrusted" && entry.writtenAt + expiry <= now`,
+        replace: `entry.writtenAt + expiry <= now`
+      },
+      {
+        name: "an entry never expires",
+        find: `entry._tag !== "Untrusted" && entry.writtenAt + expiry <= now`,
+        replace: `entry._tag !== "Untrusted" && entry.writtenAt + expiry < 0 * now`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Policy.ts",
+    ["Pauses", "Waits", "/Creation.test"],
+    [
+      {
+        name: "the server's wait is ignored",
+        find: `Duration.sum(
+      wait,`,
+        replace: `Duration.sum(
+      Duration.zero,`
+      },
+      {
+        name: "a wait is kept however long it is",
+        find: `if (Duration.isGreaterThan(wait, policy.maxWait)) return`,
+        replace: `if (Duration.isGreaterThan(wait, Duration.sum(policy.maxWait, Duration.infinity))) return`
+      },
+      {
+        name: "the pause is not doubled",
+        find: `Duration.times(policy.retryDelay, 2 ** Math.min(failures - 1, 16))`,
+        replace: `policy.retryDelay`
+      },
+      {
+        name: "the pause is doubled without end",
+        find: `const maxDelay = Duration.seconds(30)`,
+        replace: `const maxDelay = Duration.hours(30)`
+      },
+      {
+        name: "what cannot heal is repeated",
+        find: `healing.has(error._tag) && error.permanent !== true`,
+        replace: `healing.has(error._tag)`,
+        tests: ["BrokenAnswers"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Creation.ts",
+    ["/Creation.test", "Pauses", "Parallel"],
+    [
+      {
+        name: "a bare 503 repeats the creation",
+        find: `if (status === 503 && error.retryAfter !== undefined) return "TurnedAway"`,
+        replace: `if (status === 503) return "TurnedAway"`
+      },
+      {
+        name: "a creation that brings bytes has stallTimeout",
+        find: `hasWork ? policy.finishTimeout : policy.stallTimeout`,
+        replace: `hasWork ? policy.stallTimeout : policy.stallTimeout`
+      },
+      {
+        name: "the final creation has stallTimeout",
+        find: `const hasWork = creation._tag === "Final" || hasBody`,
+        replace: `const hasWork = hasBody`
+      },
+      {
+        name: "a 4xx to a creation leaves a doubt",
+        find: `status !== undefined && Transport.isRefusal(status) ? "Refused" : "Open"`,
+        replace: `status !== undefined && Transport.isRefusal(status) && status < 400 ? "Refused" : "Open"`
+      },
+      {
+        name: "a 500 to a creation made nothing",
+        find: `status !== undefined && Transport.isRefusal(status) ? "Refused" : "Open"`,
+        replace: `status !== undefined && status >= 400 ? "Refused" : "Open"`
+      },
+      {
+        name: "a creation whose answer was lost is repeated",
+        find: `if (error.sent !== "no") return "Open"`,
+        replace: `if (error.sent === undefined) return "Open"`
+      },
+      {
+        name: "a creation that nobody heard of leaves a doubt",
+        find: `if (error.sent !== "no") return "Open"`,
+        replace: `if (error.sent !== undefined) return "Open"`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Session.ts",
+    ["Journaled", "Resumable"],
+    [
+      {
+        name: "metadata are not compared on resume",
+        find: `if (found.metadata === undefined) return Effect.void`,
+        replace: `if (found.metadata !== null) return Effect.void`
+      },
+      {
+        name: "the marker is not compared on resume",
+        find: `{ ...sent, [Receipts.markerKey]: marker }`,
+        replace: `{ ...sent, ...(marker === "" ? { [Receipts.markerKey]: marker } : undefined) }`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Append.ts",
+    ["Pauses", "/Upload.test"],
+    [
+      {
+        name: "the server has stallTimeout after the last byte",
+        find: `meter.allSent ? policy.finishTimeout : policy.stallTimeout`,
+        replace: `meter.allSent ? policy.stallTimeout : policy.stallTimeout`
+      },
+      {
+        name: "a stall in the middle has finishTimeout",
+        find: `meter.allSent ? policy.finishTimeout : policy.stallTimeout`,
+        replace: `meter.allSent ? policy.finishTimeout : policy.finishTimeout`
+      },
+      {
+        name: "memory is used again with every client",
+        find: `PieceMemory.isRegistered(yield* HttpClient.HttpClient) ? pool.lend() : undefined`,
+        replace: `PieceMemory.isRegistered(yield* HttpClient.HttpClient) ? pool.lend() : pool.lend()`,
+        tests: ["FilePieces", "ForeignClients"]
+      },
+      {
+        name: "memory of a request that failed is used again",
+        find: `if (Result.isSuccess(answer) && answer.success === body.end) memory?.settle()`,
+        replace: `memory?.settle()`,
+        tests: ["FilePieces", "ForeignClients"]
+      },
+      {
+        name: "a source longer than announced is sent",
+        find: `if (count > length) return Effect.fail(tooLong(length))`,
+        replace: `if (count < 0n) return Effect.fail(tooLong(length))`,
+        tests: ["UploadSource"]
+      },
+      {
+        name: "a source shorter than announced is taken for a broken network",
+        find: `if (count < length) return Stream.fail(tooShort(count, length))`,
+        replace: `if (count < 0n) return Stream.fail(tooShort(count, length))`,
+        tests: ["UploadSource"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/FilePieces.ts",
+    ["FilePieces"],
+    [
+      {
+        name: "a piece is read into while it is on its way",
+        find: `const onTheWay = 8`,
+        replace: `const onTheWay = 1`
+      },
+      {
+        name: "a piece shows the bytes of another one",
+        find: `new ArrayBuffer(size) : used.transfer()`,
+        replace: `new ArrayBuffer(size) : used`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/Transfer.ts",
+    ["/Transfer.test", "Untrusted"],
+    [
+      {
+        name: "an end is believed that was not handed over",
+        find: `if (offset === end && handed >= end) return`,
+        replace: `if (offset === end) return`
+      },
+      {
+        name: "the server may count less than was sent",
+        find: `if (offset === end && handed >= end) return`,
+        replace: `if (offset <= end && handed >= end) return`
+      },
+      {
+        name: "an upload goes on after it counted other bytes than were sent",
+        find: `if (state.only !== undefined && !state.only.includes(offset)) {`,
+        replace: `if (state.only !== undefined && offset < 0n) {`
+      },
+      {
+        name: "an offset beyond all that was handed over is believed",
+        find: `const isHanded = state.handed === undefined || offset <= state.handed`,
+        replace: `const isHanded = state.handed === undefined || offset >= 0n`
+      },
+      {
+        name: "an end that was told once is believed",
+        find: `if (isWithin && (isHarmless || offset === state.told)) return`,
+        replace: `if (isWithin) return`
+      },
+      {
+        name: "a length that nobody declared is believed",
+        find: `if (found.length !== undefined && found.length !== known) {`,
+        replace: `if (found.length !== undefined && known !== undefined && found.length !== known) {`
+      },
+      {
+        name: "what was handed over first counts for nothing later",
+        find: `...(state.handed === undefined || state.handed > sent.handed ? undefined : { handed: sent.handed })`,
+        replace: `handed: sent.handed`
+      },
+      {
+        name: "a receipt makes an upload whole of which not all was sent",
+        find: `return sent === undefined || sent === length`,
+        replace: `return sent === undefined || sent <= length`
+      },
+      {
+        name: "any answer refills the retries",
+        find: `failures: offset > reached ? 0 : failures,`,
+        replace: `failures: 0 * failures,`
+      },
+      {
+        name: "one that gave up in doubt goes on",
+        find: `state._tag === "Asking" && state.only !== undefined && !(error instanceof TusError.UploadUntrusted)`,
+        replace: `state._tag === "Asking" && state.only === null && !(error instanceof TusError.UploadUntrusted)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Run.ts",
+    ["Run", "Untrusted"],
+    [
+      {
+        name: "an upload that is left in doubt is not recorded as untrusted",
+        find: `state._tag === "Asking" && state.only !== undefined ? Effect.onInterrupt(effect, () => job.left) : effect`,
+        replace: `state._tag === "Done" ? Effect.onInterrupt(effect, () => job.left) : effect`
+      },
+      {
+        name: "the journal does not hear that an upload is untrusted",
+        find: `error._tag === "UploadUntrusted" ? Effect.uninterruptible(job.untrusted(error.problem)) : Effect.void`,
+        replace: `error._tag === "UploadGone" ? Effect.uninterruptible(job.untrusted(error.message)) : Effect.void`
+      },
+      {
+        name: "a 2xx that breaks the protocol leaves the bytes in trust",
+        find: `isTaken(error) ? Transfer.miscounted(after, handed) : after`,
+        replace: `isTaken(error) ? after : after`
+      },
+      {
+        name: "the question after a 413 has no limit of time",
+        find: `inTime("discover", job.policy.stallTimeout, Tus.discover(job.target))`,
+        replace: `inTime("discover", Duration.infinity, Tus.discover(job.target))`,
+        tests: ["Waits"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Slices.ts",
+    ["Slices"],
+    [
+      {
+        name: "slices are not halved after a stall",
+        find: `if (_tag === "Stalled") this.#size = stalled(this.#size)`,
+        replace: `if (_tag === "") this.#size = stalled(this.#size)`
+      },
+      {
+        name: "slices have no least size",
+        find: `next: Math.max(Math.min(least, most), Math.floor(next / 2))`,
+        replace: `next: Math.max(1, Math.floor(next / 2))`
+      },
+      {
+        name: "slices grow beyond the most",
+        find: `Math.min(size.most, size.next * 2)`,
+        replace: `size.next * 2`
+      },
+      {
+        name: "slices grow while they pass slowly",
+        find: `slice.bytes >= BigInt(size.next) && isFast(slice.millis, policy)`,
+        replace: `slice.bytes >= BigInt(size.next) && policy !== undefined`
+      },
+      {
+        name: "a server that stores the last slice has stallTimeout",
+        find: `isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout`,
+        replace: `isLast ? policy.stallTimeout : policy.stallTimeout`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Receipts.ts",
+    ["Receipts", "/Creation.test", "Concatenation"],
+    [
+      {
+        name: "a receipt that is finished before its end proves an upload",
+        find: `offset === size &&`,
+        replace: `offset !== null &&`
+      },
+      {
+        name: "one of two matching receipts counts",
+        find: `receipt === undefined || others.length > 0 ?`,
+        replace: `receipt === undefined || others.length > 9 ?`
+      },
+      {
+        name: "a receipt of another field counts",
+        find: `if (!isName(receipt.filename, filename) || !isName(receipt.fieldname, fieldname)) return`,
+        replace: `if (!isName(receipt.filename, filename)) return`
+      },
+      {
+        name: "a receipt in the Status of another Assembly counts",
+        find: `status.assembly_id === idAt(Redacted.value(target.assemblySslUrl))`,
+        replace: `status.assembly_id !== Redacted.value(target.assemblySslUrl)`
+      },
+      {
+        name: "a receipt of another size proves an upload",
+        find: `(sent.size === undefined || sent.size === size)`,
+        replace: `(sent.size === undefined || size !== undefined)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Concatenation.ts",
+    ["Concatenation"],
+    [
+      {
+        name: "a concatenation is not proven",
+        find: `if (!finished) yield* prove(session, url, length)`,
+        replace: `if (finished) yield* prove(session, url, length)`
+      },
+      {
+        name: "a concatenation is proven without an offset",
+        find: `return told === length && offset === length`,
+        replace: `return told === length && offset !== 0n`
+      },
+      {
+        name: "a concatenation is untrusted after one odd answer",
+        find: `case "Contradiction":
+      return 2`,
+        replace: `case "Contradiction":
+      return 1`
+      },
+      {
+        name: "a concatenation is asked about without end",
+        find: `duration: policy.finishTimeout,`,
+        replace: `duration: Duration.times(policy.finishTimeout, 1000),`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Parallel.ts",
+    ["Concatenation", "Parallel"],
+    [
+      {
+        name: "parts are sent where the server says that it cannot concatenate",
+        find: `offered.length === 0 || offered.includes("concatenation")`,
+        replace: `offered.length >= 0`
+      },
+      {
+        name: "parts that may be a file are removed",
+        find: `Creation.isRefusal(error) ? Effect.andThen(Effect.ignore(ledger.record), free) : Effect.void`,
+        replace: `Creation.isRefusal(error) || error._tag !== "UploadGone" ? free : Effect.void`
+      },
+      {
+        name: "the parts of an upload that was left stay",
+        find: `Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))`,
+        replace: `Effect.onInterrupt(() => Effect.timeoutOption(Effect.void, farewell))`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/Upload.ts",
+    ["Options"],
+    [
+      {
+        name: "an upload is created before its options are checked",
+        find: `yield* OptionRules.check({ ...options, source })`,
+        replace: `yield* OptionRules.check({})`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Options.ts",
+    ["Options"],
+    [
+      {
+        name: "NaN is a duration",
+        find: `if (typeof input === "number") return !Number.isNaN(input)`,
+        replace: `if (typeof input === "number") return true`
+      },
+      {
+        name: "chunks of 0 bytes",
+        find: `...whole("chunkSize", options.chunkSize, 1),`,
+        replace: `...whole("chunkSize", options.chunkSize, 0),`
+      },
+      {
+        name: "parts of a stream that comes once",
+        find: `source._tag === "OneShot" && parallel !== undefined && parallel !== 1`,
+        replace: `source._tag === "OneShot" && parallel === 0`,
+        tests: ["Options", "Parallel"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/AssemblyUpload.ts",
+    ["HostileAssembly", "AssemblyUpload"],
+    [
+      {
+        name: "an Assembly without a target is not canceled",
+        find: `UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }, options),
+      () => cancel(assemblyId)`,
+        replace: `UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }, options),
+      () => Effect.void`
+      },
+      {
+        name: "an Assembly is created before its options are checked",
+        find: `yield* AssemblyOptions.check(options)`,
+        replace: `yield* Effect.void`
+      },
+      {
+        name: "an Assembly is created before its sources are checked",
+        find: `yield* AssemblyOptions.checkSources(options, sources)`,
+        replace: `yield* Effect.void`
+      },
+      {
+        name: "an Assembly with wrong bytes is kept",
+        find: `options.onFailure === "keep" && results.every((exit) => exit === undefined || isHarmless(exit))`,
+        replace: `options.onFailure === "keep"`
+      },
+      {
+        name: "an Assembly is told as canceled that is not",
+        find: `Effect.map((status) => Assembly.state(status) === "Canceled"),`,
+        replace: `Effect.map((status) => status !== undefined),`
+      },
+      {
+        name: "a defect in a source leaves its Assembly",
+        find: `Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void`,
+        replace: `Exit.isSuccess(exit) ? Effect.void : Effect.void`
+      },
+      {
+        name: "an Assembly is canceled whenever it is left",
+        find: `cancelOnInterrupt ? cancel(assemblyId) : Effect.void`,
+        replace: `cancelOnInterrupt ? cancel(assemblyId) : cancel(assemblyId)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadTarget.ts",
+    ["UploadTarget", "/Tus.test"],
+    [
+      {
+        name: "uploads into another Assembly are authorized",
+        find: "if (!assemblySslUrl.endsWith(`/assemblies/${status.assembly_id}`)) {",
+        replace: `if (assemblySslUrl === status.assembly_id) {`,
+        tests: ["HostileAssembly", "UploadTarget"]
+      },
+      {
+        name: "a Location may name another origin",
+        find: `if (!target.origins.has(yield* plainOrigin(url))) return`,
+        replace: `if (!target.origins.has(yield* plainOrigin(url)) && target.origins.size === 0) return`
+      },
+      {
+        name: "a Location may name any path",
+        find: `yield* Result.mapError(decodePath(path), () => "not a path /resumable/files/<id>[/…]")`,
+        replace: `yield* Result.mapError(decodePath("/resumable/files/a"), () => "not a path /resumable/files/<id>[/…]")`
+      },
+      {
+        name: "a host may be written in another way",
+        find: `: Result.fail("a host that is not written plainly")`,
+        replace: `: Result.succeed(origin)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/exchange.ts",
+    ["BrokenAnswers", "TusError"],
+    [
+      {
+        name: "an upload that is gone is refused",
+        find: `case 410:
+      return new TusError.UploadGone(answer)`,
+        replace: `return new TusError.UploadGone(answer)
+    case 410:
+      return new TusError.UploadRefused(answer)`,
+        tests: ["TusError", "Resumable", "Concatenation"]
+      },
+      {
+        name: "the wait of a server error is lost",
+        find: `Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer`,
+        replace: `answer`,
+        tests: ["BrokenAnswers", "/Creation.test", "Waits"]
+      }
+    ]
+  )
+]
