@@ -248,7 +248,7 @@ describe("The lifetime of a token", () => {
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Effect.scoped(Layer.build(tokens({ [name]: value }))))
       assert(Exit.isFailure(exit))
-      assert.include(Cause.pretty(exit.cause), `Tokens.layer: ${name}: Expected a positive, finite duration`)
+      assert.include(Cause.pretty(exit.cause), `Tokens.layer: ${name}: Expected a finite duration above zero`)
     })
   )
 

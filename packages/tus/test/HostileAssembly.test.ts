@@ -208,6 +208,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
       ["upload.finishTimeout", { upload: { finishTimeout: Duration.millis(-1) } }],
       ["wait.interval", { wait: { interval: -1 } }],
       ["wait.maxInterval", { wait: { maxInterval: NaN } }],
+      ["wait.maxWait", { wait: { maxWait: 0 } }],
       ["wait.timeout", { wait: { timeout: "-1 seconds" } }]
     ] satisfies ReadonlyArray<readonly [string, Partial<AssemblyUpload.Options>]>
   ).entries()) {
