@@ -8,7 +8,7 @@ export { Create, create, type CreateOptions } from "./internal/assemblies/create
 export {
   type AwaitOptions,
   awaitCompletion,
-  checkAwaitOptions,
+  awaitOptionIssues,
   type FollowOptions,
   watch
 } from "./internal/assemblies/follow.ts"

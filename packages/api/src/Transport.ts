@@ -14,7 +14,8 @@ import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 
 export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/Admission"
-export { afterStatus, isRefusal, readError } from "@assembly-effect/auth/Transport"
+export { afterStatus, isRefusal, parseJson, readError, scopedToFailure } from "@assembly-effect/auth/Transport"
+export { named as namedWait } from "@assembly-effect/auth/Wait"
 
 /** Which operation a request belongs to, and the Assembly where its path names one. */
 export interface Subject {
@@ -41,7 +42,6 @@ export const toFailure =
     })
   }
 
-/**
 /**
  * Waits until a request to `url` may leave, before its own time begins, and answers how long that took. Without a rate
  * limiter that is at once. Whoever sends asks here first, for each request.

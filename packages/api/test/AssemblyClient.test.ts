@@ -275,7 +275,7 @@ describe("options", () => {
       const { message } = yield* refused({ [name]: value })
       assert.strictEqual(
         message,
-        `AssemblyClient.layer: ${name}: Expected a positive, finite duration, got ${String(value)}`
+        `AssemblyClient.layer: ${name}: Expected a finite duration above zero, got ${String(value)}`
       )
     })
   )

@@ -8,15 +8,28 @@ import * as Option from "effect/Option"
 
 const shown = (value: unknown): string => (Duration.isDuration(value) ? Duration.format(value) : String(value))
 
-/** A duration that is positive and finite: nothing is repeated without a pause, and nothing waits for ever. */
-export const duration = (value: Duration.Input | undefined): string | undefined => {
+/** `Duration` takes what is not a number for zero. */
+const isNumeric = (value: Duration.Input): boolean => {
+  if (typeof value === "number") return !Number.isNaN(value)
+  if (typeof value !== "object" || value === null || Duration.isDuration(value)) return true
+  return Object.values(value).every((part) => !Number.isNaN(part))
+}
+
+/**
+ * A duration that is positive and finite: nothing is repeated without a pause, and nothing waits for ever. Zero is one
+ * too where it `mayBeZero`.
+ */
+export const duration = (
+  value: Duration.Input | undefined,
+  { mayBeZero = false }: { readonly mayBeZero?: boolean } = {}
+): string | undefined => {
   if (value === undefined) return undefined
-  // `Duration` takes NaN for zero.
   const isLimit = Option.exists(
-    Duration.fromInput(value),
-    (time) => Duration.isFinite(time) && Duration.isPositive(time)
+    isNumeric(value) ? Duration.fromInput(value) : Option.none(),
+    (time) => Duration.isFinite(time) && (Duration.isPositive(time) || (mayBeZero && Duration.isZero(time)))
   )
-  return isLimit ? undefined : `Expected a positive, finite duration, got ${shown(value)}`
+  if (isLimit) return undefined
+  return `Expected a finite duration ${mayBeZero ? "of at least" : "above"} zero, got ${shown(value)}`
 }
 
 /** A whole number of at least `least`. */

@@ -4,6 +4,7 @@
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
@@ -11,7 +12,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Diagnosis from "./internal/Diagnosis.ts"
 import type { Lost } from "./internal/Lost.ts"
@@ -136,6 +137,22 @@ export const send = (
           return Effect.succeed(response)
         })
       )
+  })
+
+/**
+ * Gives an exchange a scope that is closed when it fails or is interrupted: that cuts the connection. An answer that was
+ * read to its end has none to cut, the next request takes the connection, and aborting it all the same costs as much as
+ * signing it.
+ */
+export const scopedToFailure = <A, E, R>(
+  exchange: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
+  Effect.suspend(() => {
+    const scope = Scope.makeUnsafe()
+    return exchange.pipe(
+      Effect.provideService(Scope.Scope, scope),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
   })
 
 /**

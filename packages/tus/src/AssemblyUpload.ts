@@ -37,7 +37,8 @@ export interface File<R = never> {
  * - `upload`: how each of them is, see `Upload.Options`.
  * - `onFailure`: what happens to the Assembly when a file fails for good. `cancel`, the default, also stops the other
  *   files; `keep` lets them finish, and leaves the Assembly waiting. Where the server may hold wrong bytes as a whole
- *   file (`UploadUntrusted`) the Assembly is canceled under `keep` too, and at once, and so it is after a defect.
+ *   file (`UploadUntrusted` with `mayBeWhole`) the Assembly is canceled under `keep` too, and at once, and so it is
+ *   after a defect.
  * - `cancelOnInterrupt`: whether leaving the stream cancels the Assembly; false by default.
  * - `wait`: how the results are waited for, or false to end when the last byte is stored.
  */
@@ -129,7 +130,7 @@ const toOutcome = (filename: string, exit: Results[number]): typeof Outcome.Type
 }
 
 /** Whether other files may go on: the server may take one that it has wrong as whole, and begin its work on it. */
-const isBearable = ({ _tag }: Upload.UploadError): boolean => _tag !== "UploadUntrusted"
+const isBearable = (error: Upload.UploadError): boolean => error._tag !== "UploadUntrusted" || !error.mayBeWhole
 
 /** Whether a file that was uploaded, or not, is no danger to the Assembly. */
 const isHarmless = (exit: Exit.Exit<unknown, Upload.UploadError>): boolean =>

@@ -32,7 +32,7 @@ const progress = {
  * - `Sending`: the server stands at `acknowledged`, the bytes from there are next.
  * - `Asking`: where the server stands is not known; it is asked next. `told` is what it said last, where that was not
  *   enough to go by. `only` are the offsets that it may tell, where it took a request and counted other bytes than were
- *   sent: with any other one its bytes are not ours.
+ *   sent: with any other one its bytes are not ours. `counted` is the offset that it told then, if it told one.
  * - `Done`: every byte is stored.
  */
 export const Transfer = Schema.TaggedUnion({
@@ -40,7 +40,8 @@ export const Transfer = Schema.TaggedUnion({
   Asking: {
     ...progress,
     told: Schema.optionalKey(TusUpload.Offset),
-    only: Schema.optionalKey(Schema.Array(TusUpload.Offset))
+    only: Schema.optionalKey(Schema.Array(TusUpload.Offset)),
+    counted: Schema.optionalKey(TusUpload.Offset)
   },
   Done: { length: TusUpload.UploadLength }
 })
@@ -70,6 +71,7 @@ const standing = (state: Omit<Sending, "_tag">): Transfer =>
 
 const withLength = (length: bigint | undefined) => (length === undefined ? undefined : { length })
 const withHanded = (handed: bigint | undefined) => (handed === undefined ? undefined : { handed })
+const withCounted = (counted: bigint | undefined) => (counted === undefined ? undefined : { counted })
 const withDeclared = (declared: bigint | undefined) => (declared === undefined ? undefined : { declared })
 
 const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit<Sending, "_tag"> => ({
@@ -95,7 +97,8 @@ export const created = (found: {
   const begun = beginning(length, sent)
   if (offset === sent) return standing({ ...begun, acknowledged: sent, reached: sent })
   if (sent === 0n || !answered) return { ...begun, _tag: "Asking" }
-  return { ...begun, _tag: "Asking", only: offset === undefined || offset === 0n ? [0n, sent] : [sent] }
+  const only = offset === undefined || offset === 0n ? [0n, sent] : [sent]
+  return { ...begun, _tag: "Asking", only, ...withCounted(offset) }
 }
 
 /** An upload of an earlier time: where it stands has to be asked. */
@@ -124,10 +127,15 @@ export const handedOver = (
 })
 
 /**
- * The server took a PATCH of bytes up to `sent`, and counted others, or did not say how many. It is asked once more; if
- * it stands anywhere else, something in between dropped, repeated or changed bytes.
+ * The server took a PATCH of bytes up to `sent`, and `counted` others, or did not say how many. It is asked once more;
+ * if it stands anywhere else, something in between dropped, repeated or changed bytes.
  */
-export const miscounted = (state: Sending, sent: bigint): Asking => ({ ...state, _tag: "Asking", only: [sent] })
+export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Asking => ({
+  ...state,
+  _tag: "Asking",
+  only: [sent],
+  ...withCounted(counted)
+})
 
 /** An answer that one more may refute: `state` asks again. */
 export interface Doubt<E> {
@@ -153,7 +161,7 @@ export const appended = (
   if (offset === end && handed >= end) return Result.succeed(moveTo(state, offset, length ?? state.length))
   return Result.fail({
     _tag: "Doubt",
-    state: miscounted(state, handed),
+    state: miscounted(state, handed, offset),
     error: new TusError.ProtocolViolation({
       request: "append",
       status: 204,
@@ -177,11 +185,27 @@ export interface Expected {
 const mismatch = (field: "upload-length" | "upload-offset", expected: string, found: bigint) =>
   new TusError.UploadMismatch({ field, expected, found: `${found}` })
 
-const untrusted = (problem: string) => new TusError.UploadUntrusted({ problem })
-
 /** The length that the server can know: that of the source, or one that was declared. */
 export const lengthOf = (state: Sending | Asking, size: bigint | undefined): bigint | undefined =>
   size ?? state.length ?? state.declared
+
+/**
+ * The upload is not to be gone on with: the server has, or may have, other bytes than ours. Whether it may have them all
+ * is said by where it told that it stands: at `told` now, and at what it counted before. Where it is not heard now, what
+ * it was given says so. A server that does not know the length has no whole upload.
+ */
+export const untrusted = (
+  state: Sending | Asking,
+  size: bigint | undefined,
+  problem: string,
+  told?: bigint
+): TusError.UploadUntrusted => {
+  const length = lengthOf(state, size)
+  const counted = state._tag === "Asking" ? (state.counted ?? 0n) : 0n
+  const now = told ?? state.handed ?? length
+  const mayBeWhole = length !== undefined && now !== undefined && (now >= length || counted >= length)
+  return new TusError.UploadUntrusted({ problem, mayBeWhole })
+}
 
 /**
  * The server told where it stands.
@@ -208,7 +232,8 @@ export const located = (
     return Result.fail(mismatch("upload-length", known === undefined ? "none yet" : `${known}`, found.length))
   }
   if (state.only !== undefined && !state.only.includes(offset)) {
-    return Result.fail(untrusted(`it stands at ${offset}, after bytes up to ${state.only.at(-1)} were sent`))
+    const problem = `it stands at ${offset}, after bytes up to ${state.only.at(-1)} were sent`
+    return Result.fail(untrusted(state, size, problem, offset))
   }
   const length = found.length ?? state.length
   const end = length ?? size
@@ -221,7 +246,7 @@ export const located = (
   if (isWithin && state.told === undefined) return Result.succeed(again)
   const error = isHanded
     ? mismatch("upload-offset", isWithin ? `${state.told}, as told before` : `0 to ${end}`, offset)
-    : untrusted(`it stands at ${offset}, and no more than ${state.handed} bytes were sent`)
+    : untrusted(state, size, `it stands at ${offset}, and no more than ${state.handed} bytes were sent`, offset)
   return Result.fail(offset === state.told ? error : { _tag: "Doubt", state: again, error })
 }
 
@@ -233,7 +258,12 @@ export const receipted = (
   const sent = state._tag === "Asking" ? (state.only?.at(-1) ?? state.handed) : state.handed
   return sent === undefined || sent === length
     ? Result.succeed({ _tag: "Done", length })
-    : Result.fail(untrusted(`it is told to be whole with ${length} bytes, after ${sent} were sent`))
+    : Result.fail(
+        new TusError.UploadUntrusted({
+          problem: `it is told to be whole with ${length} bytes, after ${sent} were sent`,
+          mayBeWhole: true
+        })
+      )
 }
 
 /** A request failed in a way that can heal: the server is asked next, unless the budget is used up. */
@@ -246,8 +276,15 @@ export const failed = (state: Sending | Asking, maxRetries: number): Option.Opti
  */
 export const abandoned = <E extends { readonly message: string }>(
   state: Sending | Asking,
-  error: E
+  error: E,
+  size: bigint | undefined
 ): E | TusError.UploadUntrusted =>
   state._tag === "Asking" && state.only !== undefined && !(error instanceof TusError.UploadUntrusted)
-    ? untrusted(`it counted other bytes than were sent, and then ${error.message}`)
+    ? untrusted(
+        state,
+        size,
+        `it counted other bytes than were sent, and then ${error.message}`,
+        // By another length it may be whole, whatever it was given.
+        error instanceof TusError.UploadMismatch ? lengthOf(state, size) : undefined
+      )
     : error

@@ -115,9 +115,13 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
 /**
  * The server counts other bytes than the ones that were handed over: something in between dropped, repeated or changed
  * some. What is stored under this URL may be wrong, so nothing more is sent there.
+ *
+ * `mayBeWhole` says whether the server may take what it has for a whole file, and its Assembly for one of its inputs:
+ * the last offset that it told is not before the end, or it told none after it was given every byte.
  */
 export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("UploadUntrusted", {
-  problem: Schema.String
+  problem: Schema.String,
+  mayBeWhole: Schema.Boolean
 }) {
   override get message() {
     return `the server may have stored other bytes than the ones that were sent (${this.problem})`

@@ -138,6 +138,34 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
     )
   }
 
+  it.effect("into an upload of another length are removed with it by a restart, and by nothing else", () =>
+    Effect.gen(function* () {
+      const other = head({ "upload-offset": "0", "upload-length": "0" })
+      const server = yield* finalAnswers(other, other, whole)
+      const untrusted = Upload.result(Upload.resumable(server.target, source, options))
+      const error = yield* Effect.flip(untrusted)
+      assert.deepInclude(error, {
+        _tag: "UploadUntrusted",
+        problem: `offset: status 200, the parts hold ${size} bytes, the final upload 0`,
+        mayBeWhole: true
+      })
+      const { length } = server.requests
+      assert.deepStrictEqual(yield* Effect.flip(untrusted), error)
+      assert.strictEqual(server.requests.length, length)
+      assert.strictEqual(server.uploads.size, 4)
+
+      const events = yield* Stream.runCollect(Upload.resumable(server.target, source, { ...options, restart: true }))
+      assert.deepInclude(events[0], {
+        _tag: "Restarted",
+        reason: "by order; the upload of the journal was Untrusted"
+      })
+      assert.strictEqual(count(server, "DELETE"), 4)
+      // The three parts and the final upload of the new one.
+      assert.strictEqual(server.uploads.size, 4)
+      assert.deepStrictEqual([...server.uploads.values()].at(-1)?.bytes, Buffer.from(bytes))
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
   it.effect("are asked about again when the question fails, as often as maxRetries says", () =>
     Effect.gen(function* () {
       const broken = [{ status: 502 }, "cut", { status: 429, headers: { "retry-after": "0" } }] as const

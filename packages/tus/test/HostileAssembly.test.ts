@@ -143,6 +143,35 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
     })
   )
 
+  for (const [counted, assembly] of [
+    ["17", "kept"],
+    ["900000", "canceled"]
+  ] as const) {
+    it.effect(`is ${assembly} where the server counted ${counted} of 600,000 bytes, if it was to be kept`, () =>
+      Effect.gen(function* () {
+        const { calls, run, tus } = yield* service()
+        let wrong: string | undefined
+        tus((request, go) => {
+          const answer = go()
+          if (request.method === "PATCH") wrong ??= request.path
+          if (request.path !== wrong) return answer
+          const told = request.method === "PATCH" ? counted : "17"
+          return { ...answer, headers: { ...answer.headers, "upload-offset": told } }
+        })
+        const error = yield* Effect.flip(
+          run({ files: [file("a.bin", 600_000), file("b.bin", 10)], concurrency: 1, onFailure: "keep" })
+        )
+        if (error._tag !== "FilesFailed") return assert.fail(error._tag)
+        assert.strictEqual(error.assembly, assembly)
+        assert.deepStrictEqual(
+          error.files.map(({ outcome }) => outcome),
+          ["Failed", assembly === "kept" ? "Completed" : "Stopped"]
+        )
+        assert.strictEqual(calls.includes("DELETE"), assembly === "canceled")
+      })
+    )
+  }
+
   it.effect("is told as canceled only where it is", () =>
     Effect.gen(function* () {
       for (const [end, assembly] of [
@@ -177,6 +206,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
       ["upload.finishTimeout", { upload: { finishTimeout: Duration.millis(-1) } }],
       ["wait.interval", { wait: { interval: -1 } }],
       ["wait.maxInterval", { wait: { maxInterval: NaN } }],
+      ["wait.maxWait", { wait: { maxWait: 0 } }],
       ["wait.timeout", { wait: { timeout: "-1 seconds" } }]
     ] satisfies ReadonlyArray<readonly [string, Partial<AssemblyUpload.Options>]>
   ).entries()) {

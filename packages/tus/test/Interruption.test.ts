@@ -217,7 +217,7 @@ describe("a slow consumer", () => {
 
   it.live("finds the newest of what happened, however often an upload had to heal, and all that counts", () =>
     Effect.gen(function* () {
-      const failures = 200
+      const failures = 150
       const unavailable = (method: "PATCH" | "HEAD"): Fault => ({ _tag: "Status", method, status: 503 })
       const { server, target } = yield* Scene.make([
         unavailable("PATCH"),

@@ -2,6 +2,7 @@
  * What a recorder writes of an upload, and what it must not overwrite.
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import { UploadUntrusted } from "@assembly-effect/tus/TusError"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -51,7 +52,7 @@ describe("a recorder of a journal", () => {
     Effect.gen(function* () {
       const { recorder, tag, url } = yield* recorded(Effect.void)
       yield* recorder.created("m", url)
-      yield* recorder.untrusted("it stands at 17")
+      yield* recorder.untrusted(new UploadUntrusted({ problem: "it stands at 17", mayBeWhole: false }))
       yield* recorder.parts([{ _tag: "Planned", start: 0n, end: 10n }])
       yield* recorder.concatenating("n", [url])
       yield* recorder.completed(url, 10n)

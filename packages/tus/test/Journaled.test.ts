@@ -52,12 +52,17 @@ const broken = Effect.fnUntraced(function* (options: Options = {}) {
 
 const replace = (key: string, entry: Entry) => UploadJournal.UploadJournal.use((journal) => journal.put(key, entry))
 
-/** One whose stored bytes are not to be trusted. */
+const wrong = (method: "PATCH" | "HEAD", offset: string): Fault => ({ _tag: "WrongOffset", method, offset })
+
+/** An upload whose PATCH was taken and counted otherwise, and what is known of it then. */
 const untrusted = Effect.gen(function* () {
-  const scene = yield* broken()
-  const { url, ...entry } = scene.entry
-  yield* replace(scene.key, { ...entry, _tag: "Untrusted", urls: [url], problem: "7 bytes of 9" })
-  return scene
+  const scene = yield* Scene.make([wrong("PATCH", "17"), wrong("HEAD", "17")])
+  const error = yield* Effect.flip(Upload.result(upload(scene.target)))
+  assert.deepStrictEqual(scene.server.requests, ["POST", "PATCH", "HEAD"])
+  scene.server.requests.length = 0
+  const { entry, key } = yield* theEntry
+  if (entry._tag !== "Untrusted") return assert.fail(entry._tag)
+  return { ...scene, entry, error, key }
 })
 
 const collect = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>) =>
@@ -120,14 +125,31 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
     it.live("that is not to be trusted gives the same answer again, and nothing is sent", () =>
       run(
         Effect.gen(function* () {
-          const { key, server, target } = yield* untrusted
+          const { entry, error, key, server, target } = yield* untrusted
+          assert.deepInclude(error, {
+            _tag: "UploadUntrusted",
+            problem: "it stands at 17, after bytes up to 700000 were sent",
+            mayBeWhole: false
+          })
           // What asks the server before anything else is not sent either.
           for (const events of [upload(target, { checksum: "sha256" }), Upload.resume(key, source, Scene.options)]) {
-            const error = yield* Effect.flip(Upload.result(events))
-            assert.deepInclude(error, { _tag: "UploadUntrusted", problem: "7 bytes of 9" })
+            assert.deepStrictEqual(yield* Effect.flip(Upload.result(events)), error)
           }
           assert.deepStrictEqual(server.requests, [])
-          assert.strictEqual((yield* theEntry).entry._tag, "Untrusted")
+          assert.deepStrictEqual((yield* theEntry).entry, entry)
+        })
+      )
+    )
+
+    it.live("that may be whole, and is not to be trusted, is told as such again", () =>
+      run(
+        Effect.gen(function* () {
+          const { server, target } = yield* Scene.make([wrong("PATCH", "900000"), wrong("HEAD", "17")])
+          const error = yield* Effect.flip(Upload.result(upload(target)))
+          assert.deepInclude(error, { _tag: "UploadUntrusted", mayBeWhole: true })
+          server.requests.length = 0
+          assert.deepStrictEqual(yield* Effect.flip(Upload.result(upload(target))), error)
+          assert.deepStrictEqual(server.requests, [])
         })
       )
     )
@@ -257,6 +279,25 @@ describe("a restart", () => {
         const options = { ...Scene.options, parallel: 3, maxRetries: 0, stallTimeout: "20 seconds" } as const
         yield* Effect.flip(Upload.result(Upload.resumable(target, parts, options)))
         server.requests.length = 0
+        yield* Upload.result(Upload.resumable(target, parts, { ...options, ...restart }))
+        assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 3)
+        assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+      })
+    )
+  )
+
+  it.live("removes every part when one is not to be trusted, which the server has as no whole file", () =>
+    run(
+      Effect.gen(function* () {
+        const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+        const { server, target } = yield* Scene.make([wrong("PATCH", "9000000"), wrong("HEAD", "9000000")])
+        const options = { ...Scene.options, parallel: 3, stallTimeout: "20 seconds" } as const
+        const error = yield* Effect.flip(Upload.result(Upload.resumable(target, parts, options)))
+        assert.deepInclude(error, { _tag: "UploadUntrusted", mayBeWhole: false })
+        assert.deepInclude((yield* theEntry).entry, { _tag: "Untrusted", mayBeWhole: false })
+        server.requests.length = 0
+        assert.deepStrictEqual(yield* Effect.flip(Upload.result(Upload.resumable(target, parts, options))), error)
+        assert.deepStrictEqual(server.requests, [])
         yield* Upload.result(Upload.resumable(target, parts, { ...options, ...restart }))
         assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 3)
         assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))

@@ -116,7 +116,7 @@ layer(NodeHttpClient.layerUndici)("An upload", (it) => {
       yield* soon(() => delaysOf(events).length === 1)
       yield* release
       yield* TestClock.adjust("1 second")
-      yield* soon(() => server.requests.filter((method) => method === "HEAD").length === 1)
+      yield* soon(() => server.requests.includes("HEAD"))
       yield* Fiber.interrupt(fiber)
     })
   )

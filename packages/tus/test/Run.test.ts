@@ -28,7 +28,7 @@ const recorded = Effect.fnUntraced(function* (
   const heard: Array<string> = []
   const session = yield* Session.make(target, { ...Scene.options, retryDelay }, onEvent, {
     ...Recorder.none,
-    untrusted: (problem) => Effect.sync(() => void heard.push(problem))
+    untrusted: ({ problem }) => Effect.sync(() => void heard.push(problem))
   })
   return { heard, run: Single.start(session, UploadSource.fromBytes(bytes)) }
 })

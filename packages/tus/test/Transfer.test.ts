@@ -3,6 +3,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Transfer from "@assembly-effect/tus/Transfer"
+import * as TusError from "@assembly-effect/tus/TusError"
 
 const sending: Transfer.Sending = { _tag: "Sending", acknowledged: 10n, reached: 10n, length: 100n, failures: 3 }
 const asking: Transfer.Asking = { ...sending, _tag: "Asking" }
@@ -92,7 +93,7 @@ describe("Transfer.appended", () => {
   it("believes nothing but the end of what was sent from then on", () => {
     for (const offset of [0n, 59n, 61n, 1000n]) {
       const wrong = Result.getOrThrow(Result.flip(Transfer.appended(sending, { ...whole, offset })))
-      assert.deepStrictEqual(wrong.state, { ...asking, only: [60n] })
+      assert.deepStrictEqual(wrong.state, { ...asking, only: [60n], counted: offset })
       assert.strictEqual(
         wrong.error.message,
         `append: status 204, upload-offset ${offset} after bytes up to 60 were sent`
@@ -101,7 +102,7 @@ describe("Transfer.appended", () => {
   })
   it("does not believe an end that was not handed over", () => {
     const wrong = Result.getOrThrow(Result.flip(Transfer.appended(sending, { ...whole, handed: 40n })))
-    assert.deepStrictEqual(wrong.state, { ...asking, only: [40n] })
+    assert.deepStrictEqual(wrong.state, { ...asking, only: [40n], counted: 60n })
   })
 })
 
@@ -132,7 +133,8 @@ describe("Transfer.located", () => {
         const error = Result.getOrThrow(Result.flip(Transfer.located(state, { offset }, expected)))
         assert.deepInclude(error, {
           _tag: "UploadUntrusted",
-          problem: `it stands at ${offset}, after bytes up to 60 were sent`
+          problem: `it stands at ${offset}, after bytes up to 60 were sent`,
+          mayBeWhole: offset >= 100n
         })
       }
     }
@@ -153,7 +155,8 @@ describe("Transfer.located", () => {
         assert.deepStrictEqual(doubt(state, offset, expected), { ...state, told: offset })
         assert.deepInclude(doubt({ ...state, told: offset }, offset, expected), {
           _tag: "UploadUntrusted",
-          problem: `it stands at ${offset}, and no more than 50 bytes were sent`
+          problem: `it stands at ${offset}, and no more than 50 bytes were sent`,
+          mayBeWhole: offset >= 100n
         })
       }
     }
@@ -225,13 +228,29 @@ describe("Transfer.abandoned", () => {
   const error = new Error("it is away")
   it("leaves nothing to go on with, while other bytes than were sent are counted", () => {
     assert.strictEqual(
-      Transfer.abandoned({ ...asking, only: [60n] }, error).message,
+      Transfer.abandoned({ ...asking, only: [60n] }, error, 100n).message,
       "the server may have stored other bytes than the ones that were sent " +
         "(it counted other bytes than were sent, and then it is away)"
     )
   })
   it("is else the error itself", () => {
-    for (const state of [sending, asking]) assert.strictEqual(Transfer.abandoned(state, error), error)
+    for (const state of [sending, asking]) assert.strictEqual(Transfer.abandoned(state, error, 100n), error)
+  })
+  it("leaves what may be whole, if every byte was given, or as many counted, or another length told", () => {
+    const { length: _, ...deferred } = { ...asking, only: [60n], handed: 60n }
+    const mismatch = new TusError.UploadMismatch({ field: "upload-length", expected: "100", found: "17" })
+    for (const [state, size, failure, mayBeWhole] of [
+      [deferred, 100n, error, false],
+      [{ ...deferred, handed: 100n }, 100n, error, true],
+      [{ ...deferred, counted: 17n }, 100n, error, false],
+      [{ ...deferred, counted: 100n }, 100n, error, true],
+      [deferred, 100n, mismatch, true],
+      // What nobody told the length of is never whole.
+      [deferred, undefined, error, false],
+      [{ ...deferred, declared: 60n }, undefined, error, true]
+    ] as const) {
+      assert.deepInclude(Transfer.abandoned(state, failure, size), { _tag: "UploadUntrusted", mayBeWhole })
+    }
   })
 })
 

@@ -40,7 +40,7 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
     "whether the parts are one file now is not known (create: the connection failed); the file may exist"
   ],
   [
-    new TusError.UploadUntrusted({ problem: "16607 for 4194304" }),
+    new TusError.UploadUntrusted({ problem: "16607 for 4194304", mayBeWhole: false }),
     "the server may have stored other bytes than the ones that were sent (16607 for 4194304)"
   ],
   [

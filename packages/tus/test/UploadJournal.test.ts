@@ -54,7 +54,13 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       run(
         Effect.gen(function* () {
           const journal = yield* UploadJournal.UploadJournal
-          yield* journal.put("k", { ...(yield* entry), _tag: "Untrusted", urls: [], problem: "17 bytes" })
+          yield* journal.put("k", {
+            ...(yield* entry),
+            _tag: "Untrusted",
+            urls: [],
+            problem: "17 bytes",
+            mayBeWhole: false
+          })
           yield* TestClock.adjust("3650 days")
           assert.isTrue(Option.isSome(yield* journal.get("k")))
           assert.strictEqual((yield* journal.list).length, 1)

@@ -209,6 +209,9 @@ describe("UploadTarget.fromAssembly", () => {
       const id: string = assembly_id
       for (const path of [
         `/assemblies/${"1".repeat(32)}`,
+        `/assemblies/${id}0`,
+        `/assemblies/f${id.slice(1)}`,
+        "/assemblies/",
         `/assemblies/x/../${id}`,
         `/assemblies/%2e%2e/assemblies/${id}`,
         `/assemblies/${id}?x`,
@@ -221,21 +224,6 @@ describe("UploadTarget.fromAssembly", () => {
           "assembly_ssl_url: names another Assembly than assembly_id",
           path
         )
-      }
-    })
-  )
-
-  it.effect("is refused where assembly_ssl_url authorizes uploads into another Assembly", () =>
-    Effect.gen(function* () {
-      const assembly_id = AssemblyId.make("0".repeat(32))
-      const at = (id: string) => ({
-        assembly_id,
-        tus_url: parts.tusUrl,
-        assembly_ssl_url: `https://api2.example.com/assemblies/${id}`
-      })
-      yield* UploadTarget.fromAssembly(at(assembly_id))
-      for (const id of ["f".repeat(32), `${assembly_id}0`, `f${assembly_id.slice(1)}`, ""]) {
-        assert.deepInclude(yield* Effect.flip(UploadTarget.fromAssembly(at(id))), { field: "assembly_ssl_url" })
       }
     })
   )

@@ -5,11 +5,9 @@ import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as Headers from "effect/http/Headers"
-import * as Scope from "effect/Scope"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import * as Transport from "../Transport.ts"
@@ -40,19 +38,6 @@ export interface Conditions {
   readonly gate: Admission.Gate
   readonly accepted: (headers: Headers.Headers) => Effect.Effect<void>
 }
-
-/**
- * Gives an exchange a scope that is closed when it fails or is interrupted: that cuts the connection. An answer that was
- * read to its end has none to cut, and aborting it all the same costs as much as signing it.
- */
-const cutUnlessRead = <A, E, R>(exchange: Effect.Effect<A, E, R | Scope.Scope>) =>
-  Effect.suspend(() => {
-    const scope = Scope.makeUnsafe()
-    return exchange.pipe(
-      Effect.provideService(Scope.Scope, scope),
-      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
-    )
-  })
 
 const timeLeft = ({ until }: Conditions): Effect.Effect<number> =>
   Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, until - now))
@@ -113,7 +98,7 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
           Effect.tapError((failed) => (isSigned && !isAboutExpiry(failed) ? accepted(response.headers) : Effect.void))
         )
       ),
-      cutUnlessRead
+      Transport.scopedToFailure
     )
 
   /** Sends an admitted request. A rate limit makes everybody pause who asks the same gate. */

@@ -2,6 +2,8 @@
  * The rules that the options of a whole job keep, checked before its Assembly is created.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Settings from "@assembly-effect/api/Settings"
 import type * as Effect from "effect/Effect"
 import type { File, Options as JobOptions } from "../AssemblyUpload.ts"
 import type { UploadSource } from "../UploadSource.ts"
@@ -25,18 +27,9 @@ export const check = (options: JobOptions<unknown>): Effect.Effect<void, ApiErro
   return Options.refuse("AssemblyUpload", [
     ...(files.length === 0 ? [{ path: ["files"], message: "Expected at least one file" }] : []),
     ...files.flatMap(fileIssues),
-    ...(concurrency === "unbounded" ? [] : Options.whole("concurrency", concurrency, 1)),
+    ...(concurrency === "unbounded" ? [] : Settings.issues({ concurrency: Settings.whole(concurrency, 1) })),
     ...under(["upload"], Options.issues(upload ?? {})),
-    ...(wait === undefined || wait === false
-      ? []
-      : under(
-          ["wait"],
-          [
-            ...Options.duration("interval", wait.interval),
-            ...Options.duration("maxInterval", wait.maxInterval),
-            ...Options.duration("timeout", wait.timeout)
-          ]
-        ))
+    ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
   ])
 }
 

@@ -136,8 +136,10 @@ const prove = <E>(
         if (had[_tag] < patience(standing.value, policy)) {
           yield* wait(session, standing.value, asked, had.Failed)
         } else if (_tag === "Contradiction") {
-          yield* recorder.untrusted(problem)
-          return yield* new TusError.UploadUntrusted({ problem })
+          // The server may take it for a file of that length.
+          const untrusted = new TusError.UploadUntrusted({ problem, mayBeWhole: true })
+          yield* Effect.uninterruptible(recorder.untrusted(untrusted, url))
+          return yield* untrusted
         } else {
           return yield* unknown(problem)
         }

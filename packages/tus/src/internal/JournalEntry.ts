@@ -35,7 +35,7 @@ const Stored = Schema.TaggedUnion({
   },
   Concatenating: { ...common, urls: Schema.Array(Url) },
   Completed: { ...common, url: Url },
-  Untrusted: { ...common, urls: Schema.Array(Url), problem: Schema.String }
+  Untrusted: { ...common, urls: Schema.Array(Url), problem: Schema.String, mayBeWhole: Schema.Boolean }
 })
 
 /**
@@ -45,7 +45,8 @@ const Stored = Schema.TaggedUnion({
  *   bytes are those from `start` up to, and without, `end`.
  * - `Concatenating`: all parts are whole; their final creation may have been sent.
  * - `Completed`: all `size` bytes are stored at `url`.
- * - `Untrusted`: the server may have stored other bytes at `urls` than the ones that were sent, by `problem`.
+ * - `Untrusted`: the server may have stored other bytes at `urls` than the ones that were sent, by `problem`. They are
+ *   those of all parts, and of the final upload. `mayBeWhole` as in `UploadUntrusted`.
  */
 export type Entry = typeof Stored.Type
 

@@ -74,14 +74,15 @@ export const make = (options: {
         marker,
         urls: urls.map((url) => Redacted.value(url))
       })),
-    untrusted: (problem) =>
+    untrusted: ({ mayBeWhole, problem }, final) =>
       put((writtenAt) => ({
         ...common,
         writtenAt,
         _tag: "Untrusted",
         marker: last?.marker ?? "",
-        urls: last === undefined ? [] : urlsOf(last),
-        problem
+        urls: [...(final === undefined ? [] : [Redacted.value(final)]), ...(last === undefined ? [] : urlsOf(last))],
+        problem,
+        mayBeWhole
       })),
     completed: (url) =>
       put((writtenAt) => ({

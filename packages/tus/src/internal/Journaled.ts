@@ -181,8 +181,10 @@ const goOn = (book: Book, earlier: UploadJournal.Entry, options: RunOptions, emi
     const metadata = named(earlier.metadata)
     yield* verifySource(earlier, book)
     switch (earlier._tag) {
-      case "Untrusted":
-        return yield* new TusError.UploadUntrusted({ problem: earlier.problem })
+      case "Untrusted": {
+        const { mayBeWhole, problem } = earlier
+        return yield* new TusError.UploadUntrusted({ problem, mayBeWhole })
+      }
       case "Completed":
         return emit(UploadEvent.Completed({ url: yield* reopen(target, earlier.url), length: earlier.size }))
       default: {

@@ -2,10 +2,9 @@
  * The rules that options keep, checked before anything exists: an Assembly, an entry of a journal, an upload.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Settings from "@assembly-effect/api/Settings"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as SchemaParser from "effect/SchemaParser"
 import type { UploadSource } from "../UploadSource.ts"
@@ -16,40 +15,6 @@ import type { Options as SessionOptions } from "./Session.ts"
 type Issues = ReadonlyArray<ApiError.Issue>
 
 const issue = (path: string, message: string): ApiError.Issue => ({ path: [path], message })
-
-/** A whole number of at least so much. */
-export const whole = (path: string, value: number | undefined, least: number): Issues =>
-  value === undefined || (Number.isSafeInteger(value) && value >= least)
-    ? []
-    : [issue(path, `Expected a whole number of at least ${least}, got ${String(value)}`)]
-
-/** A Duration takes what is not a number for zero. */
-const isNumeric = (input: Duration.Input): boolean => {
-  if (typeof input === "number") return !Number.isNaN(input)
-  if (typeof input !== "object" || input === null || Duration.isDuration(input)) return true
-  return Object.values(input).every((part) => !Number.isNaN(part))
-}
-
-const show = (input: Duration.Input): string => (Duration.isDuration(input) ? Duration.format(input) : String(input))
-
-/** A time that ends: neither negative nor infinite, and not zero where it `mustLast`. */
-export const duration = (
-  path: string,
-  input: Duration.Input | undefined,
-  { mustLast = true }: { readonly mustLast?: boolean } = {}
-): Issues => {
-  if (input === undefined) return []
-  const found = isNumeric(input) ? Duration.fromInput(input) : Option.none()
-  const isValid = Option.exists(
-    found,
-    (time) =>
-      Duration.isFinite(time) &&
-      (mustLast ? Duration.isGreaterThan : Duration.isGreaterThanOrEqualTo)(time, Duration.zero)
-  )
-  return isValid
-    ? []
-    : [issue(path, `Expected a finite duration ${mustLast ? "above" : "of at least"} zero, got ${show(input)}`)]
-}
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
@@ -90,13 +55,15 @@ export type Upload = Partial<SessionOptions> & {
 
 /** Every rule that the options of an upload break. */
 export const issues = ({ checksum, metadata, source, ...options }: Upload): Issues => [
-  ...whole("chunkSize", options.chunkSize, 1),
-  ...whole("parallel", options.parallel, 1),
-  ...whole("maxRetries", options.maxRetries, 0),
-  ...duration("retryDelay", options.retryDelay, { mustLast: false }),
-  ...duration("stallTimeout", options.stallTimeout),
-  ...duration("finishTimeout", options.finishTimeout),
-  ...duration("maxWait", options.maxWait, { mustLast: false }),
+  ...Settings.issues({
+    chunkSize: Settings.whole(options.chunkSize, 1),
+    parallel: Settings.whole(options.parallel, 1),
+    maxRetries: Settings.whole(options.maxRetries, 0),
+    retryDelay: Settings.duration(options.retryDelay, { mayBeZero: true }),
+    stallTimeout: Settings.duration(options.stallTimeout),
+    finishTimeout: Settings.duration(options.finishTimeout),
+    maxWait: Settings.duration(options.maxWait, { mayBeZero: true })
+  }),
   ...(checksum === undefined || Checksum.isAlgorithm(checksum)
     ? []
     : [issue("checksum", `Expected ${Checksum.names.join(", ")}, got ${String(checksum)}`)]),

@@ -82,6 +82,9 @@ const abandon = <E>(session: Session.Session<E>, parts: ReadonlyArray<Part>) =>
     { concurrency: 8, discard: true }
   )
 
+/** A part is no file, whatever its server has of it: nobody puts it together with the others. */
+const ofPart = ({ problem }: TusError.UploadUntrusted) => new TusError.UploadUntrusted({ problem, mayBeWhole: false })
+
 /** Who leaves does not want to wait. */
 const farewell = Duration.seconds(1)
 
@@ -102,10 +105,13 @@ export const run = <E extends { readonly _tag: string }>(
     const free = Effect.suspend(() => (keep ? Effect.void : abandon(session, ledger.parts())))
 
     const send = ({ end, start, state, url, verify }: Parts.Begun, index: number) => {
-      const { untrusted } = recorder
+      const untrusted = (error: TusError.UploadUntrusted) => recorder.untrusted(ofPart(error))
       const outgoing = Outgoing.replayable(source, { start, end, chunkSize, streams })
       const job = { target, metadata, url, outgoing, seal, policy, emit: emitOf(index), verify, untrusted }
-      return Effect.map(Run.toEnd(job, state), () => emit(UploadEvent.PartCompleted({ part: index, start, end })))
+      return Run.toEnd(job, state).pipe(
+        Effect.map(() => emit(UploadEvent.PartCompleted({ part: index, start, end }))),
+        Effect.mapError((error) => (error instanceof TusError.UploadUntrusted ? ofPart(error) : error))
+      )
     }
 
     const store = Effect.gen(function* () {

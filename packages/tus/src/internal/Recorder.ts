@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import type { UploadUntrusted } from "../TusError.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 
 /**
@@ -20,8 +21,8 @@ export interface Recorder<E> {
   readonly created: (marker: string, url: UploadUrl) => Effect.Effect<void, E>
   readonly parts: (parts: ReadonlyArray<Part>) => Effect.Effect<void, E>
   readonly concatenating: (marker: string, urls: ReadonlyArray<UploadUrl>) => Effect.Effect<void, E>
-  /** The upload is never to be gone on with; told before the error is. */
-  readonly untrusted: (problem: string) => Effect.Effect<void, E>
+  /** The upload is never to be gone on with; told before the error is. `final` is what its parts were put together to. */
+  readonly untrusted: (error: UploadUntrusted, final?: UploadUrl) => Effect.Effect<void, E>
   /** Every byte is stored. */
   readonly completed: (url: UploadUrl, length: bigint) => Effect.Effect<void, E>
 }

@@ -31,14 +31,14 @@ export interface Job<E = never> {
   /** Compares what the server tells of the upload with what was begun, before bytes are appended to it. */
   readonly verify: (found: { readonly metadata?: string | undefined }) => Effect.Effect<void, TusError.UploadMismatch>
   /** Hears that the upload is never to be gone on with, before that is told. */
-  readonly untrusted: (problem: string) => Effect.Effect<void, E>
+  readonly untrusted: (error: TusError.UploadUntrusted) => Effect.Effect<void, E>
 }
 
 /** What a step shares with the next one besides the state. */
 interface Shared extends Omit<Job, "untrusted"> {
   readonly pool: FilePieces.Pool
   /** Hears that the upload is left while the server counts other bytes than were sent. */
-  readonly left: Effect.Effect<void>
+  readonly left: (error: TusError.UploadUntrusted) => Effect.Effect<void>
 }
 
 /** A step that failed: where the upload stands since, and whether the next may heal it. */
@@ -177,16 +177,21 @@ const guarded = <A, E, R>(
   state: Transfer.Sending | Transfer.Asking,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  state._tag === "Asking" && state.only !== undefined ? Effect.onInterrupt(effect, () => job.left) : effect
+  state._tag === "Asking" && state.only !== undefined
+    ? Effect.onInterrupt(effect, () =>
+        job.left(Transfer.untrusted(state, job.outgoing.size, "it was left before the server told where it stands"))
+      )
+    : effect
 
 /** Asks the server after a pause, unless the budget is used up. */
 const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Transfer, Policy.RequestError> =>
   Effect.gen(function* () {
     const next = Transfer.failed(state, job.policy.maxRetries)
-    if (Option.isNone(next)) return yield* Effect.fail(Transfer.abandoned(state, error))
+    const { size } = job.outgoing
+    if (Option.isNone(next)) return yield* Effect.fail(Transfer.abandoned(state, error, size))
     const { failures } = next.value
     const delay = yield* Effect.mapError(Policy.pause(job.policy, failures, error), (tooLong) =>
-      Transfer.abandoned(state, tooLong)
+      Transfer.abandoned(state, tooLong, size)
     )
     job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
     yield* guarded(job, state, Effect.sleep(delay))
@@ -201,7 +206,7 @@ const heal = (
   const { error, heals, state } = failed
   if (error._tag === "UploadGone") return settleGone(job, state, error)
   if (error._tag === "TooLarge") return advise(job, error)
-  return heals ? retry(job, failed) : Effect.fail(Transfer.abandoned(state, error))
+  return heals ? retry(job, failed) : Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
 }
 
 /** One step nearer to the end, or the healing of a failure. */
@@ -216,13 +221,13 @@ export const toEnd = <E>(
   begun: Transfer.Transfer
 ): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const left = Effect.ignore(job.untrusted("it was left before the server told where it stands"))
+    const left = (error: TusError.UploadUntrusted) => Effect.ignore(job.untrusted(error))
     const shared: Shared = { ...job, pool: new FilePieces.Pool(), left }
     let state = begun
     while (state._tag !== "Done") state = yield* step(shared, state)
     return state.length
   }).pipe(
     Effect.tapError((error): Effect.Effect<void, E> =>
-      error._tag === "UploadUntrusted" ? Effect.uninterruptible(job.untrusted(error.problem)) : Effect.void
+      error._tag === "UploadUntrusted" ? Effect.uninterruptible(job.untrusted(error)) : Effect.void
     )
   )

@@ -1,21 +1,15 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/Transport"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
-import * as Clock from "effect/Clock"
-import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
 import { limited } from "./Timeout.ts"
@@ -41,33 +35,6 @@ const toMessage = (status: number, body: string): string => {
   // Answers to HEAD have no body.
   return text.trim() === "" ? `status ${status}, without an explanation` : text
 }
-
-/** The wait that a body names in `info.retryIn`, in seconds. Beyond the specification. */
-const decodeRetryIn = Schema.decodeUnknownOption(
-  Schema.fromJsonString(
-    Schema.Struct({ info: Schema.Struct({ retryIn: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) }) })
-  )
-)
-
-/** Far beyond any wait; milliseconds above it are no longer exact. */
-const longestWait = Duration.weeks(5000)
-
-/** How long the server asks to wait, by its header or its body. */
-const readWait = (headers: Headers.Headers, body: string): Effect.Effect<Option.Option<Duration.Duration>> =>
-  Clock.clockWith((clock) =>
-    Effect.sync(() => {
-      const header = headers["retry-after"]
-      const parsed = header === undefined ? undefined : Result.getOrUndefined(Headers.parseRetryAfter(header))
-      if (parsed === undefined) {
-        return Option.map(decodeRetryIn(body), ({ info }) => Duration.seconds(info.retryIn))
-      }
-      return Option.some(
-        parsed._tag === "Duration"
-          ? parsed.duration
-          : Duration.millis(Math.max(0, DateTime.toEpochMillis(parsed.dateTime) - clock.currentTimeMillisUnsafe()))
-      )
-    }).pipe(Effect.map(Option.map(Duration.min(longestWait))))
-  )
 
 const toError = (
   request: TusError.RequestName,
@@ -111,7 +78,8 @@ export const readError = (
 ): Effect.Effect<AnswerError> =>
   Effect.gen(function* () {
     const { text: body } = yield* Transport.readError(response, { maxBytes: maxErrorBytes })
-    return toError(request, response.status, body, yield* readWait(response.headers, body))
+    const wait = yield* Transport.namedWait(response.headers, Option.getOrUndefined(Transport.parseJson(body)))
+    return toError(request, response.status, body, wait)
   })
 
 /** The rules that headers break, by the names of the headers. Their values are not told: one may be a capability. */
@@ -135,19 +103,6 @@ const readHeaders = <A>(
         problem: `headers that break a rule: ${brokenRules(issue)}`
       })
   )
-
-/**
- * Gives an exchange a scope that is closed when it fails or is interrupted: that cuts the connection. An answer that was
- * read to its end has none to cut, and the next request takes the connection.
- */
-const scopedToFailure = <A, E, R>(exchanged: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Scope.Scope>> =>
-  Effect.suspend(() => {
-    const scope = Scope.makeUnsafe()
-    return exchanged.pipe(
-      Effect.provideService(Scope.Scope, scope),
-      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
-    )
-  })
 
 /**
  * Reads what follows the headers of a success, which says nothing, and answers whether it came to its end: a body may be
@@ -194,7 +149,7 @@ export const exchange = <A>(options: {
     const headers = yield* readHeaders(options.request, options.headers, response)
     return (yield* drain(response)) ? headers : yield* Effect.fail({ _tag: "Cut" as const, headers })
   }).pipe(
-    scopedToFailure,
+    Transport.scopedToFailure,
     Effect.catchTag("Cut", ({ headers }) => Effect.succeed(headers)),
     (exchanged) => (options.http.body._tag === "Empty" ? limited(exchanged, options.request) : exchanged)
   )

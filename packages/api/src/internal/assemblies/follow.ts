@@ -29,21 +29,21 @@ export interface AwaitOptions extends FollowOptions {
   readonly timeout?: Duration.Input | undefined
 }
 
-const check = (operation: string, options: AwaitOptions): Effect.Effect<void, ApiError.InvalidRequest> => {
-  const issues = Settings.issues({
+/**
+ * What is wrong with the options of {@link awaitCompletion}, for who creates an Assembly before it is followed.
+ */
+export const awaitOptionIssues = (options: AwaitOptions): ReadonlyArray<ApiError.Issue> =>
+  Settings.issues({
     interval: Settings.duration(options.interval),
     maxInterval: Settings.duration(options.maxInterval),
     maxWait: Settings.duration(options.maxWait),
     timeout: Settings.duration(options.timeout)
   })
+
+const check = (operation: string, options: AwaitOptions): Effect.Effect<void, ApiError.InvalidRequest> => {
+  const issues = awaitOptionIssues(options)
   return issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues }))
 }
-
-/**
- * Checks the options of {@link awaitCompletion}, for who creates an Assembly before it is followed.
- */
-export const checkAwaitOptions = (options: AwaitOptions): Effect.Effect<void, ApiError.InvalidRequest> =>
-  check("Assemblies.awaitCompletion", options)
 
 const paceOf = (options: FollowOptions): Completion.Pace => ({
   first: Duration.fromInputUnsafe(options.interval ?? "1 second"),
@@ -66,7 +66,7 @@ export const awaitCompletion = Effect.fnUntraced(function* (
   assemblyId: Assembly.AssemblyId,
   options: AwaitOptions = {}
 ) {
-  yield* checkAwaitOptions(options)
+  yield* check("Assemblies.awaitCompletion", options)
   const after = Duration.fromInputUnsafe(options.timeout ?? "1 hour")
   const ended = yield* Completion.poll(readingOf(assemblyId, options), paceOf(options)).pipe(
     Effect.timeoutOrElse({
