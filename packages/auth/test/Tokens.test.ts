@@ -204,9 +204,10 @@ describe("The lifetime of a token", () => {
   it.effect("begins before the request, however late its answer comes", () =>
     Effect.gen(function* () {
       const released = Promise.withResolvers<void>()
-      const server = yield* TokenServer.make((request, response, index) => {
+      const late: TokenServer.Answer = (request, response, index) => {
         void released.promise.then(() => token({ expires_in: 100 })(request, response, index))
-      }, token())
+      }
+      const server = yield* TokenServer.make(late, token())
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
       const first = yield* Effect.forkChild(get(request))
       yield* Effect.promise(async () => {
