@@ -3,10 +3,8 @@
  * and what it was before, in MiB.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { readdirSync } from "node:fs"
 import * as Uploads from "./uploads.ts"
@@ -60,8 +58,6 @@ const works: Readonly<
   })
 }
 
-const client = process.env["BENCH_CLIENT"] === "fetch" ? NodeHttpClient.layerFetch : NodeHttpClient.layerUndici
-
 const program = Effect.gen(function* () {
   yield* warm
   globalThis.gc?.()
@@ -74,6 +70,6 @@ const program = Effect.gen(function* () {
   clearInterval(timer)
   peak = Math.max(peak, rss())
   return { idle, peak, ...more }
-}).pipe(Effect.provide(Layer.merge(client, NodeFileSystem.layer)))
+}).pipe(Effect.provide(Uploads.undici))
 
 process.send?.(await Effect.runPromise(program), () => process.exit(0))

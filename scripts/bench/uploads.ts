@@ -1,4 +1,5 @@
 /** What the rows of uploads share: our side, tus-js-client, and raw node:http. */
+import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -73,7 +74,21 @@ export const oursOf = (origin: string, source: UploadSource.UploadSource, option
     Effect.mapError(toBenchError)
   )
 
-export const undici = Layer.merge(NodeHttpClient.layerUndici, NodeFileSystem.layer)
+const clients = {
+  /** Lets go of what it has sent, as uploads know. */
+  known: UndiciClient.layer,
+  undici: NodeHttpClient.layerUndici,
+  fetch: NodeHttpClient.layerFetch
+}
+
+const isClient = (name: string | undefined): name is keyof typeof clients => name !== undefined && name in clients
+
+const { BENCH_CLIENT: named } = process.env
+
+/** The HTTP client that `BENCH_CLIENT` names, one of `known`, `undici` and `fetch`; `known` by default. */
+const client = clients[isClient(named) ? named : "known"]
+
+export const undici = Layer.merge(client, NodeFileSystem.layer)
 
 export const withUndici = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, undici)
 
