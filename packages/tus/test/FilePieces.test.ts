@@ -11,6 +11,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Clients from "./utils/Clients.ts"
+import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 
@@ -27,7 +28,12 @@ const source = Effect.gen(function* () {
 const options = { ...Scene.options, stallTimeout: "10 seconds", finishTimeout: "30 seconds" } as const
 
 /** Uploads the source with this client, and answers the memory of each piece that was given to it. */
-const memories = (client: HttpClient.HttpClient, settings: Partial<Upload.Options> = {}) =>
+const memories = (
+  client: HttpClient.HttpClient,
+  settings: Partial<Upload.Options> = {},
+  faults: ReadonlyArray<Fault> = [],
+  onRequest: (given: ReadonlyArray<ArrayBufferLike>) => void = () => undefined
+) =>
   Effect.gen(function* () {
     const file = yield* source
     // Pieces grow while they are taken fast, and only large ones are worth it: however busy the machine is.
@@ -35,8 +41,9 @@ const memories = (client: HttpClient.HttpClient, settings: Partial<Upload.Option
     const given: Array<ArrayBufferLike> = []
     const seen: UploadSource.Replayable = {
       ...file,
-      bytes: (start, end) =>
-        file.bytes(start, end).pipe(
+      bytes: (start, end) => {
+        onRequest(given)
+        return file.bytes(start, end).pipe(
           Stream.provideService(Clock.Clock, still),
           Stream.tap((piece) =>
             Effect.sync(() => {
@@ -44,8 +51,9 @@ const memories = (client: HttpClient.HttpClient, settings: Partial<Upload.Option
             })
           )
         )
+      }
     }
-    const { server, target } = yield* Scene.make()
+    const { server, target } = yield* Scene.make(faults)
     yield* Effect.provideService(Upload.run(target, seen, { ...options, ...settings }), HttpClient.HttpClient, client)
     assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
     return given
@@ -76,6 +84,20 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
       }
       const made = HttpClient.mapRequest(client, (request) => request)
       assert.strictEqual(emptied(yield* memories(made)), 0)
+    }).pipe(Effect.provide(Clients.registered))
+  )
+
+  it.effect("of a request that failed are left alone by those that follow", () =>
+    Effect.gen(function* () {
+      const client = yield* HttpClient.HttpClient
+      let left: ReadonlyArray<ArrayBufferLike> = []
+      const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 10 * mebi }
+      yield* memories(client, {}, [cut], (given) => {
+        left = given.filter(({ byteLength }) => byteLength > 0)
+      })
+      // The next request would begin with this memory, had it been kept.
+      assert.isAtLeast(left.length, 3)
+      assert.strictEqual(emptied(left), 0)
     }).pipe(Effect.provide(Clients.registered))
   )
 
