@@ -152,6 +152,8 @@ export const append = (options: {
       ),
       Effect.result
     )
-    if (Result.isSuccess(answer) && answer.success === body.end) memory?.settle()
-    return { handed: body.start + meter.count, answer }
+    const handed = body.start + meter.count
+    const isWhole = Result.isSuccess(answer) && answer.success === body.end && handed === body.end
+    if (memory !== undefined && isWhole) pool.keep(memory)
+    return { handed, answer }
   })

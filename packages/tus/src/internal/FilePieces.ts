@@ -68,9 +68,6 @@ const grow = (current: number, elapsed: number): number =>
  */
 const onTheWay = 8
 
-/** How many of the last pieces of a request are never read into again: its answer may have come before they left. */
-const last = 4
-
 /** Smaller pieces come from memory that the process keeps anyway, and HTTP clients may hold many of them. */
 const worthReusing = 256 * kibi
 
@@ -79,17 +76,16 @@ const worthReusing = 256 * kibi
  * file.
  */
 export class Memory {
-  readonly #free: Array<ArrayBuffer>
-  readonly #given: Array<ArrayBuffer> = []
-  constructor(free: Array<ArrayBuffer>) {
-    this.#free = free
+  readonly #given: Array<ArrayBuffer>
+  constructor(given: ReadonlyArray<ArrayBuffer>) {
+    this.#given = [...given]
   }
 
   /** So many bytes, which no piece that is still on its way lies in. */
   take(size: number): ArrayBuffer {
-    const used = this.#given.length < onTheWay ? this.#free.pop() : this.#given.shift()
+    const oldest = this.#given.length < onTheWay ? undefined : this.#given.shift()
     // The transfer empties the old piece, so that nobody reads the bytes of another piece through it.
-    return used === undefined || used.byteLength < size ? new ArrayBuffer(size) : used.transfer()
+    return oldest === undefined || oldest.byteLength < size ? new ArrayBuffer(size) : oldest.transfer()
   }
 
   /** Remembers what a piece was given in. */
@@ -97,20 +93,27 @@ export class Memory {
     this.#given.push(buffer)
   }
 
-  /** The request has come to its end as it should: the next one may begin with what was sent long ago. */
-  settle(): void {
-    this.#free.push(...this.#given.splice(0, Math.max(0, this.#given.length - last)))
+  /** What pieces were given in last, the oldest first. */
+  get given(): ReadonlyArray<ArrayBuffer> {
+    return this.#given
   }
 }
 
 /**
- * The memory of one upload, handed from request to request. That of a request that does not settle is left to whoever
- * still holds its pieces.
+ * The memory of one upload, handed from request to request. What a request had is kept only when the server has told
+ * that it has every byte of it; else it is left to whoever still holds its pieces.
  */
 export class Pool {
-  readonly #free: Array<ArrayBuffer> = []
+  #kept: ReadonlyArray<ArrayBuffer> = []
+
   lend(): Memory {
-    return new Memory(this.#free)
+    const memory = new Memory(this.#kept)
+    this.#kept = []
+    return memory
+  }
+
+  keep({ given }: Memory): void {
+    this.#kept = given
   }
 }
 
