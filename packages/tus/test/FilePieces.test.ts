@@ -42,17 +42,9 @@ const memories = (
     const given: Array<ArrayBufferLike> = []
     const seen: UploadSource.Replayable = {
       ...file,
-<<<<<<< HEAD
-      bytes: (start, end) =>
-        Stream.suspend(() => {
-          onRequest(given)
-          return file.bytes(start, end)
-        }).pipe(
-=======
       bytes: (start, end) => {
         onRequest(given)
         return file.bytes(start, end).pipe(
->>>>>>> work/bytes
           Stream.provideService(Clock.Clock, still),
           Stream.tap((piece) =>
             Effect.sync(() => {
@@ -96,7 +88,6 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
     }).pipe(Effect.provide(Clients.registered))
   )
 
-<<<<<<< HEAD
   it.effect("are left to whoever may still hold them when their request failed", () =>
     Effect.gen(function* () {
       let requests = 0
@@ -106,23 +97,10 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
         if (++requests === 2) left = given.filter(({ byteLength }) => byteLength > 0)
       })
       assert.isAbove(left.length, 4)
-=======
-  it.effect("of a request that failed are left alone by those that follow", () =>
-    Effect.gen(function* () {
-      const client = yield* HttpClient.HttpClient
-      let left: ReadonlyArray<ArrayBufferLike> = []
-      const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 10 * mebi }
-      yield* memories(client, {}, [cut], (given) => {
-        left = given.filter(({ byteLength }) => byteLength > 0)
-      })
-      // The next request would begin with this memory, had it been kept.
-      assert.isAtLeast(left.length, 3)
->>>>>>> work/bytes
       assert.strictEqual(emptied(left), 0)
     }).pipe(Effect.provide(Clients.registered))
   )
 
-<<<<<<< HEAD
   it("keep their bytes while they may be on their way: the last eight of a request", () => {
     const memory = new FilePieces.Pool().lend()
     const given: Array<ArrayBuffer> = []
@@ -135,8 +113,6 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
     }
   })
 
-=======
->>>>>>> work/bytes
   it.effect("outside of an upload a piece stays what it is", () =>
     Effect.gen(function* () {
       const file = yield* source

@@ -243,8 +243,8 @@ export const api = [
       },
       {
         name: "the address of another Assembly is asked to cancel",
-        find: `new URL(Redacted.value(url)).pathname.endsWith(\`/assemblies/\${assemblyId}\`)`,
-        replace: `Redacted.value(url) !== ""`
+        find: `ServiceOrigins.assemblyIdAt(Redacted.value(url)) === assemblyId`,
+        replace: `Redacted.value(url) !== assemblyId`
       }
     ]
   ),

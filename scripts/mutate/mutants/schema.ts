@@ -122,5 +122,28 @@ export const schema = [
         replace: `new TextDecoder("utf-8", { ignoreBOM: true })`
       }
     ]
+  ),
+  ...changes(
+    "packages/schema/src/ServiceOrigins.ts",
+    ["ServiceOrigins"],
+    [
+      {
+        name: "a host may be written in another way",
+        find: `? origin : undefined
+}`,
+        replace: `? origin : origin
+}`
+      },
+      {
+        name: "a pattern matches more than one label",
+        find: `/^[a-z0-9-]+$/.test(`,
+        replace: `/^[a-z0-9.-]+$/.test(`
+      },
+      {
+        name: "every service has the cells of the public one",
+        find: `isPublic(own) ? [`,
+        replace: `own !== "" ? [`
+      }
+    ]
   )
 ]
