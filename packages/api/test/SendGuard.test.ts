@@ -17,6 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { clients } from "./utils/clients.ts"
+import { gzipSync } from "node:zlib"
 import * as Server from "./utils/ScriptedServer.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -92,10 +93,76 @@ const collecting: Wrap = HttpClient.mapRequestEffect((request: HttpClientRequest
     : Effect.succeed(request)
 )
 
+/** Puts something around a streamed body, and leaves its declared length as it was. */
+const around = (change: (stream: Stream.Stream<Uint8Array, unknown>) => Stream.Stream<Uint8Array, unknown>): Wrap =>
+  HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
+    request.body._tag === "Stream"
+      ? HttpClientRequest.setBody(
+          request,
+          HttpBody.stream(change(request.body.stream), request.body.contentType, request.body.contentLength)
+        )
+      : request
+  )
+
+/** ASCII, since the server keeps texts. */
+const large = "0123456789abcdefg".repeat(20_000)
+const largePieces = [0, 1, 2, 3].map((part) => Buffer.from(large.slice(part * 85_000, (part + 1) * 85_000)))
+const largeStream = HttpBody.stream(Stream.fromIterable(largePieces), contentType, large.length)
+
+/** The second piece, and only that one, in another form. */
+const second =
+  (change: (piece: Uint8Array) => ReadonlyArray<Uint8Array>) => (stream: Stream.Stream<Uint8Array, unknown>) =>
+    Stream.flatMap(Stream.zipWithIndex(stream), ([piece, index]) =>
+      Stream.fromIterable(index === 1 ? change(piece) : [piece])
+    )
+
 /** A client whose own span is off, which hides its sends from the guard. */
 const hiding: Wrap = HttpClient.transformResponse(Effect.provideService(HttpClient.TracerDisabledWhen, () => true))
 
 describe.each(clients)("with %s", (_, layer) => {
+  it.effect.each([
+    ["drops a piece", second(() => [])],
+    ["repeats a piece", second((piece) => [piece, piece])],
+    ["drops a byte", second((piece) => [piece.subarray(1)])],
+    ["changes a byte", second((piece) => [Uint8Array.from(piece, (byte, index) => (index === 7 ? byte ^ 1 : byte))])],
+    ["compresses pieces", Stream.map((piece: Uint8Array) => new Uint8Array(gzipSync(piece)))],
+    ["ends early", Stream.take(2)],
+    ["adds a byte at the end", (stream) => Stream.concat(stream, Stream.succeed(new Uint8Array(1)))]
+  ] satisfies ReadonlyArray<readonly [string, Parameters<typeof around>[0]]>)(
+    "no other byte leaves where a client %s",
+    ([, change]) =>
+      Effect.gen(function* () {
+        const server = yield* Server.make
+        server.script(Server.text(200, "taken"))
+        const error = yield* Effect.flip(send(post(server.baseUrl, largeStream), around(change)))
+        assert.deepStrictEqual(facts(error), {
+          code: "BODY_CHANGED",
+          problem: "the HTTP client changed the body of the request",
+          sent: "maybe",
+          permanent: true
+        })
+        for (const { body } of server.received) assert.isTrue(large.startsWith(body))
+      }).pipe(Effect.provide(layer))
+  )
+
+  it.effect.each([
+    ["cuts pieces anew", Stream.flatMap((piece: Uint8Array) => Stream.make(piece.subarray(0, 9), piece.subarray(9)))],
+    ["copies pieces", Stream.map((piece: Uint8Array) => Uint8Array.from(piece))],
+    ["buffers pieces", Stream.buffer({ capacity: 32 })]
+  ] satisfies ReadonlyArray<readonly [string, Parameters<typeof around>[0]]>)(
+    "the bytes arrive as they are through a client that %s",
+    ([, change]) =>
+      Effect.gen(function* () {
+        const server = yield* Server.make
+        server.script(Server.text(200, "taken"))
+        assert.strictEqual(yield* send(post(server.baseUrl, largeStream), around(change)), 200)
+        assert.deepStrictEqual(
+          server.received.map(({ body }) => body === large),
+          [true]
+        )
+      }).pipe(Effect.provide(layer))
+  )
+
   it.effect.each([
     ["without a body", undefined],
     ["with bytes", inMemory],

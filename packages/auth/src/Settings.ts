@@ -6,7 +6,10 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 
-const shown = (value: unknown): string => (Duration.isDuration(value) ? Duration.format(value) : String(value))
+const shown = (value: unknown): string => {
+  if (Duration.isDuration(value)) return Duration.format(value)
+  return typeof value === "object" && value !== null ? "an object" : String(value)
+}
 
 /** `Duration` takes what is not a number for zero. */
 const isNumeric = (value: Duration.Input): boolean => {
@@ -36,7 +39,7 @@ export const duration = (
 export const whole = (value: number | undefined, least: number): string | undefined =>
   value === undefined || (Number.isSafeInteger(value) && value >= least)
     ? undefined
-    : `Expected a whole number of at least ${least}, got ${value}`
+    : `Expected a whole number of at least ${least}, got ${shown(value)}`
 
 /** One option that breaks a rule. */
 export interface Issue {

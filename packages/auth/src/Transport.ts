@@ -83,9 +83,9 @@ const settle = (
  * **Details**
  *
  * - The request leaves once, as it is. A second send of it (but for a GET or HEAD to the same URL), another origin,
- *   another length of the body, or a `content-encoding` that it did not have is stopped before it leaves, through any
- *   wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. What the client answers after
- *   that does not count. The body of a streamed request can be read once.
+ *   another length of the body, a `content-encoding` that it did not have, or other bytes than were given are stopped
+ *   before they leave, through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`.
+ *   What the client answers after that does not count. The body of a streamed request can be read once.
  * - A redirect is not followed: it would take the credential or the bytes elsewhere. `streaming` requests fail at one,
  *   which also keeps `fetch` from holding a copy of the body; others see its status.
  * - The HTTP client's own span is off, since it would record the signed URL or the capability.
@@ -106,8 +106,8 @@ export const send = (
   options?: { readonly streaming?: boolean | undefined }
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost, Scope.Scope> =>
   Effect.suspend(() => {
-    const guard = SendGuard.make(request)
     const known = knownOf(http)
+    const guard = SendGuard.make(request, known)
     const host = hostOf(request)
     const onSend = (leaving: HttpClientRequest.HttpClientRequest) => {
       known.isSeen = true

@@ -11,10 +11,12 @@ import * as Hex from "effect/encoding/Hex"
 import * as Exit from "effect/Exit"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as AssemblyOptions from "./internal/AssemblyOptions.ts"
 import * as Events from "./internal/Events.ts"
+import { UploadUntrusted } from "./TusError.ts"
 import * as Upload from "./Upload.ts"
 import type { UploadEvent } from "./UploadEvent.ts"
 import type { SourceFailed, UploadSource } from "./UploadSource.ts"
@@ -146,8 +148,21 @@ const uploadAll = <R>(
   const results: Results = options.files.map(() => undefined)
   const progress = totals(sources, emit)
 
+  const taken = new Set<string>()
+  /** Two files at one URL would be one file, which nothing else tells. */
+  const isTaken = (event: UploadEvent): boolean => {
+    if (event._tag !== "Created") return false
+    const url = Redacted.value(event.url)
+    return taken.has(url) || !taken.add(url)
+  }
+
   const tell = (file: number) => (event: UploadEvent) =>
-    Effect.sync(() => (event._tag === "Progress" ? progress(file, event) : emit(FileEvent({ file, event }))))
+    Effect.suspend(() => {
+      if (isTaken(event)) return new UploadUntrusted({ problem: "one Location for two files", mayBeWhole: true })
+      if (event._tag === "Progress") progress(file, event)
+      else emit(FileEvent({ file, event }))
+      return Effect.void
+    })
 
   const one = (source: UploadSource, file: number) => {
     const { fieldname = "file", filename, metadata } = options.files[file] ?? { filename: "" }

@@ -126,9 +126,17 @@ const fileState = (info: FileSystem.File.Info): string =>
     onSome: (time) => time.toISOString()
   })}`
 
+/** Whether two looks at a path found one file, and not another one that took its place. */
+const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): boolean =>
+  now.dev === before.dev && Option.getOrUndefined(now.ino) === Option.getOrUndefined(before.ino)
+
 /**
  * A file, opened when its bytes are wanted and read as they are sent. It is known by its path, size and modification
- * time; a file that changes while it is uploaded fails the upload.
+ * time; a file that changes, or is replaced by another one, while it is uploaded fails the upload.
+ *
+ * **Gotchas**
+ *
+ * A file that is overwritten in place while its modification time is set back shows no change.
  */
 export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, FileSystem.FileSystem> =>
   Effect.gen(function* () {
@@ -139,9 +147,17 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     }
     const state = fileState(info)
     const unchanged = (now: FileSystem.File.Info) =>
-      fileState(now) === state
+      fileState(now) === state && isSameFile(now, info)
         ? Effect.void
-        : Effect.fail(new SourceFailed({ kind: "Changed", problem: `${path}: was ${state}, is ${fileState(now)}` }))
+        : Effect.fail(
+            new SourceFailed({
+              kind: "Changed",
+              problem:
+                fileState(now) === state
+                  ? `${path} was replaced by another file`
+                  : `${path}: was ${state}, is ${fileState(now)}`
+            })
+          )
 
     const learned: FilePieces.Learned = { size: FilePieces.smallest }
     const open = Effect.mapError(fs.open(path), unreadable)

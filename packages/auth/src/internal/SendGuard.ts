@@ -1,12 +1,14 @@
 /**
  * The guard of one request: it sees each send, and stops the ones that would not be ours.
  */
+import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Lost } from "./Lost.ts"
+import { SameBytes } from "./SameBytes.ts"
 
 const other = {
   repeated: new Lost({
@@ -44,6 +46,12 @@ const other = {
     problem: "the HTTP client would have encoded the body (content-encoding)",
     code: "BODY_CHANGED",
     sent: "no",
+    permanent: true
+  }),
+  changed: new Lost({
+    problem: "the HTTP client changed the body of the request",
+    code: "BODY_CHANGED",
+    sent: "maybe",
     permanent: true
   }),
   readTwice: new Lost({
@@ -108,7 +116,14 @@ class Stop extends Error {
   override readonly name = "Stop"
 }
 
-export const make = (ours: HttpClientRequest.HttpClientRequest): SendGuard => {
+/** A client whose sends are not seen shows nothing to compare with, in bytes. */
+const mostUnseen = 8 * 1024 * 1024
+
+/** `isSeen`: whether the client is known to let its sends be seen. */
+export const make = (
+  ours: HttpClientRequest.HttpClientRequest,
+  { isSeen }: { readonly isSeen: boolean } = { isSeen: true }
+): SendGuard => {
   let sends = 0
   let first: string | undefined
   let refusal: Lost | undefined
@@ -119,11 +134,15 @@ export const make = (ours: HttpClientRequest.HttpClientRequest): SendGuard => {
 
   const refuse = (lost: Lost): Lost => (refusal ??= lost)
 
+  const bytes = new SameBytes(isSeen ? Infinity : mostUnseen)
+  /** Whether the client sends our stream itself, so that there is nothing to compare. */
+  let isOurs = false
+
   const once = <E>(stream: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E | Lost> =>
     Stream.suspend((): Stream.Stream<Uint8Array, E | Lost> => {
       if (readAt === undefined) {
         readAt = sends
-        return stream
+        return isOurs ? stream : Stream.tap(stream, (piece) => Effect.sync(() => bytes.give(piece)))
       }
       return Stream.fail(refuse(readAt === 0 && leavesAsStream ? other.readTwice : other.repeated))
     })
@@ -134,8 +153,39 @@ export const make = (ours: HttpClientRequest.HttpClientRequest): SendGuard => {
       ? HttpClientRequest.setBody(ours, HttpBody.stream(once(body.stream), body.contentType, body.contentLength))
       : ours
 
+  /** Whether a body that leaves holds the bytes that we gave; those of a stream are compared while they leave. */
+  const holdsOurs = (leaving: HttpBody.HttpBody): boolean => {
+    const given = request.body
+    switch (given._tag) {
+      case "Raw":
+        return leaving._tag === "Raw" && leaving.body === given.body
+      case "Uint8Array":
+        if (leaving._tag === "Uint8Array" && leaving.body === given.body) return true
+        bytes.give(given.body)
+        break
+      case "Stream":
+        if (leaving._tag === "Stream" && leaving.stream === given.stream) {
+          isOurs = true
+          bytes.clear()
+          return true
+        }
+        break
+      default:
+        return true
+    }
+    if (leaving._tag === "Uint8Array") return bytes.sees(leaving.body) && bytes.isEmpty
+    if (leaving._tag !== "Stream") return false
+    // A predicate cannot give another request: the body of this one is made to compare while it is read.
+    Object.defineProperty(leaving, "stream", { value: bytes.only(leaving.stream, () => refuse(other.changed)) })
+    return true
+  }
+
   const objection = (leaving: HttpClientRequest.HttpClientRequest, url: string): Lost | undefined => {
-    if (first === undefined) return change(request, leaving)
+    if (first === undefined) {
+      return (
+        change(request, leaving) ?? (holdsOurs(leaving.body) ? undefined : new Lost({ ...other.changed, sent: "no" }))
+      )
+    }
     // A second send, to which nothing was changed that matters.
     if (url !== first || leaving.method !== ours.method) return other.followed
     if (!isRead(ours.method)) return other.repeated

@@ -174,7 +174,13 @@ export const create = <E>(
     marker,
     policy: session.policy,
     emit: session.emit
-  }).pipe(Effect.catchTag("CreationUnknown", asUnknown))
+  }).pipe(
+    Effect.catchTag("CreationUnknown", asUnknown),
+    Effect.filterOrFail(
+      ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
+      () => unknown("the Location of the final upload is that of a part")
+    )
+  )
 
 /** What follows the final creation. */
 export const finish = <E>(session: Session.Session<E>, created: Creation.Created, length: bigint) =>

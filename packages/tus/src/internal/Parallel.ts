@@ -6,10 +6,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { Replayable } from "../UploadSource.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
 import * as Concatenation from "./Concatenation.ts"
 import * as Creation from "./Creation.ts"
 import type { Emit } from "./Events.ts"
@@ -54,6 +56,14 @@ const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
         : Effect.fail(new TusError.ExtensionMissing({ option: "parallel", extension: "concatenation", offered }))
     )
   )
+
+/** Two parts at one URL would overwrite each other, and the length of the whole would not tell. */
+const checkDistinct = (urls: ReadonlyArray<UploadUrl>) =>
+  new Set(urls.map((url) => Redacted.value(url))).size === urls.length
+    ? Effect.void
+    : Effect.fail(
+        new TusError.ProtocolViolation({ request: "create", status: 201, problem: "one Location for two parts" })
+      )
 
 /** Where a part is, if anybody knows: one whose creation was left is looked for once. */
 const urlOf = <E>({ metadata, target }: Session.Session<E>, part: Part) => {
@@ -124,6 +134,7 @@ export const run = <E extends { readonly _tag: string }>(
       )
       const begun = yield* Effect.forEach(results, Effect.fromResult)
       const urls = begun.map(({ url }) => url)
+      yield* checkDistinct(urls)
       // Before a byte is sent: it could never become one file.
       yield* Tus.checkConcat(urls)
       yield* Effect.forEach(begun, send, { concurrency, discard: true })

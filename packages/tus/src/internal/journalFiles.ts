@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import { JournalFailed } from "../JournalError.ts"
 import type { Leases, Store } from "../UploadJournal.ts"
 
@@ -11,8 +12,15 @@ const leaseSuffix = ".lease"
 const utf8 = new TextEncoder()
 
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
+/** The code of the operating system, such as ENOSPC, where the platform's own words do not have it. */
+const codeOf = ({ reason }: PlatformError.PlatformError): string => {
+  const cause = "cause" in reason ? reason.cause : undefined
+  const code: unknown = Predicate.hasProperty(cause, "code") ? cause.code : undefined
+  return typeof code === "string" ? ` (${code})` : ""
+}
+
 const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) =>
-  new JournalFailed({ action, problem: error.message })
+  new JournalFailed({ action, problem: error.message + codeOf(error) })
 
 /**
  * Texts in a folder, one file each. A text is written to an exclusive temporary file, synced and renamed, so that a

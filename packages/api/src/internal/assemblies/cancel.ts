@@ -59,12 +59,12 @@ const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId
  * that does not belong to the service.
  *
  * It is not repeated blindly. When its answer is lost, or is 404 or 410, the Status is read: that of an Assembly that is
- * over is the answer. One that still goes on was not reached, and is asked once more; the error stands when that does not
- * help either, or when the Status cannot be read.
+ * over is the answer. One that still goes on was not reached, and is asked once more; the Status that is seen then is the
+ * answer, whatever it says. The error stands when the Status cannot be read.
  */
 export const cancel = Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
   const first = yield* attempt(yield* get(assemblyId), assemblyId)
   if (first.lost === undefined || Assembly.isOver(first.answer)) return first.answer
   const second = yield* attempt(first.answer, assemblyId)
-  return second.lost === undefined || Assembly.isOver(second.answer) ? second.answer : yield* Effect.fail(second.lost)
+  return second.answer
 })
