@@ -62,10 +62,16 @@ export class SameBytes {
     return this.#size === 0
   }
 
-  /** A stream that fails at the first byte that was not given, before that leaves. */
-  only<E>(stream: Stream.Stream<Uint8Array, E>, refuse: () => Lost): Stream.Stream<Uint8Array, E | Lost> {
-    return Stream.mapEffect(stream, (piece) => (this.sees(piece) ? Effect.succeed(piece) : Effect.fail(refuse()))).pipe(
-      Stream.concat(Stream.suspend(() => (this.isEmpty ? Stream.empty : Stream.fail(refuse()))))
-    )
+  /** A stream that fails at the first byte that was not given, before that leaves, and where it ends too early. */
+  only<E>(
+    stream: Stream.Stream<Uint8Array, E>,
+    { length, refuse }: { readonly length: number | undefined; readonly refuse: () => Lost }
+  ): Stream.Stream<Uint8Array, E | Lost> {
+    let seen = 0
+    const isWhole = () => this.isEmpty && (length === undefined || seen === length)
+    return Stream.mapEffect(stream, (piece) => {
+      seen += piece.length
+      return this.sees(piece) ? Effect.succeed(piece) : Effect.fail(refuse())
+    }).pipe(Stream.concat(Stream.suspend(() => (isWhole() ? Stream.empty : Stream.fail(refuse())))))
   }
 }

@@ -176,7 +176,9 @@ export const make = (
     if (leaving._tag === "Uint8Array") return bytes.sees(leaving.body) && bytes.isEmpty
     if (leaving._tag !== "Stream") return false
     // A predicate cannot give another request: the body of this one is made to compare while it is read.
-    Object.defineProperty(leaving, "stream", { value: bytes.only(leaving.stream, () => refuse(other.changed)) })
+    Object.defineProperty(leaving, "stream", {
+      value: bytes.only(leaving.stream, { length: lengthOf(given), refuse: () => refuse(other.changed) })
+    })
     return true
   }
 

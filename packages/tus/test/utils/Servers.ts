@@ -86,10 +86,10 @@ const emulator = Layer.effect(
         const reached = (url: string | null | undefined) => url?.replace(baseUrl, `http://${authority}`) ?? null
         const { assembly_ssl_url, tus_url } = created
         return {
-          target: yield* UploadTarget.fromAssembly({
-            ...created,
-            assembly_ssl_url: reached(assembly_ssl_url),
-            tus_url: reached(tus_url)
+          // The proxy is another host than the one of the client.
+          target: yield* UploadTarget.make({
+            assemblySslUrl: reached(assembly_ssl_url) ?? "",
+            tusUrl: reached(tus_url) ?? ""
           }),
           faults,
           requests,
