@@ -21,7 +21,7 @@ export const withProgress = (target: UploadTarget.UploadTarget, source: UploadSo
     Stream.tap((event) => {
       switch (event._tag) {
         case "Progress":
-          return Console.log(`${event.acknowledged} of ${event.total ?? "?"} bytes are stored`)
+          return Console.log(`${event.sent} of ${event.total ?? "?"} bytes have left`)
         case "Retrying":
           return Console.log(`failure ${event.attempt}: ${event.reason}`)
         default:
@@ -68,7 +68,7 @@ export const wholeJob = (paths: ReadonlyArray<string>) =>
     wait: { timeout: "10 minutes" }
   }).pipe(
     Stream.tap((event) =>
-      event._tag === "Progress" ? Console.log(`${event.acknowledged} of ${event.total ?? "?"} bytes`) : Effect.void
+      event._tag === "Progress" ? Console.log(`${event.sent} of ${event.total ?? "?"} bytes`) : Effect.void
     ),
     Stream.filter(AssemblyUpload.$is("Completed")),
     Stream.runHead

@@ -7,6 +7,7 @@ import * as Hex from "effect/encoding/Hex"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/FilePieces.ts"
@@ -209,8 +210,18 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     }
   })
 
+/** A value that a stream failed with and that is no `Error`. */
+const shown = (error: unknown): string => {
+  if (typeof error !== "object" || error === null) return String(error)
+  return Predicate.hasProperty(error, "_tag") ? String(error._tag) : "a value that is no Error"
+}
+
 /**
  * A stream that can be read once. Unacknowledged bytes are kept in memory, `chunkSize` of the upload at most.
+ *
+ * **Gotchas**
+ *
+ * A piece must not change after it was given: it may be sent, and sent again, later.
  *
  * @example UploadSource.fromStream(request.stream, { size: 1024n })
  */
@@ -225,7 +236,7 @@ export const fromStream = <E>(
       ? error
       : new SourceFailed({
           kind: "Unreadable",
-          problem: error instanceof Error ? error.message : `it failed with ${String(error)}`
+          problem: error instanceof Error ? error.message : `it failed with ${shown(error)}`
         })
   )
 })

@@ -56,6 +56,39 @@ const soon = (isThere: () => boolean) =>
     Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
   )
 
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location that is taken", (it) => {
+  const at = (location: string | undefined, method: "POST" | "FINAL") =>
+    Effect.gen(function* () {
+      const server = yield* ScriptedTus.make
+      let first: string | undefined
+      server.meet = (request, go) => {
+        const answer = go()
+        if (request.method === "POST") first ??= answer.headers?.["location"]
+        return request.method === method
+          ? { ...answer, headers: { ...answer.headers, location: location ?? first ?? "" } }
+          : answer
+      }
+      const error = yield* Effect.flip(Upload.run(server.target, source, options))
+      return { error, requests: server.requests }
+    })
+
+  it.effect("by another part refuses the parts, before a byte is sent", () =>
+    Effect.gen(function* () {
+      const { error, requests } = yield* at(undefined, "POST")
+      assert.strictEqual(error.message, "create: status 201, one Location for two parts")
+      assert.notInclude(requests, "PATCH")
+    })
+  )
+
+  it.effect("by a part is no final upload", () =>
+    Effect.gen(function* () {
+      const { error } = yield* at(undefined, "FINAL")
+      assert.strictEqual(error._tag, "ConcatenationUnknown")
+      assert.match(error.message, /the Location of the final upload is that of a part/)
+    })
+  )
+})
+
 layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that were put together", (it) => {
   it.effect("are not begun where the server says that it cannot, and the option is named", () =>
     Effect.gen(function* () {

@@ -85,6 +85,22 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
     })
   )
 
+  it.effect("is canceled where two files would be one upload", () =>
+    Effect.gen(function* () {
+      const { run, server, tus } = yield* service()
+      tus((request, go) => {
+        const answer = go()
+        return request.method === "POST"
+          ? { ...answer, headers: { ...answer.headers, location: "/resumable/files/u0" } }
+          : answer
+      })
+      const error = yield* Effect.flip(run({ files: [file("a.bin", 10), file("b.bin", 10)], concurrency: 1 }))
+      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
+      assert.match(error.message, /b\.bin: .*one Location for two files/)
+      assert.isAtMost(server.uploads.size, 2)
+    })
+  )
+
   it.effect("gets no file where its Status authorizes uploads into another", () =>
     Effect.gen(function* () {
       const { calls, run, server } = yield* service((status) => ({

@@ -152,6 +152,21 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
       })
     )
 
+    it.effect("a file that another one of its size and time replaces is not read on", () =>
+      Effect.gen(function* () {
+        const { fs, path } = yield* file
+        yield* fs.utimes(path, 1000, 1000)
+        const source = yield* UploadSource.fromPath(path)
+        const other = `${path}.other`
+        yield* fs.writeFile(other, new Uint8Array(Number(source.size)))
+        yield* fs.utimes(other, 1000, 1000)
+        yield* fs.rename(other, path)
+        const error = yield* Effect.flip(Stream.runDrain(source.bytes(0n, source.size)))
+        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
+        assert.strictEqual(error.message, `the source of the upload: ${path} was replaced by another file`)
+      })
+    )
+
     it.effect("a stream's own SourceFailed stays what it is", () =>
       Effect.gen(function* () {
         const failure = new UploadSource.SourceFailed({ kind: "Changed", problem: "x" })
