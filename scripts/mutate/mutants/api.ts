@@ -232,11 +232,6 @@ export const api = [
         replace: `error.status === 410`
       },
       {
-        name: "an Assembly that goes on is told as what was canceled",
-        find: `second.lost === undefined || Assembly.isOver(second.answer) ?`,
-        replace: `second.answer !== undefined ?`
-      },
-      {
         name: "an Assembly that goes on is not asked once more",
         find: `if (first.lost === undefined || Assembly.isOver(first.answer)) return first.answer`,
         replace: `if (first.answer !== undefined) return first.answer`

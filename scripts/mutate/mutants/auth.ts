@@ -239,5 +239,21 @@ export const auth = [
         project: "api"
       }
     ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/SameBytes.ts",
+    ["SendGuard"],
+    [
+      {
+        name: "a changed byte leaves",
+        find: `if (a[index] !== b[index]) return false`,
+        replace: `if (a[index] !== b[index] && index < 0) return false`
+      },
+      {
+        name: "a body that ends early passes",
+        find: `this.isEmpty && (length === undefined || seen === length)`,
+        replace: `this.isEmpty`
+      }
+    ].map((change) => ({ ...change, project: "api" }))
   )
 ]
