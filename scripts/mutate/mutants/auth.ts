@@ -247,13 +247,15 @@ export const auth = [
       {
         name: "a changed byte leaves",
         find: `if (a[index] !== b[index]) return false`,
-        replace: `if (a[index] !== b[index] && index < 0) return false`
+        replace: `if (a[index] !== b[index] && index < 0) return false`,
+        project: "api"
       },
       {
         name: "a body that ends early passes",
         find: `this.isEmpty && (length === undefined || seen === length)`,
-        replace: `this.isEmpty`
+        replace: `this.isEmpty`,
+        project: "api"
       }
-    ].map((change) => ({ ...change, project: "api" }))
+    ]
   )
 ]
