@@ -8,7 +8,11 @@ import { connect, createServer as createTcpServer, type AddressInfo, type Socket
 interface Upload {
   length: number | undefined
   offset: number
+  /** Whether it is kept when it is whole: a part, and what parts were put together to. */
+  readonly kept: boolean
 }
+
+const idOf = (url: string | undefined) => url?.split("/").at(-1) ?? ""
 
 const uploads = new Map<string, Upload>()
 let next = 0
@@ -16,7 +20,7 @@ let next = 0
 const tus = { "tus-resumable": "1.0.0", "x-content-type-options": "nosniff" }
 
 const server = createServer({ requestTimeout: 0, highWaterMark: 1024 * 1024 }, (request, response) => {
-  const id = request.url?.split("/").at(-1) ?? ""
+  const id = idOf(request.url)
   const upload = uploads.get(id)
   const receive = (into: Upload, status: number, headers: Record<string, string>) => {
     request.on("data", (piece: Buffer) => {
@@ -24,25 +28,32 @@ const server = createServer({ requestTimeout: 0, highWaterMark: 1024 * 1024 }, (
     })
     request.on("end", () => {
       const { offset } = into
-      if (into.offset === into.length) uploads.delete(id)
+      if (into.offset === into.length && !into.kept) uploads.delete(id)
       response.writeHead(status, { ...tus, ...headers, "upload-offset": String(offset) }).end()
     })
   }
   switch (request.method) {
     case "POST": {
       const length = request.headers["upload-length"]
-      const created: Upload = { length: length === undefined ? undefined : Number(length), offset: 0 }
+      const [kind = "", parts = ""] = String(request.headers["upload-concat"] ?? "").split(";")
+      const whole = parts.split(" ").reduce((sum, url) => sum + (uploads.get(idOf(url))?.length ?? 0), 0)
+      const created: Upload =
+        kind === "final"
+          ? { length: whole, offset: whole, kept: true }
+          : { length: length === undefined ? undefined : Number(length), offset: 0, kept: kind === "partial" }
       const name = String(next++)
       uploads.set(name, created)
       // As tusd answers.
       return receive(created, 201, { location: `/resumable/files/${name}`, "content-length": "0" })
     }
-    case "HEAD":
-      return void response.writeHead(200, { ...tus, "upload-offset": String(upload?.offset ?? 0) }).end()
+    case "HEAD": {
+      const known = upload?.length === undefined ? undefined : { "upload-length": String(upload.length) }
+      return void response.writeHead(200, { ...tus, "upload-offset": String(upload?.offset ?? 0), ...known }).end()
+    }
     case "PATCH": {
       const length = request.headers["upload-length"]
       if (upload !== undefined && length !== undefined) upload.length = Number(length)
-      return receive(upload ?? { length: undefined, offset: 0 }, 204, {})
+      return receive(upload ?? { length: undefined, offset: 0, kept: false }, 204, {})
     }
     default:
       return void response.writeHead(204, tus).end()

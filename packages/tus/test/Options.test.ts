@@ -62,7 +62,7 @@ const noTimes: ReadonlyArray<readonly [Duration.Input, string]> = [
   [Duration.infinity, "Infinity"],
   [Duration.seconds(-5), "-5s"],
   ["-5 seconds", "-5 seconds"],
-  [{ seconds: Number.NaN }, "[object Object]"],
+  [{ seconds: Number.NaN }, "an object"],
   [[Number.NaN, 0], "NaN,0"]
 ]
 
