@@ -8,7 +8,7 @@ import * as Option from "effect/Option"
 
 const shown = (value: unknown): string => {
   if (Duration.isDuration(value)) return Duration.format(value)
-  return typeof value === "object" && value !== null ? "an object" : String(value)
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? "an object" : String(value)
 }
 
 /** `Duration` takes what is not a number for zero. */
