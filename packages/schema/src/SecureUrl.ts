@@ -2,9 +2,7 @@
  * Addresses that may receive a credential or a file.
  */
 import * as Schema from "effect/Schema"
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === "localhost" || hostname === "[::1]" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+import { isLoopback } from "./internal/loopback.ts"
 
 /** The rule that a text breaks as a secure URL, or undefined. */
 const brokenRule = (text: string): string | undefined => {

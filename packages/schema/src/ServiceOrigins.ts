@@ -5,6 +5,7 @@
  * Beyond the specification, which asks to validate such a URL as a capability and names no host.
  */
 import * as Result from "effect/Result"
+import { isLoopback } from "./internal/loopback.ts"
 
 /**
  * The cells of the public service: a Status names `api2-<cell>.transloadit.com` for uploads, and a Location may name
@@ -31,10 +32,7 @@ const labels = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 /** A scheme, a first label with one `*` beside a literal, two more labels at least, and a port. */
 const pattern = new RegExp(`^https://(?=[^.]*[a-z0-9])[a-z0-9-]*\\*[a-z0-9-]*(?:\\.${labels}){2,}(?::[0-9]{1,5})?$`)
 
-const isLoopbackHost = (hostname: string): boolean =>
-  hostname === "localhost" || hostname === "[::1]" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
-
-const isOnLoopback = (origin: string): boolean => isLoopbackHost(new URL(origin).hostname)
+const isOnLoopback = (origin: string): boolean => isLoopback(new URL(origin).hostname)
 
 const scheme = /^https?:\/\//i
 const defaultPorts: ReadonlyMap<string, string> = new Map([

@@ -75,11 +75,6 @@ export const schema = [
         replace: `if (url.protocol === "http:" && url.hostname === "")`
       },
       {
-        name: "a host that begins like loopback is loopback",
-        find: `/^127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}$/.test(hostname)`,
-        replace: `/^127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}/.test(hostname)`
-      },
-      {
         name: "user info may be empty",
         find: `url.username !== "" || url.password !== "" || text.split("/")[2]?.includes("@") === true`,
         replace: `url.username !== "" || url.password !== ""`
@@ -143,6 +138,17 @@ export const schema = [
         name: "every service has the cells of the public one",
         find: `isPublic(own) ? [`,
         replace: `own !== "" ? [`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/schema/src/internal/loopback.ts",
+    ["Auth", "ServiceOrigins", "TusUpload"],
+    [
+      {
+        name: "a host that begins like loopback is loopback",
+        find: `/^127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}$/.test(hostname)`,
+        replace: `/^127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}/.test(hostname)`
       }
     ]
   )
