@@ -90,23 +90,29 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
     Effect.gen(function* () {
       const { id, isGone } = yield* Tus.LeaseHolder
       const own: unknown = JSON.parse(id ?? "")
-      // `sleep` takes the place of the shell, and never asks for the end of a child.
+      // `sleep` takes the place of the shell, and never asks for the end of a child. A shell that is still
+      // there would, so the child is killed only after that.
       const parent = yield* Effect.acquireRelease(
         Effect.sync(() =>
-          spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] })
+          spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] })
         ),
         (child) => Effect.sync(() => void child.kill("SIGKILL"))
       )
       const pid = yield* Effect.promise(
         () => new Promise<number>((resolve) => parent.stdout.once("data", (text) => resolve(Number(text))))
       )
-      const started = yield* Effect.promise(async () => {
-        for (;;) {
-          const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(" ")
-          if (fields[2] === "Z") return fields[21]
-          await new Promise((done) => setImmediate(done))
-        }
-      })
+      const statOf = (id: number | undefined) => readFile(`/proc/${id}/stat`, "utf8")
+      const until = (id: number | undefined, holds: (stat: string) => boolean) =>
+        Effect.promise(async () => {
+          for (;;) {
+            const stat = await statOf(id)
+            if (holds(stat)) return stat
+            await new Promise((done) => setImmediate(done))
+          }
+        })
+      yield* until(parent.pid, (stat) => stat.includes("(sleep)"))
+      yield* Effect.sync(() => process.kill(pid, "SIGKILL"))
+      const started = (yield* until(pid, (stat) => stat.includes(") Z "))).split(" ")[21]
       assert.isTrue(yield* isGone(JSON.stringify(Object.assign({}, own, { pid, started }))))
     }).pipe(Effect.provide(LeaseHolder.layer))
   )
