@@ -1,6 +1,7 @@
 /**
  * Bar charts of a time series for the terminal: points in, lines out. Pure.
  */
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -136,7 +137,7 @@ const draw = (drawn: Plot, options: Options): ReadonlyArray<string> => {
  */
 export const render = (points: ReadonlyArray<Point>, options: Options): ReadonlyArray<string> => {
   const { style = Style.plain, width = 80 } = options
-  const heading = (text: string) => style.bold(Text.truncate(Text.printable(text), width))
+  const heading = (text: string) => style.bold(Text.truncate(Printable.escape(text), width))
   const labelCells = (value: number) => Text.width(options.format(value))
 
   const nothing = [heading(options.title), style.dim(Text.truncate("nothing in this time", width))]

@@ -1,13 +1,13 @@
 /**
  * Errors as one line for people.
  */
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as Formatter from "effect/Formatter"
 import * as Schema from "effect/Schema"
 import * as Format from "./Format.ts"
-import * as Text from "./internal/text.ts"
 
 const configuration = ({ cause }: Config.ConfigError): string => {
   if (!Schema.isSchemaError(cause)) return "the configuration cannot be read"
@@ -35,7 +35,7 @@ const text = (error: unknown): string => {
 
 /** What went wrong, without line breaks and without anything that a terminal would obey. */
 export const fromError = (error: unknown): string =>
-  Text.printable(
+  Printable.escape(
     text(error)
       .trim()
       .replace(/\s*\n\s*/g, " ")

@@ -1,6 +1,7 @@
 /**
  * The progress of one transfer as a value, and as one line of text. Pure: the clock is an argument.
  */
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as Duration from "effect/Duration"
 import * as Format from "./Format.ts"
 import * as Text from "./internal/text.ts"
@@ -199,7 +200,7 @@ export const line = (
   options: { readonly label: string; readonly width: number; readonly style?: Style.Style | undefined }
 ): string => {
   const { style = Style.plain, width } = options
-  const label = Text.truncate(Text.printable(options.label), Math.floor(width / 3))
+  const label = Text.truncate(Printable.escape(options.label), Math.floor(width / 3))
   const before = label === "" ? "" : label + separator
   const room = width - Text.width(before)
   const text = fitting(columns(progress), room - minBarCells - separator.length)
@@ -216,5 +217,5 @@ export const line = (
 export const sentence = (progress: Progress, label: string): string => {
   const { sent, share, speed, time, total } = facts(progress)
   const amount = total === undefined ? sent : `${share} (${sent} of ${total})`
-  return `${Text.printable(label)}: ${[amount, speed, time].filter((fact) => fact !== undefined).join(", ")}`
+  return `${Printable.escape(label)}: ${[amount, speed, time].filter((fact) => fact !== undefined).join(", ")}`
 }

@@ -1,6 +1,7 @@
 /**
  * Tables for the terminal: values in, lines out. Pure.
  */
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as Style from "./Style.ts"
 import * as Text from "./internal/text.ts"
 
@@ -79,7 +80,7 @@ export const render = <Row>(
   options: Options = {}
 ): ReadonlyArray<string> => {
   const { empty = "none", style = Style.plain, width = Number.POSITIVE_INFINITY } = options
-  const cells = rows.map((row) => columns.map((column) => Text.printable(column.value(row))))
+  const cells = rows.map((row) => columns.map((column) => Printable.escape(column.value(row))))
   const wanted = columns.map(({ keep = false, title }, index): Share => {
     const natural = cells.reduce((most, row) => Math.max(most, Text.width(row[index] ?? "")), Text.width(title))
     return { natural, least: keep ? natural : Math.min(natural, readableCells) }

@@ -2,6 +2,7 @@
  * Shows what happens during an upload: one line that is rewritten where a terminal watches, lines that stay elsewhere.
  */
 import type * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as Printable from "@assembly-effect/schema/Printable"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -9,9 +10,9 @@ import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import * as Format from "./Format.ts"
-import * as Text from "./internal/text.ts"
 import * as ProgressBar from "./ProgressBar.ts"
 import * as Style from "./Style.ts"
+import * as Text from "./internal/text.ts"
 
 /** The progress after an event. */
 export const advance = (
@@ -37,7 +38,7 @@ export const advance = (
 const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): string | undefined => {
   switch (event._tag) {
     case "Retrying":
-      return `Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${Text.printable(event.reason)}`
+      return `Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${Printable.escape(event.reason)}`
     case "Resumed": {
       const share = ProgressBar.percent(progress)
       return `Resumed at ${Format.bytes(event.offset)}${share === undefined ? "" : ` (${share}%)`}`
@@ -122,7 +123,7 @@ const log = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>, { label
     const show = Effect.fnUntraced(function* (view: View, event: UploadEvent.UploadEvent) {
       const progress = advance(view.progress, event, yield* Clock.currentTimeMillis)
       const above = note(event, progress)
-      if (above !== undefined) yield* write(`${Text.printable(label)}: ${above}`)
+      if (above !== undefined) yield* write(`${Printable.escape(label)}: ${above}`)
       const reached = milestone(progress)
       if (event._tag === "Completed" || reached > view.told) yield* write(ProgressBar.sentence(progress, label))
       return { progress, told: Math.max(view.told, reached) }

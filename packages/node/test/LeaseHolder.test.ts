@@ -52,6 +52,16 @@ const live = Layer.provideMerge(
 
 const isLinux = process.platform === "linux"
 
+/** Reads what Linux tells of a process until it holds. */
+const until = (pid: number | undefined, holds: (stat: string) => boolean) =>
+  Effect.promise(async () => {
+    for (;;) {
+      const stat = await readFile(`/proc/${pid}/stat`, "utf8")
+      if (holds(stat)) return stat
+      await new Promise((done) => setImmediate(done))
+    }
+  })
+
 layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
   it.effect("knows this process, and that it is not gone", () =>
     Effect.gen(function* () {
@@ -101,15 +111,6 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
       const pid = yield* Effect.promise(
         () => new Promise<number>((resolve) => parent.stdout.once("data", (text) => resolve(Number(text))))
       )
-      const statOf = (id: number | undefined) => readFile(`/proc/${id}/stat`, "utf8")
-      const until = (id: number | undefined, holds: (stat: string) => boolean) =>
-        Effect.promise(async () => {
-          for (;;) {
-            const stat = await statOf(id)
-            if (holds(stat)) return stat
-            await new Promise((done) => setImmediate(done))
-          }
-        })
       yield* until(parent.pid, (stat) => stat.includes("(sleep)"))
       yield* Effect.sync(() => process.kill(pid, "SIGKILL"))
       const started = (yield* until(pid, (stat) => stat.includes(") Z "))).split(" ")[21]
