@@ -22,6 +22,7 @@ export const make = Effect.acquireRelease(
   Effect.promise(async () => {
     const hash = createHash("sha256")
     let received = 0
+    let held = () => false
     const server = Http.createServer((request, response) => {
       response.setHeader("tus-resumable", "1.0.0")
       if (request.method === "POST") {
@@ -32,7 +33,8 @@ export const make = Effect.acquireRelease(
         hash.update(data)
         received += data.length
         request.pause()
-        setImmediate(() => request.resume())
+        const goOn = () => void (held() ? setImmediate(goOn) : request.resume())
+        setImmediate(goOn)
       })
       request.on("end", () => {
         response.writeHead(204, { "upload-offset": String(received) })
@@ -50,6 +52,10 @@ export const make = Effect.acquireRelease(
     return {
       tusUrl: `${origin}/resumable/files`,
       assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`,
+      /** Reads nothing more for as long as this holds. */
+      hold: (isHeld: () => boolean) => {
+        held = isHeld
+      },
       sha256: () => hash.digest("hex"),
       /** The bytes that the system has taken of all that was written, which is a little more than the body. */
       left: () => sockets.reduce((sum, socket) => sum + socket.bytesWritten - socket.writableLength, 0),
