@@ -297,7 +297,8 @@ describe("holders that begin, renew, fail, run out and let go in any order", () 
           const seeds = isReal ? 3 : 30
           let held = 0
           let lost = 0
-          for (let seed = 0; seed < seeds; seed++) {
+          // In what order files are written is not for the seed to say: some runs see no lease run out.
+          for (let seed = 0; seed < seeds || (isReal && lost === 0 && seed < 30); seed++) {
             const counts = yield* Random.withSeed(
               Effect.scoped(contend(yield* store, isReal ? "300 millis" : "5 seconds")),
               seed
