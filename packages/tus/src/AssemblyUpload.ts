@@ -18,7 +18,7 @@ import * as AssemblyOptions from "./internal/AssemblyOptions.ts"
 import * as Events from "./internal/Events.ts"
 import { UploadUntrusted } from "./TusError.ts"
 import * as Upload from "./Upload.ts"
-import type { UploadEvent } from "./UploadEvent.ts"
+import * as UploadEvent from "./UploadEvent.ts"
 import type { SourceFailed, UploadSource } from "./UploadSource.ts"
 import * as UploadTarget from "./UploadTarget.ts"
 
@@ -67,7 +67,7 @@ export interface Options<R = never> {
  */
 export type AssemblyUploadEvent = Data.TaggedEnum<{
   readonly AssemblyCreated: { readonly status: Assembly.Status }
-  readonly FileEvent: { readonly file: number; readonly event: UploadEvent }
+  readonly FileEvent: { readonly file: number; readonly event: UploadEvent.UploadEvent }
   readonly Progress: { readonly sent: bigint; readonly acknowledged: bigint; readonly total: bigint | undefined }
   readonly FileCompleted: { readonly file: number; readonly length: bigint }
   readonly FileFailed: { readonly file: number; readonly error: Upload.UploadError }
@@ -99,7 +99,7 @@ export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed"
   }
 }
 
-type Results = Array<Exit.Exit<Upload.UploadResult, Upload.UploadError> | undefined>
+type Results = Array<Exit.Exit<UploadEvent.UploadResult, Upload.UploadError> | undefined>
 
 const prepare = <R>(file: File<R>): Effect.Effect<UploadSource, SourceFailed, R> =>
   Effect.isEffect(file.source) ? file.source : Effect.succeed(file.source)
@@ -150,13 +150,13 @@ const uploadAll = <R>(
 
   const taken = new Set<string>()
   /** Two files at one URL would be one file, which nothing else tells. */
-  const isTaken = (event: UploadEvent): boolean => {
+  const isTaken = (event: UploadEvent.UploadEvent): boolean => {
     if (event._tag !== "Created") return false
     const url = Redacted.value(event.url)
     return taken.has(url) || !taken.add(url)
   }
 
-  const tell = (file: number) => (event: UploadEvent) =>
+  const tell = (file: number) => (event: UploadEvent.UploadEvent) =>
     Effect.suspend(() => {
       if (isTaken(event)) return new UploadUntrusted({ problem: "one Location for two files", mayBeWhole: true })
       if (event._tag === "Progress") progress(file, event)
@@ -166,8 +166,8 @@ const uploadAll = <R>(
 
   const one = (source: UploadSource, file: number) => {
     const { fieldname = "file", filename, metadata } = options.files[file] ?? { filename: "" }
-    const events = Upload.upload(target, source, { ...options.upload, metadata: { ...metadata, filename, fieldname } })
-    return Upload.result(Stream.tap(events, tell(file))).pipe(
+    const events = Upload.events(target, source, { ...options.upload, metadata: { ...metadata, filename, fieldname } })
+    return UploadEvent.result(Stream.tap(events, tell(file))).pipe(
       Effect.onExit((exit) =>
         Effect.sync(() => {
           results[file] = exit
@@ -248,7 +248,20 @@ const program = <R>(options: Options<R>, emit: Events.Emit<AssemblyUploadEvent>)
   })
 
 /**
- * Creates an Assembly, uploads its files, and waits until it has completed.
+ * Creates an Assembly, uploads its files, waits until it has completed, and tells what happens.
+ *
+ * @example
+ * AssemblyUpload.events(options).pipe(Stream.runForEach((event) => Console.log(event._tag)))
+ */
+export const events = <R = never>(options: Options<R>) =>
+  Events.fromProgram((emit: Events.Emit<AssemblyUploadEvent>) => program(options, emit), isTransient)
+
+/** What the whole job can fail with. */
+export type AssemblyUploadError = Stream.Error<ReturnType<typeof events>>
+
+/**
+ * Creates an Assembly, uploads its files, waits until it has completed, and answers its Status. With `wait: false` that
+ * is the Status of its creation.
  *
  * **When to use**
  *
@@ -256,8 +269,9 @@ const program = <R>(options: Options<R>, emit: Events.Emit<AssemblyUploadEvent>)
  *
  * **Details**
  *
- * Every option and every source is checked before the Assembly is created, and a source is opened at its turn. When a file fails for good the error
- * is `FilesFailed`, which tells what became of each, and the Assembly is cancelled instead of waiting for ever.
+ * Every option and every source is checked before the Assembly is created, and a source is opened at its turn. When a
+ * file fails for good the error is `FilesFailed`, which tells what became of each, and the Assembly is canceled instead
+ * of waiting for ever.
  *
  * @example
  * AssemblyUpload.run({
@@ -265,17 +279,10 @@ const program = <R>(options: Options<R>, emit: Events.Emit<AssemblyUploadEvent>)
  *   files: [{ source: UploadSource.fromPath("cat.jpg"), filename: "cat.jpg" }]
  * })
  */
-export const run = <R = never>(options: Options<R>) =>
-  Events.fromProgram((emit: Events.Emit<AssemblyUploadEvent>) => program(options, emit), isTransient)
-
-/** What the whole job can fail with. */
-export type AssemblyUploadError = Stream.Error<ReturnType<typeof run>>
-
-/** The Status of the completed Assembly. With `wait: false` it is the one of its creation. */
-export const status = <R = never>(
+export const run = <R = never>(
   options: Options<R>
 ): Effect.Effect<Assembly.Status, AssemblyUploadError, AssemblyClient.AssemblyClient | HttpClient.HttpClient | R> =>
-  run(options).pipe(
+  events(options).pipe(
     Stream.filter((event) => event._tag === "Completed" || event._tag === "AssemblyCreated"),
     Stream.runLast,
     Effect.map((event) => Option.getOrThrow(event).status)

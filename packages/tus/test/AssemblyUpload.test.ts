@@ -61,7 +61,7 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
         { source: UploadSource.fromBlob(new Blob([Scene.content(300_000)])), filename: "blob.bin" },
         file("empty.bin", 0)
       ]
-      const events = yield* Stream.runCollect(AssemblyUpload.run({ params, files, upload, wait, concurrency: 2 }))
+      const events = yield* Stream.runCollect(AssemblyUpload.events({ params, files, upload, wait, concurrency: 2 }))
       const last = events.at(-1)
       assert.strictEqual(last?._tag, "Completed")
       if (last?._tag === "Completed") {
@@ -83,7 +83,7 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
   it.effect("a file that fails for good cancels the Assembly, and every outcome is told", () =>
     Effect.gen(function* () {
       const seen: Array<AssemblyUpload.AssemblyUploadEvent> = []
-      const error = yield* AssemblyUpload.run({
+      const error = yield* AssemblyUpload.events({
         params,
         files: [file("a.bin", 10), broken, file("never.bin", 10)],
         upload,
@@ -108,7 +108,7 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
   it.effect("or leaves it, if asked, and finishes the other files", () =>
     Effect.gen(function* () {
       const seen: Array<AssemblyUpload.AssemblyUploadEvent> = []
-      const error = yield* AssemblyUpload.run({
+      const error = yield* AssemblyUpload.events({
         params,
         files: [broken, file("a.bin", 10)],
         upload,
@@ -131,7 +131,7 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
         { source: UploadSource.fromBytes(new Uint8Array(1)), filename: "" }
       ]) {
         const seen: Array<string> = []
-        const error = yield* AssemblyUpload.run({ params, files: [file("a.bin", 10), bad] }).pipe(
+        const error = yield* AssemblyUpload.events({ params, files: [file("a.bin", 10), bad] }).pipe(
           Stream.runForEach(({ _tag }) => Effect.sync(() => seen.push(_tag))),
           Effect.flip
         )
@@ -149,7 +149,7 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
           source: UploadSource.fromStream(Stream.concat(Stream.make(new Uint8Array(10)), Stream.never)),
           filename: "never.bin"
         }
-        yield* AssemblyUpload.run({ params, files: [never], upload, cancelOnInterrupt }).pipe(
+        yield* AssemblyUpload.events({ params, files: [never], upload, cancelOnInterrupt }).pipe(
           Stream.tap((event) => Effect.sync(() => seen.push(event))),
           Stream.takeUntil(AssemblyUpload.$is("AssemblyCreated")),
           Stream.runDrain

@@ -50,7 +50,7 @@ const service = Effect.fnUntraced(function* (
     Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make("secret") }))
   )
   const run = (options: Partial<AssemblyUpload.Options>) =>
-    AssemblyUpload.run({ params, files: [file("a.bin", 10)], upload, wait, ...options }).pipe(
+    AssemblyUpload.events({ params, files: [file("a.bin", 10)], upload, wait, ...options }).pipe(
       Stream.runCollect,
       Effect.provide(client)
     )
