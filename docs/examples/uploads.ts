@@ -1,8 +1,10 @@
 /** The programs of docs/uploads.md. */
 import {
   UploadEvent,
+  ResumableAssemblyUpload,
   ResumableUpload,
   AssemblyUpload,
+  AssemblyUploadEvent,
   Upload,
   UploadJournal,
   UploadSource,
@@ -77,7 +79,14 @@ export const wholeJob = (paths: ReadonlyArray<string>) =>
     Stream.tap((event) =>
       event._tag === "Progress" ? Console.log(`${event.sent} of ${event.total ?? "?"} bytes`) : Effect.void
     ),
-    Stream.filter(AssemblyUpload.$is("Completed")),
-    Stream.runHead
+    AssemblyUploadEvent.result
   )
+// #endregion
+
+// #region surviving
+export const survivingJob = (paths: ReadonlyArray<string>, folder: string) =>
+  ResumableAssemblyUpload.run({
+    params: { steps: { ":original": { robot: "/upload/handle" } } },
+    files: paths.map((path) => ({ source: UploadSource.fromPath(path), filename: path.split("/").at(-1) ?? path }))
+  }).pipe(Effect.provide(UploadJournal.layerFileSystem(folder)))
 // #endregion

@@ -29,7 +29,10 @@ export interface Options extends Upload.Options {
 }
 
 const program = (target: UploadTarget, source: Replayable, options: Options, emit: Events.Emit) =>
-  Effect.andThen(OptionRules.check({ ...options, source }), Journaled.start(target, source, options, emit))
+  Effect.andThen(
+    OptionRules.check({ ...options, source, isReplayed: true }),
+    Journaled.start(target, source, options, emit)
+  )
 
 /**
  * Uploads a source, or continues the upload of the same bytes for the same Assembly that the journal knows, and answers
@@ -77,7 +80,10 @@ export const events = (
 export type ResumeOptions = Omit<Options, "metadata">
 
 const resumption = (key: string, source: Replayable, options: ResumeOptions, emit: Events.Emit) =>
-  Effect.andThen(OptionRules.check({ ...options, source }), Journaled.resume(key, source, options, emit))
+  Effect.andThen(
+    OptionRules.check({ ...options, source, isReplayed: true }),
+    Journaled.resume(key, source, options, emit)
+  )
 
 /**
  * Continues an upload of the journal by the key that `UploadJournal.list` tells. `UploadMismatch` refuses a source that
