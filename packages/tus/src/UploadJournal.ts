@@ -16,7 +16,7 @@ import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as AssemblyEntries from "./internal/AssemblyEntry.ts"
+import * as AssemblyEntryAtRest from "./internal/AssemblyEntry.ts"
 import * as JournalEntries from "./internal/journalEntries.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Stores from "./internal/journalStores.ts"
@@ -32,7 +32,7 @@ export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload,
 export type Entry = JournalEntry.Entry
 
 /** An Assembly whose files are uploaded by `ResumableAssemblyUpload`. */
-export type AssemblyEntry = AssemblyEntries.AssemblyEntry
+export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 
 /** A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now. */
 export type Lease = Leasing.Lease
@@ -129,7 +129,8 @@ export const make = (
     store,
     lease,
     {
-      ...JournalEntry,
+      encode: JournalEntry.encode,
+      decode: JournalEntry.decode,
       isKey: (key) => !isAssemblyKey(key),
       // What is not to be trusted does not become so in time.
       isExpired: (entry, now) => entry._tag !== "Untrusted" && isOld(entry, now)
@@ -139,7 +140,7 @@ export const make = (
   const assemblies: Entries<AssemblyEntry> = JournalEntries.make<AssemblyEntry>(
     store,
     lease,
-    { ...AssemblyEntries, isKey: isAssemblyKey, isExpired: isOld },
+    { encode: AssemblyEntryAtRest.encode, decode: AssemblyEntryAtRest.decode, isKey: isAssemblyKey, isExpired: isOld },
     sweepAtTimes
   )
 

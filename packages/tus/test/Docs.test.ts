@@ -13,7 +13,6 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Examples from "../../../docs/examples/uploads.ts"
 import * as Scene from "./utils/Scene.ts"
 
