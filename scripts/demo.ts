@@ -108,7 +108,7 @@ const upload = Effect.fnUntraced(function* (created: Assembly.Status, { name, so
 
   const target = yield* UploadTarget.fromAssembly(created)
   // The network here is this machine: what does not heal at once does not heal.
-  const events = Upload.upload(target, source, { metadata: { filename: name, fieldname: "file" }, maxRetries: 3 }).pipe(
+  const events = Upload.events(target, source, { metadata: { filename: name, fieldname: "file" }, maxRetries: 3 }).pipe(
     Stream.tap((event) => (UploadEvent.$is("Resumed")(event) ? Ref.set(resumed, true) : Effect.void))
   )
   yield* UploadProgress.follow(events, { label: name })

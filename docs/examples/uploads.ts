@@ -1,5 +1,15 @@
 /** The programs of docs/uploads.md. */
-import { AssemblyUpload, Upload, UploadJournal, UploadSource, type UploadTarget } from "@assembly-effect/tus"
+import {
+  UploadEvent,
+  ResumableAssemblyUpload,
+  ResumableUpload,
+  AssemblyUpload,
+  AssemblyUploadEvent,
+  Upload,
+  UploadJournal,
+  UploadSource,
+  type UploadTarget
+} from "@assembly-effect/tus"
 import { Console, Effect, Stream } from "effect"
 
 // #region sources
@@ -17,7 +27,7 @@ const metadata = { filename: "cat.jpg", fieldname: "file" }
 
 // #region events
 export const withProgress = (target: UploadTarget.UploadTarget, source: UploadSource.UploadSource) =>
-  Upload.upload(target, source, { metadata }).pipe(
+  Upload.events(target, source, { metadata }).pipe(
     Stream.tap((event) => {
       switch (event._tag) {
         case "Progress":
@@ -28,14 +38,13 @@ export const withProgress = (target: UploadTarget.UploadTarget, source: UploadSo
           return Console.log(event._tag)
       }
     }),
-    Upload.result
+    UploadEvent.result
   )
 // #endregion
 
 // #region resuming
 export const resuming = (target: UploadTarget.UploadTarget, source: UploadSource.Replayable, folder: string) =>
-  Upload.resumable(target, source, { metadata }).pipe(
-    Upload.result,
+  ResumableUpload.run(target, source, { metadata }).pipe(
     Effect.catchTags({
       CreationUnknown: ({ message }) => Console.error(`look at the Assembly first: ${message}`),
       UploadGone: () => Console.error("the server has removed it; the next run begins anew")
@@ -61,7 +70,7 @@ export const inParts = (target: UploadTarget.UploadTarget, source: UploadSource.
 
 // #region assembly
 export const wholeJob = (paths: ReadonlyArray<string>) =>
-  AssemblyUpload.run({
+  AssemblyUpload.events({
     params: { steps: { ":original": { robot: "/upload/handle" } } },
     files: paths.map((path) => ({ source: UploadSource.fromPath(path), filename: path.split("/").at(-1) ?? path })),
     concurrency: 3,
@@ -70,7 +79,14 @@ export const wholeJob = (paths: ReadonlyArray<string>) =>
     Stream.tap((event) =>
       event._tag === "Progress" ? Console.log(`${event.sent} of ${event.total ?? "?"} bytes`) : Effect.void
     ),
-    Stream.filter(AssemblyUpload.$is("Completed")),
-    Stream.runHead
+    AssemblyUploadEvent.result
   )
+// #endregion
+
+// #region surviving
+export const survivingJob = (paths: ReadonlyArray<string>, folder: string) =>
+  ResumableAssemblyUpload.run({
+    params: { steps: { ":original": { robot: "/upload/handle" } } },
+    files: paths.map((path) => ({ source: UploadSource.fromPath(path), filename: path.split("/").at(-1) ?? path }))
+  }).pipe(Effect.provide(UploadJournal.layerFileSystem(folder)))
 // #endregion

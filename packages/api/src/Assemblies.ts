@@ -4,7 +4,7 @@
  * Each operation has a module of its own, so that a bundle holds only those that a program calls.
  */
 export { Cancel, cancel } from "./internal/assemblies/cancel.ts"
-export { Create, create, type CreateOptions } from "./internal/assemblies/create.ts"
+export { Create, create, type CreateOptions, newId } from "./internal/assemblies/create.ts"
 export {
   type AwaitOptions,
   awaitCompletion,
@@ -12,6 +12,7 @@ export {
   type FollowOptions,
   watch
 } from "./internal/assemblies/follow.ts"
+export { type AssemblyError, outcome } from "./internal/completion.ts"
 export { Get, get } from "./internal/assemblies/get.ts"
 export { List, list, listAll, listPages } from "./internal/assemblies/list.ts"
 export { Statistics, statistics } from "./internal/assemblies/statistics.ts"

@@ -144,7 +144,7 @@ const log = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>, { label
  * line is written at each 10 % and at the same events.
  *
  * @example
- * UploadProgress.follow(Upload.upload(target, source, options), { label: "video.mp4" })
+ * UploadProgress.follow(Upload.events(target, source, options), { label: "video.mp4" })
  */
 export const follow = <E, R>(
   events: Stream.Stream<UploadEvent.UploadEvent, E, R>,

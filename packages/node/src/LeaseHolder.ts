@@ -125,6 +125,6 @@ const make: Effect.Effect<Tus.Service> = Effect.map(
  *
  * Clones of a running virtual machine have the same boot and namespaces. Do not share a journal between them.
  *
- * @example Upload.resumable(target, source, options).pipe(Stream.provide(LeaseHolder.layer))
+ * @example ResumableUpload.run(target, source, options).pipe(Effect.provide(LeaseHolder.layer))
  */
 export const layer: Layer.Layer<never> = Layer.effect(Tus.LeaseHolder, make)

@@ -1,3 +1,4 @@
+import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -6,7 +7,6 @@ import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as LeaseHolder from "@assembly-effect/node/LeaseHolder"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as Tus from "@assembly-effect/tus/LeaseHolder"
-import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -148,7 +148,7 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
 
         const source = yield* UploadSource.fromPath(path)
         const events = yield* Stream.runCollect(
-          Upload.resumable(target, source, { metadata: { filename: "a.bin", fieldname: "file" } })
+          ResumableUpload.events(target, source, { metadata: { filename: "a.bin", fieldname: "file" } })
         )
         const tags = events.map(({ _tag }) => _tag)
         assert.notInclude(tags, "Waiting")

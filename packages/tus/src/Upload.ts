@@ -3,29 +3,23 @@
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import * as Events from "./internal/Events.ts"
-import * as Journaled from "./internal/Journaled.ts"
 import * as OptionRules from "./internal/Options.ts"
 import * as Parallel from "./internal/Parallel.ts"
 import * as Parts from "./internal/Parts.ts"
 import * as Recorder from "./internal/Recorder.ts"
 import * as Session from "./internal/Session.ts"
 import * as Single from "./internal/Single.ts"
-import * as UploadEvent from "./UploadEvent.ts"
-import type * as UploadJournal from "./UploadJournal.ts"
-import type { Replayable, UploadSource } from "./UploadSource.ts"
-import type { UploadTarget, UploadUrl } from "./UploadTarget.ts"
+import type { UploadEvent, UploadResult } from "./UploadEvent.ts"
+import type { UploadSource } from "./UploadSource.ts"
+import type { UploadTarget } from "./UploadTarget.ts"
 
 export { CanStream } from "./internal/Session.ts"
 
 /** What an upload can fail with. */
 export type UploadError = Session.UploadError
-
-/** What an upload that a journal keeps can fail with. */
-export type JournaledError = Journaled.JournaledError
 
 /**
  * - `metadata`: `filename` and `fieldname`, and whatever else the Assembly's Steps want to know.
@@ -46,16 +40,6 @@ export type JournaledError = Journaled.JournaledError
  */
 export interface Options extends Session.Options {
   readonly parallel?: number | undefined
-}
-
-/**
- * - `restart`: gives up the upload that the journal knows, and begins another one, which `Restarted` tells. False by
- *   default. It is the way out of `UploadUntrusted`, and the way to upload the same bytes to the same Assembly twice. What
- *   is not complete is removed from the server (204, 404 and 410 are fine, any other answer fails); a complete upload
- *   stays there. Set it for one call: each call that sets it begins anew.
- */
-export interface ResumableOptions extends Options {
-  readonly restart?: boolean | undefined
 }
 
 const program = (
@@ -80,71 +64,16 @@ const program = (
  * leaving the stream ends the request and leaves a resumable upload.
  *
  * @example
- * Upload.upload(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(
+ * Upload.events(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(
  *   Stream.runForEach((event) => Console.log(event._tag))
  * )
  */
-export const upload = (
+export const events = (
   target: UploadTarget,
   source: UploadSource,
   options: Options
-): Stream.Stream<UploadEvent.UploadEvent, UploadError, HttpClient.HttpClient> =>
+): Stream.Stream<UploadEvent, UploadError, HttpClient.HttpClient> =>
   Events.fromProgram((emit) => program(target, source, options, emit))
-
-/**
- * Uploads a source, and goes on with the upload of the same bytes for the same Assembly that the journal knows.
- *
- * **When to use**
- *
- * When the process may end in the middle: what the server has is not sent again by the next one.
- *
- * **Details**
- *
- * Same bytes means the same `identity` of the source: path, size and modification time of a file, or the content's
- * SHA-256 where there is nothing else. A complete upload is answered with its `Completed` until its entry expires, without
- * a request. The entry is removed when the upload is gone from the server for sure.
- *
- * The upload that the journal knows continues with the metadata and the target that it was created with; other values of
- * `metadata` than `filename` and `fieldname`, a time stamp for example, do not make another upload.
- *
- * One process at a time holds an upload. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds), and
- * then continues, answers with what the first completed, or fails with `UploadLeased`.
- */
-export const resumable = (
-  target: UploadTarget,
-  source: Replayable,
-  options: ResumableOptions
-): Stream.Stream<UploadEvent.UploadEvent, JournaledError, HttpClient.HttpClient | UploadJournal.UploadJournal> =>
-  Events.fromProgram((emit) =>
-    Effect.andThen(OptionRules.check({ ...options, source }), Journaled.start(target, source, options, emit))
-  )
-
-/**
- * Goes on with an upload of the journal, by the key that `UploadJournal.list` tells. A source that is not the one the
- * upload was begun with is refused with what differs.
- */
-export const resume = (
-  key: string,
-  source: Replayable,
-  options: Omit<ResumableOptions, "metadata"> = {}
-): Stream.Stream<
-  UploadEvent.UploadEvent,
-  JournaledError | UploadJournal.NoSuchUpload,
-  HttpClient.HttpClient | UploadJournal.UploadJournal
-> =>
-  Events.fromProgram((emit) =>
-    Effect.andThen(OptionRules.check({ ...options, source }), Journaled.resume(key, source, options, emit))
-  )
-
-/** The URL and length, in bytes, of a finished upload. */
-export interface UploadResult {
-  readonly url: UploadUrl
-  readonly length: bigint
-}
-
-/** The result that the events of an upload end with. */
-export const result = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>): Effect.Effect<UploadResult, E, R> =>
-  events.pipe(Stream.filter(UploadEvent.$is("Completed")), Stream.runLast, Effect.map(Option.getOrThrow))
 
 /**
  * Uploads a source and answers when every byte is stored.
@@ -156,13 +85,4 @@ export const run = (
   source: UploadSource,
   options: Options
 ): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
-  Effect.suspend(() => {
-    let completed: UploadResult | undefined
-    const remember: Events.Emit = (event) => {
-      if (event._tag === "Completed") completed = event
-    }
-    return program(target, source, options, remember).pipe(
-      Effect.scoped,
-      Effect.map(() => Option.getOrThrow(Option.fromUndefinedOr(completed)))
-    )
-  })
+  Events.toResult((emit) => program(target, source, options, emit))

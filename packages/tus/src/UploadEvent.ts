@@ -7,6 +7,9 @@
  */
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { UploadUrl } from "./UploadTarget.ts"
 
 /**
@@ -47,3 +50,18 @@ export const {
   Retrying,
   Waiting
 } = Data.taggedEnum<UploadEvent>()
+
+/** The URL and length, in bytes, of a finished upload. */
+export interface UploadResult {
+  readonly url: UploadUrl
+  readonly length: bigint
+}
+
+/**
+ * The result that the events of an upload end with.
+ *
+ * @example
+ * Upload.events(target, source, options).pipe(Stream.tap(show), UploadEvent.result)
+ */
+export const result = <E, R>(events: Stream.Stream<UploadEvent, E, R>): Effect.Effect<UploadResult, E, R> =>
+  events.pipe(Stream.filter($is("Completed")), Stream.runLast, Effect.map(Option.getOrThrow))

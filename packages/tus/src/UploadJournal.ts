@@ -10,16 +10,19 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
+import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as AssemblyEntryAtRest from "./internal/AssemblyEntry.ts"
+import * as JournalEntries from "./internal/journalEntries.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Stores from "./internal/journalStores.ts"
 import * as JournalEntry from "./internal/JournalEntry.ts"
 import * as Leasing from "./internal/Lease.ts"
-import { JournalFailed, JournalTorn, type UploadLeased } from "./JournalError.ts"
+import type { JournalFailed, JournalTorn, UploadLeased } from "./JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
@@ -27,6 +30,9 @@ export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload,
 
 /** An entry. URLs are plain texts here: `UploadTarget.urlAtRest` makes capabilities of them, through the checks. */
 export type Entry = JournalEntry.Entry
+
+/** An Assembly whose files are uploaded by `ResumableAssemblyUpload`. */
+export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 
 /** A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now. */
 export type Lease = Leasing.Lease
@@ -52,16 +58,24 @@ export interface Store {
 }
 
 /**
- * The journal. `get` and `list` leave expired entries out, `list` also those that cannot be understood; `forget` removes
- * an entry whatever it says. `lease` holds an upload until its scope ends.
+ * The entries of one kind. `get` and `list` leave expired entries out, `list` also those that cannot be understood;
+ * `forget` removes an entry whatever it says.
+ */
+export interface Entries<A> {
+  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn>
+  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed>
+  readonly forget: (key: string) => Effect.Effect<void, JournalFailed>
+  readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
+}
+
+/**
+ * The journal: the entries of uploads, and those of Assemblies whose files are uploaded as one job. `lease` holds an
+ * upload or a job until its scope ends.
  */
 export class UploadJournal extends Context.Service<
   UploadJournal,
-  {
-    readonly get: (key: string) => Effect.Effect<Option.Option<Entry>, JournalFailed | JournalTorn>
-    readonly put: (key: string, entry: Entry) => Effect.Effect<void, JournalFailed>
-    readonly forget: (key: string) => Effect.Effect<void, JournalFailed>
-    readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: Entry }>, JournalFailed>
+  Entries<Entry> & {
+    readonly assemblies: Entries<AssemblyEntry>
     readonly lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>
   }
 >()("@assembly-effect/tus/UploadJournal") {}
@@ -87,48 +101,9 @@ export const make = (
 ): UploadJournal["Service"] => {
   const expiry = Duration.toMillis(options.expiry ?? "24 hours")
 
-  const read = (key: string) =>
-    Effect.flatMap(store.get(key), (text) =>
-      text === undefined
-        ? Effect.succeed(Option.none<Entry>())
-        : JournalEntry.decode(text).pipe(
-            Effect.map(Option.some),
-            // The issue would tell the text, which holds capabilities.
-            Effect.mapError(() => new JournalTorn({ key, problem: `${text.length} characters that are no entry` }))
-          )
-    )
-
-  // What is not to be trusted does not become so in time.
-  const isExpired = (entry: Entry, now: number) => entry._tag !== "Untrusted" && entry.writtenAt + expiry <= now
-
   const lease = Leasing.make(store.leases, {
     millis: Duration.toMillis(options.leaseDuration ?? "10 seconds"),
     holder
-  })
-
-  const readIfWhole = (key: string) =>
-    Effect.catchTag(read(key), "JournalTorn", () => Effect.succeed(Option.none<Entry>()))
-
-  /** Removes an expired entry, unless somebody is at work on it and writes another. */
-  const removeExpired = (key: string, now: number) =>
-    Effect.gen(function* () {
-      yield* lease(key)
-      if (Option.exists(yield* readIfWhole(key), (entry) => isExpired(entry, now))) yield* store.remove(key)
-    }).pipe(
-      Effect.scoped,
-      Effect.catchTag("UploadLeased", () => Effect.void)
-    )
-
-  const list = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
-    const found: Array<{ readonly key: string; readonly entry: Entry }> = []
-    for (const key of yield* store.keys) {
-      const entry = yield* readIfWhole(key)
-      if (Option.isNone(entry)) continue
-      if (isExpired(entry.value, now)) yield* Effect.ignore(removeExpired(key, now))
-      else found.push({ key, entry: entry.value })
-    }
-    return found
   })
 
   /** A lease that ended so long ago is nobody's; one that is taken in this moment is missed at its renewal. */
@@ -140,37 +115,51 @@ export const make = (
     }
   })
 
-  const sweep = Effect.andThen(list, sweepLeases)
-
   let sweptAt: number | undefined
   /** What cannot be removed now is removed another time. */
-  const sweepAtTimes = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+  const sweepAtTimes: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     if (sweptAt !== undefined && sweptAt + sweepEvery > now) return Effect.void
     sweptAt = now
-    return Effect.ignore(sweep)
+    return Effect.ignore(Effect.all([uploads.list, assemblies.list, sweepLeases], { discard: true }))
   })
 
-  return {
-    get: (key) =>
-      Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        return Option.filter(yield* read(key), (entry) => !isExpired(entry, now))
-      }),
-    put: (key, entry) =>
-      JournalEntry.encode(entry).pipe(
-        Effect.mapError(() => new JournalFailed({ action: "write", problem: "an entry that breaks its own rules" })),
-        Effect.flatMap((text) => store.set(key, text)),
-        Effect.andThen(sweepAtTimes)
-      ),
-    forget: store.remove,
-    list: Effect.tap(list, () => Effect.ignore(sweepLeases)),
-    lease
-  }
+  const isOld = ({ writtenAt }: Entry | AssemblyEntry, now: number) => writtenAt + expiry <= now
+
+  const uploads: Entries<Entry> = JournalEntries.make<Entry>(
+    store,
+    lease,
+    {
+      encode: JournalEntry.encode,
+      decode: JournalEntry.decode,
+      isKey: (key) => !isAssemblyKey(key),
+      // What is not to be trusted does not become so in time.
+      isExpired: (entry, now) => entry._tag !== "Untrusted" && isOld(entry, now)
+    },
+    sweepAtTimes
+  )
+  const assemblies: Entries<AssemblyEntry> = JournalEntries.make<AssemblyEntry>(
+    store,
+    lease,
+    { encode: AssemblyEntryAtRest.encode, decode: AssemblyEntryAtRest.decode, isKey: isAssemblyKey, isExpired: isOld },
+    sweepAtTimes
+  )
+
+  return { ...uploads, list: Effect.tap(uploads.list, () => Effect.ignore(sweepLeases)), assemblies, lease }
 }
 
 const utf8 = new TextEncoder()
 
-/** The key of an upload: the Assembly it is for, and what identifies its bytes, so that neither shows. */
+/** What identifies an upload or a job, so that it does not show. */
+const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
+  Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(JSON.stringify(parts)))).pipe(
+    Effect.map(Hex.encode),
+    Effect.provide(Digest.layerWebCrypto)
+  )
+
+/**
+ * The key of an upload: the Assembly it is for, and what identifies its bytes. `file` is its index among the files of a
+ * job, which may have two of the same bytes and name.
+ */
 export const keyOf = (
   target: UploadTarget.UploadTarget,
   upload: {
@@ -178,22 +167,24 @@ export const keyOf = (
     readonly size: bigint
     readonly filename: string
     readonly fieldname: string
+    readonly file?: number | undefined
   }
 ): Effect.Effect<string> =>
-  Digest.Digest.use((digest) =>
-    digest.digest(
-      Digest.sha256,
-      utf8.encode(
-        JSON.stringify([
-          Redacted.value(target.assemblySslUrl),
-          upload.identity ?? null,
-          String(upload.size),
-          upload.filename,
-          upload.fieldname
-        ])
-      )
-    )
-  ).pipe(Effect.map(Hex.encode), Effect.provide(Digest.layerWebCrypto))
+  digestOf([
+    Redacted.value(target.assemblySslUrl),
+    upload.identity ?? null,
+    String(upload.size),
+    upload.filename,
+    upload.fieldname,
+    ...(upload.file === undefined ? [] : [upload.file])
+  ])
+
+const assemblyPrefix = "assembly-"
+const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
+
+/** The key of a job: the service, its params, and what identifies its files. */
+export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
+  Effect.map(digestOf(parts), (digest) => assemblyPrefix + digest)
 
 /** A journal in memory: it survives a failed upload, not the process. */
 export const layerMemory = (options?: Options): Layer.Layer<UploadJournal> =>

@@ -5,6 +5,7 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -42,8 +43,8 @@ const broken: AssemblyUpload.File = {
   filename: "broken.bin"
 }
 
-const started = (events: ReadonlyArray<AssemblyUpload.AssemblyUploadEvent>) => {
-  const event = events.find(AssemblyUpload.$is("AssemblyCreated"))
+const started = (events: ReadonlyArray<AssemblyUploadEvent.AssemblyUploadEvent>) => {
+  const event = events.find(AssemblyUploadEvent.$is("AssemblyCreated"))
   return Assembly.AssemblyId.make(event?.status.assembly_id ?? "")
 }
 
@@ -61,7 +62,7 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
         { source: UploadSource.fromBlob(new Blob([Scene.content(300_000)])), filename: "blob.bin" },
         file("empty.bin", 0)
       ]
-      const events = yield* Stream.runCollect(AssemblyUpload.run({ params, files, upload, wait, concurrency: 2 }))
+      const events = yield* Stream.runCollect(AssemblyUpload.events({ params, files, upload, wait, concurrency: 2 }))
       const last = events.at(-1)
       assert.strictEqual(last?._tag, "Completed")
       if (last?._tag === "Completed") {
@@ -75,15 +76,15 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
           "empty.bin": 0
         })
       }
-      assert.strictEqual(events.filter(AssemblyUpload.$is("FileCompleted")).length, 6)
-      assert.strictEqual(events.findLast(AssemblyUpload.$is("Progress"))?.acknowledged, 2_400_010n)
+      assert.strictEqual(events.filter(AssemblyUploadEvent.$is("FileCompleted")).length, 6)
+      assert.strictEqual(events.findLast(AssemblyUploadEvent.$is("Progress"))?.acknowledged, 2_400_010n)
     })
   )
 
   it.effect("a file that fails for good cancels the Assembly, and every outcome is told", () =>
     Effect.gen(function* () {
-      const seen: Array<AssemblyUpload.AssemblyUploadEvent> = []
-      const error = yield* AssemblyUpload.run({
+      const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
+      const error = yield* AssemblyUpload.events({
         params,
         files: [file("a.bin", 10), broken, file("never.bin", 10)],
         upload,
@@ -107,8 +108,8 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
 
   it.effect("or leaves it, if asked, and finishes the other files", () =>
     Effect.gen(function* () {
-      const seen: Array<AssemblyUpload.AssemblyUploadEvent> = []
-      const error = yield* AssemblyUpload.run({
+      const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
+      const error = yield* AssemblyUpload.events({
         params,
         files: [broken, file("a.bin", 10)],
         upload,
@@ -119,7 +120,7 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
         Effect.flip
       )
       assert.deepInclude(error, { _tag: "FilesFailed", assembly: "kept" })
-      assert.isTrue(seen.some(AssemblyUpload.$is("FileCompleted")))
+      assert.isTrue(seen.some(AssemblyUploadEvent.$is("FileCompleted")))
       assert.strictEqual(Assembly.state(yield* Assemblies.get(started(seen))), "Busy")
     })
   )
@@ -131,7 +132,7 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
         { source: UploadSource.fromBytes(new Uint8Array(1)), filename: "" }
       ]) {
         const seen: Array<string> = []
-        const error = yield* AssemblyUpload.run({ params, files: [file("a.bin", 10), bad] }).pipe(
+        const error = yield* AssemblyUpload.events({ params, files: [file("a.bin", 10), bad] }).pipe(
           Stream.runForEach(({ _tag }) => Effect.sync(() => seen.push(_tag))),
           Effect.flip
         )
@@ -144,14 +145,14 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
   for (const cancelOnInterrupt of [true, false]) {
     it.effect(`leaving it ${cancelOnInterrupt ? "cancels" : "keeps"} the Assembly`, () =>
       Effect.gen(function* () {
-        const seen: Array<AssemblyUpload.AssemblyUploadEvent> = []
+        const seen: Array<AssemblyUploadEvent.AssemblyUploadEvent> = []
         const never: AssemblyUpload.File = {
           source: UploadSource.fromStream(Stream.concat(Stream.make(new Uint8Array(10)), Stream.never)),
           filename: "never.bin"
         }
-        yield* AssemblyUpload.run({ params, files: [never], upload, cancelOnInterrupt }).pipe(
+        yield* AssemblyUpload.events({ params, files: [never], upload, cancelOnInterrupt }).pipe(
           Stream.tap((event) => Effect.sync(() => seen.push(event))),
-          Stream.takeUntil(AssemblyUpload.$is("AssemblyCreated")),
+          Stream.takeUntil(AssemblyUploadEvent.$is("AssemblyCreated")),
           Stream.runDrain
         )
         const state = Assembly.state(yield* Assemblies.get(started(seen)))

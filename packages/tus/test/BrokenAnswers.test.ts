@@ -63,7 +63,7 @@ describe("an answer whose body hangs", () => {
   it.effect("is refused by its status, though the time for a request is shorter", () =>
     Effect.gen(function* () {
       const { methods, target } = yield* make((_, response) => hanging(response, 403))
-      const error = yield* withoutWaiting(Effect.flip(Upload.result(Upload.upload(target, source, options))))
+      const error = yield* withoutWaiting(Effect.flip(Upload.run(target, source, options)))
       assert.deepInclude(error, { _tag: "UploadRefused", request: "create", status: 403 })
       assert.deepStrictEqual(methods, ["POST"])
     })
@@ -75,7 +75,7 @@ describe("an answer whose body hangs", () => {
         if (request.method === "POST") hanging(response, 201, { location: "/resumable/files/abc" })
         else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
       })
-      yield* withoutWaiting(Upload.result(Upload.upload(target, source, options)))
+      yield* withoutWaiting(Upload.run(target, source, options))
       assert.deepStrictEqual(methods, ["POST", "PATCH"])
     })
   )
@@ -106,11 +106,7 @@ describe("a failure that is permanent", () => {
             )
       )
       const error = yield* Effect.flip(
-        Effect.provideService(
-          Upload.result(Upload.upload(target, source, Scene.options)),
-          HttpClient.HttpClient,
-          changing
-        )
+        Effect.provideService(Upload.run(target, source, Scene.options), HttpClient.HttpClient, changing)
       )
       assert.deepInclude(error, { _tag: "TransportFailure", code: "BODY_CHANGED", sent: "no", permanent: true })
       assert.deepStrictEqual(methods, ["POST"])
@@ -128,11 +124,7 @@ describe("a failure that is permanent", () => {
         else response.writeHead(204, { ...tus, "upload-offset": "300000" }).end()
       })
       const repeating = HttpClient.retryTransient(yield* HttpClient.HttpClient, { times: 3 })
-      yield* Effect.provideService(
-        Upload.result(Upload.upload(target, source, Scene.options)),
-        HttpClient.HttpClient,
-        repeating
-      )
+      yield* Effect.provideService(Upload.run(target, source, Scene.options), HttpClient.HttpClient, repeating)
       assert.deepStrictEqual(methods, ["POST", "PATCH", "HEAD", "PATCH"])
     }).pipe(Effect.provide(FetchHttpClient.layer))
   )

@@ -2,8 +2,9 @@
  * The end of an upload in parts: only what the server proves is told as complete, and parts that may be a file by now
  * are left alone.
  */
+import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as Upload from "@assembly-effect/tus/Upload"
-import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -142,7 +143,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
     Effect.gen(function* () {
       const before = head({ "upload-offset": "0", "upload-length": String(size) })
       const server = yield* finalAnswers(pending, before, head({}), whole)
-      const events = yield* Stream.runCollect(Upload.upload(server.target, source, options))
+      const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
       assert.strictEqual(count(server, "HEAD"), 4)
       assert.deepStrictEqual(
         events.flatMap((event) => (event._tag === "Waiting" ? [event.reason] : [])),
@@ -175,7 +176,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
     Effect.gen(function* () {
       const other = head({ "upload-offset": "0", "upload-length": "0" })
       const server = yield* finalAnswers(other, other, whole)
-      const untrusted = Upload.result(Upload.resumable(server.target, source, options))
+      const untrusted = ResumableUpload.run(server.target, source, options)
       const error = yield* Effect.flip(untrusted)
       assert.deepInclude(error, {
         _tag: "UploadUntrusted",
@@ -187,7 +188,9 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
       assert.strictEqual(server.requests.length, length)
       assert.strictEqual(server.uploads.size, 4)
 
-      const events = yield* Stream.runCollect(Upload.resumable(server.target, source, { ...options, restart: true }))
+      const events = yield* Stream.runCollect(
+        ResumableUpload.events(server.target, source, { ...options, restart: true })
+      )
       assert.deepInclude(events[0], {
         _tag: "Restarted",
         reason: "by order; the upload of the journal was Untrusted"
@@ -250,10 +253,10 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
         if (request.method !== "GET" || isFinished) return meet(request, go)
         return { ...go(), body: go().body?.replaceAll('"finished":true', '"finished":false') }
       }
-      const events = Upload.resumable(server.target, source, { ...options, finishTimeout: "200 millis" })
-      assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "ConcatenationUnknown")
+      const events = ResumableUpload.events(server.target, source, { ...options, finishTimeout: "200 millis" })
+      assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "ConcatenationUnknown")
       isFinished = true
-      yield* Upload.result(events)
+      yield* UploadEvent.result(events)
       assert.strictEqual(count(server, "FINAL"), 1)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
@@ -294,8 +297,8 @@ layer(NodeHttpClient.layerUndici)("Parts of an upload that is left", (it) => {
   it.effect("are removed at the news that the last byte has left", () =>
     Effect.gen(function* () {
       const server = yield* ScriptedTus.make
-      yield* Upload.upload(server.target, source, options).pipe(
-        Stream.takeUntil(({ _tag }: UploadEvent) => _tag === "Finishing"),
+      yield* Upload.events(server.target, source, options).pipe(
+        Stream.takeUntil(({ _tag }: UploadEvent.UploadEvent) => _tag === "Finishing"),
         Stream.runDrain
       )
       assert.strictEqual(server.uploads.size, 0)

@@ -81,7 +81,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (
         assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`
       })
       const events: Array<UploadEvent> = []
-      const error = yield* Upload.upload(target, source, { ...options, maxRetries: 2 }).pipe(
+      const error = yield* Upload.events(target, source, { ...options, maxRetries: 2 }).pipe(
         Stream.runForEach((event) => Effect.sync(() => events.push(event))),
         Effect.flip
       )
@@ -97,7 +97,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A creation", (
     Effect.gen(function* () {
       for (const status of [429, 503]) {
         const server = yield* answering(status, false, { "retry-after": "7" })
-        const events = yield* Upload.upload(server.target, source, options).pipe(
+        const events = yield* Upload.events(server.target, source, options).pipe(
           Stream.takeUntil(({ _tag }) => _tag === "Retrying"),
           Stream.runCollect
         )

@@ -13,7 +13,6 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Examples from "../../../docs/examples/uploads.ts"
 import * as Scene from "./utils/Scene.ts"
 
@@ -70,7 +69,19 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
       const path = yield* fs.makeTempFileScoped()
       yield* fs.writeFile(path, Scene.content(400_000))
       const completed = yield* Examples.wholeJob([path])
-      assert.strictEqual(Option.getOrThrow(completed).status.uploads?.[0]?.size, 400_000)
+      assert.strictEqual(completed.uploads?.[0]?.size, 400_000)
+    })
+  )
+
+  it.effect("the whole job, in several runs", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* fs.makeTempFileScoped()
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* fs.writeFile(path, Scene.content(400_000))
+      const first = yield* Examples.survivingJob([path], folder)
+      assert.strictEqual(first.uploads?.[0]?.size, 400_000)
+      assert.strictEqual((yield* Examples.survivingJob([path], folder)).assembly_id, first.assembly_id)
     })
   )
 })

@@ -113,7 +113,7 @@ const arrives = Effect.fnUntraced(function* (
   faults: ReadonlyArray<Fault>
 ) {
   place.faults.push(...faults)
-  const events = yield* Upload.upload(place.target, source, options).pipe(
+  const events = yield* Upload.events(place.target, source, options).pipe(
     Stream.runCollect,
     Effect.catch((error) => Effect.die(new Error(what, { cause: error })))
   )

@@ -31,6 +31,7 @@ const service = Effect.fnUntraced(function* (
 ) {
   const server = yield* ScriptedTus.make
   const calls: Array<string> = []
+  let ended: Status = {}
   let meetTus: ScriptedTus.Meet = (_, go) => go()
   server.meet = (request, go) => {
     const id = /^\/assemblies\/([a-f0-9]{32})$/.exec(request.path)?.[1]
@@ -42,7 +43,7 @@ const service = Effect.fnUntraced(function* (
     return {
       status: 200,
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ ...status, ok })
+      body: JSON.stringify({ ...status, ok, ...ended })
     }
   }
   const client = AssemblyClient.layer({ baseUrl: server.origin }).pipe(
@@ -50,11 +51,17 @@ const service = Effect.fnUntraced(function* (
     Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make("secret") }))
   )
   const run = (options: Partial<AssemblyUpload.Options>) =>
-    AssemblyUpload.run({ params, files: [file("a.bin", 10)], upload, wait, ...options }).pipe(
+    AssemblyUpload.events({ params, files: [file("a.bin", 10)], upload, wait, ...options }).pipe(
       Stream.runCollect,
       Effect.provide(client)
     )
-  return { server, calls, run, tus: (meet: ScriptedTus.Meet) => (meetTus = meet) }
+  return {
+    server,
+    calls,
+    run,
+    tus: (meet: ScriptedTus.Meet) => (meetTus = meet),
+    end: (status: Status) => (ended = status)
+  }
 })
 
 const file = (filename: string, size: number): AssemblyUpload.File => ({
@@ -98,6 +105,20 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The Assembly o
       assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
       assert.match(error.message, /b\.bin: .*one Location for two files/)
       assert.isAtMost(server.uploads.size, 2)
+    })
+  )
+
+  it.effect("tells its own error where it ends while files are uploaded, and is not canceled", () =>
+    Effect.gen(function* () {
+      const { calls, end, run, tus } = yield* service()
+      tus((request, go) => {
+        if (request.method !== "PATCH") return go()
+        end({ error: "ASSEMBLY_STEP_UNKNOWN_ROBOT", message: "no such robot" })
+        return { status: 403, headers: {}, body: "the Assembly takes no more uploads" }
+      })
+      const error = yield* Effect.flip(run({ files: [file("a.bin", 600_000), file("b.bin", 600_000)] }))
+      assert.deepInclude(error, { _tag: "AssemblyFailed", code: "ASSEMBLY_STEP_UNKNOWN_ROBOT" })
+      assert.deepStrictEqual(calls, ["POST", "GET"])
     })
   )
 

@@ -1,6 +1,7 @@
 /**
  * Leaving an upload, whatever it is doing: no socket stays open, nothing runs on, and what was sent can be gone on with.
  */
+import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
@@ -48,11 +49,11 @@ interface Way {
   readonly leave: (
     target: UploadTarget,
     more: Partial<Upload.Options>
-  ) => Stream.Stream<Event, Upload.JournaledError, HttpClient.HttpClient | UploadJournal.UploadJournal>
+  ) => Stream.Stream<Event, ResumableUpload.ResumableUploadError, HttpClient.HttpClient | UploadJournal.UploadJournal>
   readonly resume: (
     target: UploadTarget,
     seen: Seen
-  ) => Effect.Effect<unknown, Upload.JournaledError, HttpClient.HttpClient | UploadJournal.UploadJournal>
+  ) => Effect.Effect<unknown, ResumableUpload.ResumableUploadError, HttpClient.HttpClient | UploadJournal.UploadJournal>
 }
 
 /** Goes on by the protocol alone: the upload is where the first event said. */
@@ -79,14 +80,14 @@ const ways: Readonly<Record<string, Way>> = {
   "in one request": {
     faults,
     width: 1,
-    leave: (target, more) => Upload.upload(target, source, { ...options, ...more }),
+    leave: (target, more) => Upload.events(target, source, { ...options, ...more }),
     resume: continueAt
   },
   "of a stream in chunks": {
     faults: { ...faults, Finishing: [passed, passed, ...faults.Finishing] },
     width: 1,
     leave: (target, more) =>
-      Upload.upload(target, UploadSource.fromStream(Scene.pieces(bytes, 50_000), { size: source.size }), {
+      Upload.events(target, UploadSource.fromStream(Scene.pieces(bytes, 50_000), { size: source.size }), {
         ...options,
         ...more,
         chunkSize: 1_000_000
@@ -96,8 +97,8 @@ const ways: Readonly<Record<string, Way>> = {
   "with a journal": {
     faults,
     width: 1,
-    leave: (target, more) => Upload.resumable(target, source, { ...options, ...more }),
-    resume: (target) => Upload.result(Upload.resumable(target, source, resumed))
+    leave: (target, more) => ResumableUpload.events(target, source, { ...options, ...more }),
+    resume: (target) => ResumableUpload.run(target, source, resumed)
   },
   "in parts with a journal": {
     faults: {
@@ -107,8 +108,8 @@ const ways: Readonly<Record<string, Way>> = {
       Finishing: [{ ...never, method: "FINAL" }]
     },
     width: 2,
-    leave: (target, more) => Upload.resumable(target, source, { ...options, ...more, ...inParts }),
-    resume: (target) => Upload.result(Upload.resumable(target, source, { ...resumed, ...inParts }))
+    leave: (target, more) => ResumableUpload.events(target, source, { ...options, ...more, ...inParts }),
+    resume: (target) => ResumableUpload.run(target, source, { ...resumed, ...inParts })
   }
 }
 
@@ -195,7 +196,7 @@ describe("a slow consumer", () => {
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make()
       const seen: Array<Event> = []
-      yield* Upload.upload(target, source, { ...patient, chunkSize: 10_000 }).pipe(
+      yield* Upload.events(target, source, { ...patient, chunkSize: 10_000 }).pipe(
         Stream.runForEach((event) =>
           Effect.suspend(() => {
             seen.push(event)
@@ -225,7 +226,7 @@ describe("a slow consumer", () => {
       ])
       const allMet = Effect.suspend(() => (server.faults.length === 0 ? Effect.void : Effect.fail("waiting")))
       const seen: Array<Event> = []
-      yield* Upload.upload(target, source, {
+      yield* Upload.events(target, source, {
         ...patient,
         retryDelay: 0,
         maxRetries: failures + 1,

@@ -1,9 +1,9 @@
 /**
  * What an upload makes of its entry in the journal, and of another process that holds it.
  */
+import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as Tus from "@assembly-effect/tus/Tus"
-import * as Upload from "@assembly-effect/tus/Upload"
-import type * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -26,11 +26,11 @@ const source = UploadSource.fromBytes(bytes)
 const cut: Fault = { _tag: "Cut", method: "PATCH", bytes: 300_000 }
 
 type Entry = UploadJournal.Entry
-type Options = Partial<Upload.ResumableOptions>
+type Options = Partial<ResumableUpload.Options>
 
 /** No test here wants a stall, whatever the machine is doing. */
 const upload = (target: UploadTarget.UploadTarget, options: Options = {}) =>
-  Upload.resumable(target, source, { ...Scene.options, stallTimeout: "20 seconds", ...options })
+  ResumableUpload.events(target, source, { ...Scene.options, stallTimeout: "20 seconds", ...options })
 
 /** The one entry of the journal. */
 const theEntry = Effect.gen(function* () {
@@ -43,7 +43,7 @@ const theEntry = Effect.gen(function* () {
 /** An upload that broke off, and what is known of it then. */
 const broken = Effect.fnUntraced(function* (options: Options = {}) {
   const scene = yield* Scene.make([cut])
-  yield* Effect.flip(Upload.result(upload(scene.target, { ...options, maxRetries: 0 })))
+  yield* Effect.flip(UploadEvent.result(upload(scene.target, { ...options, maxRetries: 0 })))
   scene.server.requests.length = 0
   const { entry, key } = yield* theEntry
   if (entry._tag !== "Created") return assert.fail(entry._tag)
@@ -57,7 +57,7 @@ const wrong = (method: "PATCH" | "HEAD", offset: string): Fault => ({ _tag: "Wro
 /** An upload whose PATCH was taken and counted otherwise, and what is known of it then. */
 const untrusted = Effect.gen(function* () {
   const scene = yield* Scene.make([wrong("PATCH", "17"), wrong("HEAD", "17")])
-  const error = yield* Effect.flip(Upload.result(upload(scene.target)))
+  const error = yield* Effect.flip(UploadEvent.result(upload(scene.target)))
   assert.deepStrictEqual(scene.server.requests, ["POST", "PATCH", "HEAD"])
   scene.server.requests.length = 0
   const { entry, key } = yield* theEntry
@@ -76,10 +76,10 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       run(
         Effect.gen(function* () {
           const { server, target } = yield* Scene.make()
-          const first = yield* Upload.result(upload(target))
+          const first = yield* UploadEvent.result(upload(target))
           const { key } = yield* theEntry
           server.requests.length = 0
-          for (const events of [upload(target), Upload.resume(key, source, Scene.options)]) {
+          for (const events of [upload(target), ResumableUpload.resumeEvents(key, source, Scene.options)]) {
             const [event, ...more] = yield* collect(events)
             assert.deepStrictEqual(more, [])
             if (event?._tag !== "Completed") return assert.fail(event?._tag ?? "nothing")
@@ -99,14 +99,14 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const first = yield* Effect.forkChild(
             upload(target).pipe(
               Stream.tap(() => Deferred.succeed(creating, undefined)),
-              Upload.result
+              UploadEvent.result
             )
           )
           yield* Deferred.await(creating)
           const events = yield* collect(upload(target))
           const [waiting, ...more] = events
           if (waiting?._tag !== "Waiting") return assert.fail(waiting?._tag ?? "nothing")
-          assert.strictEqual(waiting.reason, "another process holds this upload, or held it when it ended")
+          assert.strictEqual(waiting.reason, "another process is at work on this upload, or was when it ended")
           assert.deepStrictEqual(
             more.map(({ _tag }) => _tag),
             ["Completed"]
@@ -132,8 +132,11 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
             mayBeWhole: false
           })
           // What asks the server before anything else is not sent either.
-          for (const events of [upload(target, { checksum: "sha256" }), Upload.resume(key, source, Scene.options)]) {
-            assert.deepStrictEqual(yield* Effect.flip(Upload.result(events)), error)
+          for (const events of [
+            upload(target, { checksum: "sha256" }),
+            ResumableUpload.resumeEvents(key, source, Scene.options)
+          ]) {
+            assert.deepStrictEqual(yield* Effect.flip(UploadEvent.result(events)), error)
           }
           assert.deepStrictEqual(server.requests, [])
           assert.deepStrictEqual((yield* theEntry).entry, entry)
@@ -145,10 +148,10 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
       run(
         Effect.gen(function* () {
           const { server, target } = yield* Scene.make([wrong("PATCH", "900000"), wrong("HEAD", "17")])
-          const error = yield* Effect.flip(Upload.result(upload(target)))
+          const error = yield* Effect.flip(UploadEvent.result(upload(target)))
           assert.deepInclude(error, { _tag: "UploadUntrusted", mayBeWhole: true })
           server.requests.length = 0
-          assert.deepStrictEqual(yield* Effect.flip(Upload.result(upload(target))), error)
+          assert.deepStrictEqual(yield* Effect.flip(UploadEvent.result(upload(target))), error)
           assert.deepStrictEqual(server.requests, [])
         })
       )
@@ -160,7 +163,8 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           Effect.gen(function* () {
             const { key, server, target } = yield* untrusted
             const restart = { ...Scene.options, restart: true }
-            const events = by === "resumable" ? upload(target, restart) : Upload.resume(key, source, restart)
+            const events =
+              by === "resumable" ? upload(target, restart) : ResumableUpload.resumeEvents(key, source, restart)
             assert.deepStrictEqual(
               (yield* collect(events)).map((event) => (event._tag === "Restarted" ? event.reason : event._tag)),
               ["by order; the upload of the journal was Untrusted", "Created", "Finishing", "Completed"]
@@ -178,7 +182,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         Effect.gen(function* () {
           const named = (stamp: string) => ({ ...Scene.options.metadata, stamp })
           const { server, target } = yield* broken({ metadata: named("monday") })
-          yield* Upload.result(upload(target, { metadata: named("tuesday") }))
+          yield* UploadEvent.result(upload(target, { metadata: named("tuesday") }))
           assert.strictEqual(server.created.length, 1)
           assert.strictEqual(server.created[0]?.metadata["stamp"], "monday")
           assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
@@ -192,7 +196,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         Effect.gen(function* () {
           const metadata = { ...Scene.options.metadata, flag: null }
           const { server, target } = yield* broken({ metadata })
-          yield* Upload.result(upload(target, { metadata }))
+          yield* UploadEvent.result(upload(target, { metadata }))
           assert.strictEqual(server.created.length, 1)
           assert.strictEqual(server.created[0]?.metadata["assembly_url"], server.assemblySslUrl)
         })
@@ -210,7 +214,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           })
           yield* replace(key, { ...entry, url: Redacted.value(url) })
           server.requests.length = 0
-          const error = yield* Effect.flip(Upload.result(upload(target)))
+          const error = yield* Effect.flip(UploadEvent.result(upload(target)))
           assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-metadata" })
           assert.strictEqual(
             error.message,
@@ -233,7 +237,7 @@ describe("a restart", () => {
         Effect.gen(function* () {
           const { server, target } = yield* untrusted
           server.faults.push({ _tag: "Status", method: "DELETE", status })
-          yield* Upload.result(upload(target, restart))
+          yield* UploadEvent.result(upload(target, restart))
           assert.strictEqual(server.created.length, 2)
         })
       )
@@ -250,10 +254,10 @@ describe("a restart", () => {
         Effect.gen(function* () {
           const { server, target } = yield* untrusted
           server.faults.push({ _tag: "Status", method: "DELETE", status })
-          const error = yield* Effect.flip(Upload.result(upload(target, restart)))
+          const error = yield* Effect.flip(UploadEvent.result(upload(target, restart)))
           assert.deepInclude(error, { _tag: tag, request: "terminate", status })
           assert.deepStrictEqual(server.requests, ["DELETE"])
-          assert.strictEqual((yield* Effect.flip(Upload.result(upload(target))))._tag, "UploadUntrusted")
+          assert.strictEqual((yield* Effect.flip(UploadEvent.result(upload(target))))._tag, "UploadUntrusted")
         })
       )
     )
@@ -263,8 +267,8 @@ describe("a restart", () => {
     run(
       Effect.gen(function* () {
         const { server, target } = yield* Scene.make()
-        yield* Upload.result(upload(target))
-        yield* Upload.result(upload(target, restart))
+        yield* UploadEvent.result(upload(target))
+        yield* UploadEvent.result(upload(target, restart))
         assert.strictEqual(server.created.length, 2)
         assert.notInclude(server.requests, "DELETE")
       })
@@ -277,9 +281,9 @@ describe("a restart", () => {
         const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
         const { server, target } = yield* Scene.make([cut])
         const options = { ...Scene.options, parallel: 3, maxRetries: 0, stallTimeout: "20 seconds" } as const
-        yield* Effect.flip(Upload.result(Upload.resumable(target, parts, options)))
+        yield* Effect.flip(ResumableUpload.run(target, parts, options))
         server.requests.length = 0
-        yield* Upload.result(Upload.resumable(target, parts, { ...options, ...restart }))
+        yield* ResumableUpload.run(target, parts, { ...options, ...restart })
         assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 3)
         assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
       })
@@ -292,13 +296,13 @@ describe("a restart", () => {
         const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
         const { server, target } = yield* Scene.make([wrong("PATCH", "9000000"), wrong("HEAD", "9000000")])
         const options = { ...Scene.options, parallel: 3, stallTimeout: "20 seconds" } as const
-        const error = yield* Effect.flip(Upload.result(Upload.resumable(target, parts, options)))
+        const error = yield* Effect.flip(ResumableUpload.run(target, parts, options))
         assert.deepInclude(error, { _tag: "UploadUntrusted", mayBeWhole: false })
         assert.deepInclude((yield* theEntry).entry, { _tag: "Untrusted", mayBeWhole: false })
         server.requests.length = 0
-        assert.deepStrictEqual(yield* Effect.flip(Upload.result(Upload.resumable(target, parts, options))), error)
+        assert.deepStrictEqual(yield* Effect.flip(ResumableUpload.run(target, parts, options)), error)
         assert.deepStrictEqual(server.requests, [])
-        yield* Upload.result(Upload.resumable(target, parts, { ...options, ...restart }))
+        yield* ResumableUpload.run(target, parts, { ...options, ...restart })
         assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 3)
         assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
       })
@@ -310,9 +314,9 @@ describe("a restart", () => {
       Effect.gen(function* () {
         const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
         server.receipts = false
-        assert.strictEqual((yield* Effect.flip(Upload.result(upload(target))))._tag, "CreationUnknown")
+        assert.strictEqual((yield* Effect.flip(UploadEvent.result(upload(target))))._tag, "CreationUnknown")
         server.receipts = true
-        yield* Upload.result(upload(target, restart))
+        yield* UploadEvent.result(upload(target, restart))
         assert.strictEqual(server.created.length, 2)
         assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 1)
       })
@@ -352,7 +356,7 @@ describe("an upload that loses its lease", () => {
             )
           })
         ),
-        Upload.result,
+        UploadEvent.result,
         Effect.flip,
         Effect.provideService(UploadJournal.UploadJournal, journal)
       )
@@ -393,10 +397,10 @@ describe("an upload that somebody else holds", () => {
       url: "https://a.example.com/resumable/files/1"
     })
     const waiting = yield* Deferred.make<UploadEvent.UploadEvent>()
-    const events = Upload.resume(key, source, Scene.options).pipe(
+    const events = ResumableUpload.resumeEvents(key, source, Scene.options).pipe(
       Stream.tap((event) => Deferred.succeed(waiting, event)),
       Effect.succeed,
-      Effect.flatMap(Upload.result),
+      Effect.flatMap(UploadEvent.result),
       Effect.provideService(UploadJournal.UploadJournal, journal),
       Effect.provide(Journals.platform)
     )

@@ -1,6 +1,7 @@
 /**
  * Options are checked before anything exists, and everything that is wrong with them is told at once.
  */
+import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
@@ -28,9 +29,11 @@ const refused = (options: Options, from: UploadSource.UploadSource = source) =>
     const all = { metadata: given ?? metadata, ...others }
     const ways = [
       Upload.run(target, from, all),
-      Stream.runDrain(Upload.upload(target, from, all)),
-      ...(from._tag === "OneShot" ? [] : [Stream.runDrain(Upload.resumable(target, from, all))]),
-      ...(from._tag === "OneShot" || given !== undefined ? [] : [Stream.runDrain(Upload.resume("k", from, others))])
+      Stream.runDrain(Upload.events(target, from, all)),
+      ...(from._tag === "OneShot" ? [] : [Stream.runDrain(ResumableUpload.events(target, from, all))]),
+      ...(from._tag === "OneShot" || given !== undefined
+        ? []
+        : [Stream.runDrain(ResumableUpload.resumeEvents("k", from, others))])
     ]
     const errors = yield* Effect.forEach(ways, (way) => Effect.flip(way))
     assert.deepStrictEqual(server.requests, [])

@@ -13,7 +13,7 @@ const bytes = Scene.content(4 * 1024 * 1024 + 5)
 
 const start = Effect.fnUntraced(function* (faults: ReadonlyArray<Fault> = [], parallel = 4) {
   const { server, target } = yield* Scene.make(faults)
-  const events = Upload.upload(target, UploadSource.fromBytes(bytes), { ...Scene.options, parallel })
+  const events = Upload.events(target, UploadSource.fromBytes(bytes), { ...Scene.options, parallel })
   return { server, run: Stream.runCollect(events) }
 })
 

@@ -38,7 +38,7 @@ const begin = Effect.fnUntraced(function* (
 ) {
   const events: Array<UploadEvent> = []
   const source = UploadSource.fromBytes(Scene.content(size))
-  const fiber = yield* Upload.upload(server.target, source, { ...options, ...more }).pipe(
+  const fiber = yield* Upload.events(server.target, source, { ...options, ...more }).pipe(
     Stream.runForEach((event) => Effect.sync(() => events.push(event))),
     Effect.result,
     Effect.forkChild

@@ -61,7 +61,7 @@ const upload = (http: HttpClient.HttpClient, limit: Guard.RateLimit) =>
       finishTimeout: "30 seconds",
       chunkSize: 1000
     } as const
-    const events = Upload.upload(target, UploadSource.fromBytes(Scene.content(3000)), options).pipe(
+    const events = Upload.events(target, UploadSource.fromBytes(Scene.content(3000)), options).pipe(
       Stream.runCollect,
       Effect.provide(Guard.layerRateLimiter(limit)),
       Effect.provideService(HttpClient.HttpClient, http)

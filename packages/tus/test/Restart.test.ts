@@ -102,7 +102,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
           let seen = 0
           const tags: Array<string> = []
           const toSend = source._tag === "Replayable" ? held(source, Deferred.await(restarted)) : source
-          const upload = Upload.upload(target, toSend, {
+          const upload = Upload.events(target, toSend, {
             ...Scene.options,
             ...options,
             // A process takes a while to start, and to answer, on a busy machine more so.

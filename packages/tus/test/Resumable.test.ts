@@ -1,7 +1,9 @@
 /**
  * Uploads that a journal keeps: what the next run makes of what the last one left.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
+import type * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { assert, describe, it } from "@effect/vitest"
@@ -20,9 +22,7 @@ const otherSource = UploadSource.fromBytes(bytes.map((byte) => byte ^ 1))
 const dying = (faults: ReadonlyArray<Fault>, more?: Partial<Upload.Options>) =>
   Effect.gen(function* () {
     const { server, target } = yield* Scene.make(faults)
-    const error = yield* Effect.flip(
-      Upload.result(Upload.resumable(target, source, { ...Scene.options, maxRetries: 0, ...more }))
-    )
+    const error = yield* Effect.flip(ResumableUpload.run(target, source, { ...Scene.options, maxRetries: 0, ...more }))
     return { error, server, target }
   })
 
@@ -36,7 +36,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const { server, target } = yield* dying([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
           const journal = yield* UploadJournal.UploadJournal
           assert.strictEqual((yield* journal.list)[0]?.entry._tag, "Created")
-          yield* Upload.result(Upload.resumable(target, source, Scene.options))
+          yield* ResumableUpload.run(target, source, Scene.options)
           assert.strictEqual(server.created.length, 1)
           assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
           const [complete] = yield* journal.list
@@ -54,12 +54,12 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         Effect.gen(function* () {
           const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
           server.receipts = false
-          const events = Upload.resumable(target, source, Scene.options)
-          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "CreationUnknown")
-          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "CreationUnknown")
+          const events = ResumableUpload.events(target, source, Scene.options)
+          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
+          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
           assert.strictEqual(server.created.length, 1)
           server.receipts = true
-          yield* Upload.result(events)
+          yield* UploadEvent.result(events)
           assert.strictEqual(server.created.length, 1)
           assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
         })
@@ -72,7 +72,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           Effect.gen(function* () {
             const { server, target } = yield* dying([{ _tag: "Status", method: "POST", status }])
             server.receipts = false
-            yield* Upload.result(Upload.resumable(target, source, Scene.options))
+            yield* ResumableUpload.run(target, source, Scene.options)
             assert.strictEqual(server.created.length, 1)
             assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
           })
@@ -88,9 +88,9 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
             const { server, target } = yield* Scene.make([{ _tag: "Status", method: "FINAL", status }])
             server.receipts = false
             const events = (maxRetries: number) =>
-              Upload.resumable(target, parts, { ...Scene.options, parallel: 2, maxRetries })
-            assert.include(["UploadRefused", "RateLimited"], (yield* Effect.flip(Upload.result(events(0))))._tag)
-            yield* Upload.result(events(1))
+              ResumableUpload.events(target, parts, { ...Scene.options, parallel: 2, maxRetries })
+            assert.include(["UploadRefused", "RateLimited"], (yield* Effect.flip(UploadEvent.result(events(0))))._tag)
+            yield* UploadEvent.result(events(1))
             assert.strictEqual(server.partials(), 2)
             assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
             assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(2 * 1024 * 1024)))
@@ -109,13 +109,13 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
             [otherSource, "fingerprint"],
             [UploadSource.fromBytes(bytes.subarray(1)), "size"]
           ] as const) {
-            const error = yield* Effect.flip(Upload.result(Upload.resume(key, wrong, Scene.options)))
+            const error = yield* Effect.flip(ResumableUpload.resume(key, wrong, Scene.options))
             assert.deepInclude(error, { _tag: "UploadMismatch", field })
           }
-          yield* Upload.result(Upload.resume(key, source, Scene.options))
+          yield* ResumableUpload.resume(key, source, Scene.options)
           assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
           yield* journal.forget(key)
-          const error = yield* Effect.flip(Upload.result(Upload.resume(key, source, Scene.options)))
+          const error = yield* Effect.flip(ResumableUpload.resume(key, source, Scene.options))
           assert.strictEqual(error._tag, "NoSuchUpload")
         })
       )
@@ -130,9 +130,9 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
               { _tag: "Status", method: "HEAD", status }
             ])
             const journal = yield* UploadJournal.UploadJournal
-            yield* Effect.flip(Upload.result(Upload.resumable(target, source, { ...Scene.options, maxRetries: 0 })))
+            yield* Effect.flip(ResumableUpload.run(target, source, { ...Scene.options, maxRetries: 0 }))
             assert.strictEqual((yield* journal.list).length, 1)
-            yield* Upload.result(Upload.resumable(target, source, Scene.options))
+            yield* ResumableUpload.run(target, source, Scene.options)
             assert.strictEqual(server.created.length, 1)
           })
         )
@@ -144,9 +144,9 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
         Effect.gen(function* () {
           const { server, target } = yield* dying([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
           server.forget(server.created[0]?.id ?? "")
-          const error = yield* Effect.flip(Upload.result(Upload.resumable(target, source, Scene.options)))
+          const error = yield* Effect.flip(ResumableUpload.run(target, source, Scene.options))
           assert.strictEqual(error._tag, "UploadGone")
-          yield* Upload.result(Upload.resumable(target, source, Scene.options))
+          yield* ResumableUpload.run(target, source, Scene.options)
           assert.strictEqual(server.created.length, 2)
         })
       )
@@ -161,10 +161,10 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
             { _tag: "Cut", method: "PATCH", bytes: 500_000 }
           ])
           const options = { ...Scene.options, parallel: 3 }
-          yield* Effect.flip(Upload.result(Upload.resumable(target, parts, { ...options, maxRetries: 0 })))
+          yield* Effect.flip(ResumableUpload.run(target, parts, { ...options, maxRetries: 0 }))
           const journal = yield* UploadJournal.UploadJournal
           assert.strictEqual((yield* journal.list)[0]?.entry._tag, "Parts")
-          yield* Upload.result(Upload.resumable(target, parts, options))
+          yield* ResumableUpload.run(target, parts, options)
           assert.strictEqual(server.partials(), 3)
           assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
           const [complete] = yield* journal.list
@@ -180,13 +180,17 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const { server, target } = yield* Scene.make(
             Array.from({ length: 3 }, () => ({ _tag: "SlowAnswer", method: "POST", millis: 1000 }))
           )
-          const events = Upload.resumable(target, parts, { ...Scene.options, stallTimeout: "20 seconds", parallel: 3 })
-          const left = yield* Effect.forkChild(Upload.result(events))
+          const events = ResumableUpload.events(target, parts, {
+            ...Scene.options,
+            stallTimeout: "20 seconds",
+            parallel: 3
+          })
+          const left = yield* Effect.forkChild(UploadEvent.result(events))
           yield* Effect.suspend(() => (server.created.length === 3 ? Effect.void : Effect.fail("not yet"))).pipe(
             Effect.retry({ schedule: Schedule.spaced("5 millis"), times: 1000 })
           )
           yield* Fiber.interrupt(left)
-          yield* Upload.result(events)
+          yield* UploadEvent.result(events)
           assert.strictEqual(server.partials(), 3)
           assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
         })
@@ -199,12 +203,12 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
           const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
           server.receipts = false
-          const events = Upload.resumable(target, parts, { ...Scene.options, parallel: 3 })
-          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "CreationUnknown")
-          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "CreationUnknown")
+          const events = ResumableUpload.events(target, parts, { ...Scene.options, parallel: 3 })
+          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
+          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "CreationUnknown")
           assert.strictEqual(server.partials(), 3)
           server.receipts = true
-          yield* Upload.result(events)
+          yield* UploadEvent.result(events)
           assert.strictEqual(server.partials(), 3)
           assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
         })
@@ -218,10 +222,10 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const { server, target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 403 }])
           // Nothing but the journal tells what was made.
           server.receipts = false
-          const events = Upload.resumable(target, parts, { ...Scene.options, parallel: 3 })
-          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "UploadRefused")
+          const events = ResumableUpload.events(target, parts, { ...Scene.options, parallel: 3 })
+          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "UploadRefused")
           assert.strictEqual(server.partials(), 2)
-          yield* Upload.result(events)
+          yield* UploadEvent.result(events)
           assert.strictEqual(server.partials(), 3)
           assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
         })
@@ -234,11 +238,11 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
           const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "FINAL" }])
           server.receipts = false
-          const events = Upload.resumable(target, parts, { ...Scene.options, parallel: 3 })
-          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "ConcatenationUnknown")
-          assert.strictEqual((yield* Effect.flip(Upload.result(events)))._tag, "ConcatenationUnknown")
+          const events = ResumableUpload.events(target, parts, { ...Scene.options, parallel: 3 })
+          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "ConcatenationUnknown")
+          assert.strictEqual((yield* Effect.flip(UploadEvent.result(events)))._tag, "ConcatenationUnknown")
           server.receipts = true
-          yield* Upload.result(events)
+          yield* UploadEvent.result(events)
           assert.strictEqual(server.log.filter((line) => line === "FINAL 201").length, 1)
         })
       )

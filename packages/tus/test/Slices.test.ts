@@ -36,7 +36,7 @@ const over = Effect.fnUntraced(function* (
   const { server, target } = yield* Scene.make()
   if (options.checksum !== undefined) server.checksums = [options.checksum]
   const { client, sent } = yield* aLink
-  const events = yield* Upload.upload(target, make(bytes), { metadata, retryDelay: 0, ...options }).pipe(
+  const events = yield* Upload.events(target, make(bytes), { metadata, retryDelay: 0, ...options }).pipe(
     Stream.runCollect,
     Effect.provideService(HttpClient.HttpClient, client),
     Effect.provideService(Upload.CanStream, false)

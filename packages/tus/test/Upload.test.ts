@@ -19,7 +19,7 @@ const scene = Effect.fnUntraced(function* (
   more?: Partial<Upload.Options>
 ) {
   const { server, target } = yield* Scene.make(faults)
-  return { server, run: Upload.upload(target, source, { ...options, ...more }).pipe(Stream.runCollect) }
+  return { server, run: Upload.events(target, source, { ...options, ...more }).pipe(Stream.runCollect) }
 })
 
 const tags = (events: ReadonlyArray<UploadEvent>) => events.map(({ _tag }) => _tag).filter((tag) => tag !== "Progress")

@@ -120,7 +120,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
           const { fs, path, source } = yield* file
           const { target } = yield* Scene.make()
           let changed = false
-          const error = yield* Upload.upload(target, source, { ...Scene.options, chunkSize: 100_000 }).pipe(
+          const error = yield* Upload.events(target, source, { ...Scene.options, chunkSize: 100_000 }).pipe(
             Stream.tap((event) => {
               if (changed || event._tag !== "Progress" || event.acknowledged < 100_000n) return Effect.void
               changed = true

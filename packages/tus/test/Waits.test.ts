@@ -88,7 +88,7 @@ layer(NodeHttpClient.layerUndici)("A wait that a server asks for", (it) => {
       assert.deepInclude(told, { _tag: "ServerFailure", retryAfter: Duration.seconds(3600) })
 
       const { target } = yield* Scene.make(faults)
-      const delay = yield* Upload.upload(target, UploadSource.fromBytes(bytes), { metadata, retryDelay: 0 }).pipe(
+      const delay = yield* Upload.events(target, UploadSource.fromBytes(bytes), { metadata, retryDelay: 0 }).pipe(
         Stream.filter(UploadEvent.$is("Retrying")),
         Stream.runHead,
         Effect.flatMap(Effect.fromOption)

@@ -255,10 +255,10 @@ export const api = [
       {
         name: "an unknown state is a failure",
         find: `case "Unknown":
-      return undefined`,
-        replace: `return undefined
+      return Option.none()`,
+        replace: `return Option.none()
     case "Unknown":
-      return Effect.fail(new ApiError.AssemblyFailed(details))`
+      return Option.some(Result.fail(new ApiError.AssemblyFailed(details)))`
       }
     ]
   ),

@@ -143,13 +143,13 @@ export const tus = [
     [
       {
         name: "an untrusted upload is forgotten in time",
-        find: `entry._tag !== "Untrusted" && entry.writtenAt + expiry <= now`,
-        replace: `entry.writtenAt + expiry <= now`
+        find: `entry._tag !== "Untrusted" && isOld(entry, now)`,
+        replace: `isOld(entry, now)`
       },
       {
         name: "an entry never expires",
-        find: `entry._tag !== "Untrusted" && entry.writtenAt + expiry <= now`,
-        replace: `entry._tag !== "Untrusted" && entry.writtenAt + expiry < 0 * now`
+        find: `writtenAt + expiry <= now`,
+        replace: `writtenAt + expiry < 0 * now`
       }
     ]
   ),
@@ -526,8 +526,84 @@ export const tus = [
   ),
   ...changes(
     "packages/tus/src/AssemblyUpload.ts",
+    ["/AssemblyUpload.test"],
+    [
+      {
+        name: "an Assembly is canceled whenever it is left",
+        find: `cancelOnInterrupt ? AssemblyFiles.cancel(assemblyId) : Effect.void`,
+        replace: `cancelOnInterrupt ? AssemblyFiles.cancel(assemblyId) : AssemblyFiles.cancel(assemblyId)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/AssemblyOptions.ts",
     ["HostileAssembly", "AssemblyUpload"],
     [
+      {
+        name: "an Assembly is created before its options are checked",
+        find: `yield* Options.refuse("AssemblyUpload", optionIssues(job))`,
+        replace: `yield* Effect.void`
+      },
+      {
+        name: "an Assembly is created before its sources are checked",
+        find: `Options.issues({ source, parallel, isReplayed })`,
+        replace: `Options.issues({ source: undefined, parallel, isReplayed })`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/ResumableAssemblyUpload.ts",
+    ["ResumableAssemblyUpload"],
+    [
+      {
+        name: "a job is not recorded before its Assembly is created",
+        find: `yield* record(held, "Creating", assemblyId)`,
+        replace: `yield* Effect.void`
+      },
+      {
+        name: "an Assembly that was created is created again",
+        find: `yield* record(held, "Created", assemblyId)
+    emit`,
+        replace: `emit`
+      },
+      {
+        name: "an Assembly that is gone is made again, as if it had done nothing",
+        find: `_tag === "Creating"
+        ? create(held, options, assemblyId, emit)`,
+        replace: `assemblyId !== undefined
+        ? create(held, options, assemblyId, emit)`
+      },
+      {
+        name: "a job that failed is kept for ever",
+        find: `error._tag === "AssemblyFailed" ||`,
+        replace: ``
+      },
+      {
+        name: "the Assembly of a job is canceled when a file fails",
+        find: `{ onFailure: "keep", ...options }`,
+        replace: `{ onFailure: "cancel", ...options }`
+      },
+      {
+        name: "two files of the same bytes and name are one upload",
+        find: `{ ...upload, file }`,
+        replace: `{ ...upload, file: 0 }`
+      },
+      {
+        name: "a job that is begun anew leaves its Assembly waiting",
+        find: `yield* AssemblyFiles.cancel(found.value.assemblyId)`,
+        replace: `yield* Effect.void`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/AssemblyFiles.ts",
+    ["HostileAssembly", "AssemblyUpload"],
+    [
+      {
+        name: "the refusal of a file hides how its Assembly ended",
+        find: `yield* ownError(assemblyId, exits)`,
+        replace: `yield* Effect.void`
+      },
       {
         name: "an Assembly without a target is not canceled",
         find: `UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
@@ -536,19 +612,9 @@ export const tus = [
       () => Effect.void`
       },
       {
-        name: "an Assembly is created before its options are checked",
-        find: `yield* AssemblyOptions.check(options)`,
-        replace: `yield* Effect.void`
-      },
-      {
-        name: "an Assembly is created before its sources are checked",
-        find: `yield* AssemblyOptions.checkSources(options, sources)`,
-        replace: `yield* Effect.void`
-      },
-      {
         name: "an Assembly with wrong bytes is kept",
-        find: `options.onFailure === "keep" && results.every((exit) => exit === undefined || isHarmless(exit))`,
-        replace: `options.onFailure === "keep"`
+        find: `job.onFailure === "keep" && exits.every(isHarmless)`,
+        replace: `job.onFailure === "keep"`
       },
       {
         name: "an Assembly is told as canceled that is not",
@@ -559,11 +625,6 @@ export const tus = [
         name: "a defect in a source leaves its Assembly",
         find: `Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void`,
         replace: `Exit.isSuccess(exit) ? Effect.void : Effect.void`
-      },
-      {
-        name: "an Assembly is canceled whenever it is left",
-        find: `cancelOnInterrupt ? cancel(assemblyId) : Effect.void`,
-        replace: `cancelOnInterrupt ? cancel(assemblyId) : cancel(assemblyId)`
       }
     ]
   ),

@@ -1,33 +1,36 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
+import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
 
-type Ended = Effect.Effect<
-  Assembly.Status,
-  ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted
->
+/** How an Assembly ended that did not complete. */
+export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted
 
 /**
- * How an Assembly ended: its Status when it completed, else the error for the way it did. None while no definite end is
- * told.
+ * How an Assembly ended: its Status when it completed, else the error for the way it did. None while the Status tells no
+ * definite end.
+ *
+ * @example
+ * Option.match(Assemblies.outcome(status), { onNone: () => "running", onSome: Result.isSuccess })
  */
-const ending = (status: Assembly.Status): Ended | undefined => {
+export const outcome = (status: Assembly.Status): Option.Option<Result.Result<Assembly.Status, AssemblyError>> => {
   const code = Assembly.errorCode(status) ?? status.ok ?? ""
   const details = { assemblyId: status.assembly_id, code, message: status.message ?? code }
   switch (Assembly.state(status)) {
     case "Busy":
     case "Unknown":
-      return undefined
+      return Option.none()
     case "Completed":
-      return Effect.succeed(status)
+      return Option.some(Result.succeed(status))
     case "Canceled":
-      return Effect.fail(new ApiError.AssemblyCanceled(details))
+      return Option.some(Result.fail(new ApiError.AssemblyCanceled(details)))
     case "Aborted":
-      return Effect.fail(new ApiError.AssemblyAborted(details))
+      return Option.some(Result.fail(new ApiError.AssemblyAborted(details)))
     case "Failed":
-      return Effect.fail(new ApiError.AssemblyFailed(details))
+      return Option.some(Result.fail(new ApiError.AssemblyFailed(details)))
   }
 }
 
@@ -64,13 +67,20 @@ export const patiently = <E, R>(
 }
 
 /** Reads until the Status tells a definite end, and answers how it ended. */
-export const poll = <E, R>(read: Effect.Effect<Assembly.Status, E, R>, pace: Pace): Effect.Effect<Ended, E, R> => {
-  const go = (reading: number): Effect.Effect<Ended, E, R> =>
-    Effect.flatMap(read, (status) => {
-      const ended = ending(status)
-      return ended === undefined
-        ? pause(pace, reading).pipe(Effect.flatMap(Effect.sleep), Effect.andThen(Effect.suspend(() => go(reading + 1))))
-        : Effect.succeed(ended)
-    })
+export const poll = <E, R>(
+  read: Effect.Effect<Assembly.Status, E, R>,
+  pace: Pace
+): Effect.Effect<Result.Result<Assembly.Status, AssemblyError>, E, R> => {
+  const go = (reading: number): Effect.Effect<Result.Result<Assembly.Status, AssemblyError>, E, R> =>
+    Effect.flatMap(read, (status) =>
+      Option.match(outcome(status), {
+        onNone: () =>
+          pause(pace, reading).pipe(
+            Effect.flatMap(Effect.sleep),
+            Effect.andThen(Effect.suspend(() => go(reading + 1)))
+          ),
+        onSome: Effect.succeed
+      })
+    )
   return go(0)
 }

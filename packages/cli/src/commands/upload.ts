@@ -42,7 +42,7 @@ const columns: ReadonlyArray<Table.Column<Stored>> = [
 ]
 
 const send = (target: UploadTarget.UploadTarget, { name, source }: LocalFile.LocalFile) =>
-  UploadProgress.follow(Upload.upload(target, source, { metadata: { filename: name, fieldname: "file" } }), {
+  UploadProgress.follow(Upload.events(target, source, { metadata: { filename: name, fieldname: "file" } }), {
     label: name
   })
 

@@ -4,9 +4,9 @@
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Settings from "@assembly-effect/api/Settings"
-import type * as Effect from "effect/Effect"
-import type { File, Options as JobOptions } from "../AssemblyUpload.ts"
-import type { UploadSource } from "../UploadSource.ts"
+import * as Effect from "effect/Effect"
+import type { File, Job } from "../AssemblyUpload.ts"
+import type { SourceFailed, UploadSource } from "../UploadSource.ts"
 import * as Options from "./Options.ts"
 
 type Issues = ReadonlyArray<ApiError.Issue>
@@ -21,24 +21,28 @@ const fileIssues = ({ fieldname = "file", filename, metadata }: File<unknown>, i
     return { message, path: ["files", index, ...(key === "filename" || key === "fieldname" ? [key] : path)] }
   })
 
-/** Refuses options that break a rule, all of them at once. */
-export const check = (options: JobOptions<unknown>): Effect.Effect<void, ApiError.InvalidRequest> => {
-  const { concurrency, files, upload, wait } = options
-  return Options.refuse("AssemblyUpload", [
-    ...(files.length === 0 ? [{ path: ["files"], message: "Expected at least one file" }] : []),
-    ...files.flatMap(fileIssues),
-    ...(concurrency === "unbounded" ? [] : Settings.issues({ concurrency: Settings.whole(concurrency, 1) })),
-    ...under(["upload"], Options.issues(upload ?? {})),
-    ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
-  ])
-}
+const optionIssues = ({ concurrency, files, upload, wait }: Job<File<unknown>>): Issues => [
+  ...(files.length === 0 ? [{ path: ["files"], message: "Expected at least one file" }] : []),
+  ...files.flatMap(fileIssues),
+  ...(concurrency === "unbounded" ? [] : Settings.issues({ concurrency: Settings.whole(concurrency, 1) })),
+  ...under(["upload"], Options.issues(upload ?? {})),
+  ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
+]
 
-/** Refuses sources that cannot be uploaded in this way. */
-export const checkSources = (
-  { upload }: JobOptions<unknown>,
-  sources: ReadonlyArray<UploadSource>
-): Effect.Effect<void, ApiError.InvalidRequest> =>
-  Options.refuse(
-    "AssemblyUpload",
-    sources.flatMap((source, index) => under(["files", index], Options.issues({ source, parallel: upload?.parallel })))
-  )
+/** The sources of a job, all of whose rules were checked: those of the options, and then those of the sources. */
+export const prepare = <R, Source extends UploadSource>(
+  job: Job<File<R, Source>>,
+  { isReplayed }: { readonly isReplayed: boolean }
+): Effect.Effect<ReadonlyArray<Source>, ApiError.InvalidRequest | SourceFailed, R> =>
+  Effect.gen(function* () {
+    yield* Options.refuse("AssemblyUpload", optionIssues(job))
+    const sources = yield* Effect.forEach(job.files, ({ source }) =>
+      Effect.isEffect(source) ? source : Effect.succeed(source)
+    )
+    const parallel = job.upload?.parallel
+    yield* Options.refuse(
+      "AssemblyUpload",
+      sources.flatMap((source, index) => under(["files", index], Options.issues({ source, parallel, isReplayed })))
+    )
+    return sources
+  })

@@ -3,9 +3,10 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { UploadEvent } from "../UploadEvent.ts"
+import type { UploadEvent, UploadResult } from "../UploadEvent.ts"
 
 interface Tagged {
   readonly _tag: string
@@ -104,3 +105,17 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
       return Stream.fromPull(Effect.succeed(Effect.andThen(news.await, pull)))
     })
   )
+
+/** The result of a program whose events nobody reads. */
+export const toResult = <E, R>(
+  program: (emit: Emit) => Effect.Effect<void, E, R>
+): Effect.Effect<UploadResult, E, Exclude<R, Scope.Scope>> =>
+  Effect.suspend(() => {
+    let completed: UploadResult | undefined
+    return program((event) => {
+      if (event._tag === "Completed") completed = event
+    }).pipe(
+      Effect.scoped,
+      Effect.map(() => Option.getOrThrow(Option.fromUndefinedOr(completed)))
+    )
+  })

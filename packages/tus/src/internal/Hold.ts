@@ -8,7 +8,8 @@ import type * as Scope from "effect/Scope"
 import type { JournalFailed, UploadLeased } from "../JournalError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type * as UploadJournal from "../UploadJournal.ts"
-import type { Emit } from "./Events.ts"
+
+type Waiting = Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>
 
 /** How often it is asked whether the holder has let go, or is known to be gone, in milliseconds. */
 const every = 500
@@ -20,7 +21,7 @@ const longest = Duration.toMillis("1 minute")
 export const hold = (
   journal: UploadJournal.UploadJournal["Service"],
   key: string,
-  emit: Emit
+  emit: (event: Waiting) => void
 ): Effect.Effect<UploadJournal.Lease, JournalFailed | UploadLeased, Scope.Scope> => {
   const attempt = (giveUpAt: number): Effect.Effect<UploadJournal.Lease, JournalFailed | UploadLeased, Scope.Scope> =>
     journal.lease(key).pipe(
@@ -38,7 +39,7 @@ export const hold = (
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         const giveUpAt = Math.min(until, now + longest) + 1
-        const reason = "another process holds this upload, or held it when it ended"
+        const reason = "another process is at work on this upload, or was when it ended"
         emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
         return yield* attempt(giveUpAt)
       })

@@ -34,7 +34,7 @@ export interface Restartable {
 }
 
 /** What identifies the bytes of a source; where nothing else does, their SHA-256. */
-const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
+export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
     identity === undefined
       ? Effect.map(UploadSource.identifiedByContent(source).identity, String)
@@ -151,6 +151,11 @@ const toRecorder = (
 
 type RunOptions = Session.Options & Restartable
 
+/** `file` is its index among the files of a job, where two may have the same bytes and name. */
+interface StartOptions extends RunOptions {
+  readonly file?: number | undefined
+}
+
 /** A new upload. `earlier` is the one that is given up for it. */
 const startAnew = (
   book: Book,
@@ -199,14 +204,20 @@ const goOn = (book: Book, earlier: UploadJournal.Entry, options: RunOptions, emi
 export const start = (
   target: UploadTarget.UploadTarget,
   source: UploadSource.Replayable,
-  options: RunOptions,
+  options: StartOptions,
   emit: Emit
 ): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal> =>
   Effect.gen(function* () {
     const journal = yield* UploadJournal.UploadJournal
     const identity = yield* identify(source)
     const { fieldname, filename } = options.metadata
-    const key = yield* UploadJournal.keyOf(target, { identity, size: source.size, filename, fieldname })
+    const key = yield* UploadJournal.keyOf(target, {
+      identity,
+      size: source.size,
+      filename,
+      fieldname,
+      file: options.file
+    })
     const lease = yield* Hold.hold(journal, key, emit)
     const book = { journal, lease, key, source, identity }
     yield* Hold.during(

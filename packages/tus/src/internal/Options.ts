@@ -38,23 +38,25 @@ const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issu
 
 const largest = 2n ** 63n - 1n
 
-const sourceIssues = (source: UploadSource, parallel: number | undefined): Issues => [
+const replayable = (path: string) => issue(path, "Expected a source that can be read again, got a one-shot stream")
+
+const sourceIssues = ({ isReplayed, parallel, source }: Upload & { readonly source: UploadSource }): Issues => [
   ...(source.size !== undefined && (source.size < 0n || source.size > largest)
     ? [{ path: ["source", "size"], message: `Expected 0 to ${largest} bytes, got ${source.size}` }]
     : []),
-  ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1
-    ? [issue("parallel", "Expected a source that can be read again, got a one-shot stream")]
-    : [])
+  ...(source._tag === "OneShot" && isReplayed === true ? [replayable("source")] : []),
+  ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1 ? [replayable("parallel")] : [])
 ]
 
-/** The options of one upload, with its source where that is known. */
+/** The options of one upload, with its source where that is known, and whether a later run reads it again. */
 export type Upload = Partial<SessionOptions> & {
   readonly parallel?: number | undefined
   readonly source?: UploadSource | undefined
+  readonly isReplayed?: boolean | undefined
 }
 
 /** Every rule that the options of an upload break. */
-export const issues = ({ checksum, metadata, source, ...options }: Upload): Issues => [
+export const issues = ({ checksum, isReplayed, metadata, source, ...options }: Upload): Issues => [
   ...Settings.issues({
     chunkSize: Settings.whole(options.chunkSize, 1),
     parallel: Settings.whole(options.parallel, 1),
@@ -68,7 +70,7 @@ export const issues = ({ checksum, metadata, source, ...options }: Upload): Issu
     ? []
     : [issue("checksum", `Expected ${Checksum.names.join(", ")}, got ${String(checksum)}`)]),
   ...(metadata === undefined ? [] : metadataIssues(metadata)),
-  ...(source === undefined ? [] : sourceIssues(source, options.parallel))
+  ...(source === undefined ? [] : sourceIssues({ source, isReplayed, parallel: options.parallel }))
 ]
 
 /** Refuses broken rules, all at once. */

@@ -2,7 +2,7 @@
  * A process that uploads a file with a journal and says when it begins and ends; the parent kills it somewhere in
  * between.
  */
-import * as Upload from "@assembly-effect/tus/Upload"
+import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
@@ -18,14 +18,12 @@ const program = Effect.gen(function* () {
   const target = yield* UploadTarget.make({ tusUrl, assemblySslUrl })
   const source = yield* UploadSource.fromPath(path)
   process.send?.("begin")
-  return yield* Upload.result(
-    Upload.resumable(target, source, {
-      metadata: { filename: "a.bin", fieldname: "file" },
-      retryDelay: "5 millis",
-      chunkSize: 256 * 1024,
-      parallel: Number(parallel)
-    })
-  )
+  return yield* ResumableUpload.run(target, source, {
+    metadata: { filename: "a.bin", fieldname: "file" },
+    retryDelay: "5 millis",
+    chunkSize: 256 * 1024,
+    parallel: Number(parallel)
+  })
 }).pipe(
   Effect.provide(
     Layer.provideMerge(

@@ -32,7 +32,10 @@ export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateFor
   readonly assemblyId?: Assembly.AssemblyId
 }
 
-const randomId = SecureRandom.SecureRandom.use((random) => random.randomBytes(16)).pipe(
+/** A new id for an Assembly, from a cryptographic source: an id alone reads the Status. */
+export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRandom.use((random) =>
+  random.randomBytes(16)
+).pipe(
   Effect.map((bytes) => Assembly.AssemblyId.make(Hex.encode(bytes))),
   Effect.provide(SecureRandom.layerWebCrypto)
 )
@@ -55,7 +58,7 @@ const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): bool
  * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })
  */
 export const create = Effect.fnUntraced(function* (options: CreateOptions) {
-  const { assemblyId = yield* randomId, numExpectedUploadFiles, ...params } = options
+  const { assemblyId = yield* newId, numExpectedUploadFiles, ...params } = options
   const client = yield* AssemblyClient
   return yield* client
     .run(Create, {

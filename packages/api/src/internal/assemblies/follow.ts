@@ -74,7 +74,7 @@ export const awaitCompletion = Effect.fnUntraced(function* (
       orElse: () => Effect.fail(new ApiError.TimedOut({ operation: "Assemblies.awaitCompletion", assemblyId, after }))
     })
   )
-  return yield* ended
+  return yield* Effect.fromResult(ended)
 })
 
 /**

@@ -1,0 +1,220 @@
+/**
+ * The whole job that survives its process: a journal knows the Assembly and its files, and the next run continues both.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Transport from "@assembly-effect/api/Transport"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import * as SchemaParser from "effect/SchemaParser"
+import type * as Stream from "effect/Stream"
+import type { File, Job } from "./AssemblyUpload.ts"
+import type { ResumableAssemblyUploadError } from "./AssemblyUploadError.ts"
+import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
+import * as AssemblyFiles from "./internal/AssemblyFiles.ts"
+import * as AssemblyOptions from "./internal/AssemblyOptions.ts"
+import * as Events from "./internal/Events.ts"
+import * as Hold from "./internal/Hold.ts"
+import * as Journaled from "./internal/Journaled.ts"
+import * as UploadJournal from "./UploadJournal.ts"
+import type { Replayable } from "./UploadSource.ts"
+
+/**
+ * The options of `AssemblyUpload`, for sources that can be read again.
+ *
+ * - `onFailure`: `keep` by default, so that the next run continues; `cancel` ends the Assembly when a file fails for
+ *   good, and the next run creates another one.
+ * - `restart`: cancels the Assembly that the journal knows and creates another one. False by default. Set it for one
+ *   call: each call that sets it begins anew.
+ */
+export interface Options<R = never> extends Job<File<R, Replayable>> {
+  readonly restart?: boolean | undefined
+}
+
+/** A job of this process: who holds it, and what the journal is told of it. */
+interface Held {
+  readonly entries: UploadJournal.UploadJournal["Service"]["assemblies"]
+  readonly key: string
+  readonly lease: UploadJournal.Lease
+}
+
+const record = ({ entries, key, lease }: Held, _tag: "Creating" | "Created", assemblyId: Assembly.AssemblyId) =>
+  Effect.gen(function* () {
+    yield* lease.check
+    yield* entries.put(key, { _tag, assemblyId, writtenAt: yield* Clock.currentTimeMillis })
+  })
+
+const forget = ({ entries, key, lease }: Held) => Effect.andThen(lease.check, entries.forget(key))
+
+const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
+  error._tag === "ServiceFailure" && error.status === 404
+
+type CreationError = Effect.Error<ReturnType<typeof Assemblies.create>>
+
+const isConflict = (error: CreationError): boolean => "status" in error && error.status === 409
+
+/** Whether the service says for sure that this creation made no Assembly. */
+const isRefused = (error: CreationError): boolean =>
+  error._tag === "InvalidRequest" || ("status" in error && (Transport.isRefusal(error.status) || isConflict(error)))
+
+const create = <R>(
+  held: Held,
+  { files, params }: Options<R>,
+  assemblyId: Assembly.AssemblyId,
+  emit: AssemblyFiles.Emit
+) =>
+  Effect.gen(function* () {
+    yield* record(held, "Creating", assemblyId)
+    const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length }).pipe(
+      // Nobody else knows an id that was drawn here: an earlier request of this job has arrived late.
+      Effect.catchIf(
+        (error) => isConflict(error) && params.assemblyId === undefined,
+        () => Assemblies.get(assemblyId)
+      ),
+      Effect.tapError((error) => (isRefused(error) ? Effect.ignore(forget(held)) : Effect.void))
+    )
+    yield* record(held, "Created", assemblyId)
+    emit(AssemblyUploadEvent.AssemblyCreated({ status }))
+    return status
+  })
+
+/** The Status of the Assembly that the journal knows, which is created where its creation never arrived. */
+const reopen = <R>(
+  held: Held,
+  options: Options<R>,
+  { _tag, assemblyId }: UploadJournal.AssemblyEntry,
+  emit: AssemblyFiles.Emit
+) =>
+  Assemblies.get(assemblyId).pipe(
+    Effect.tap((status) =>
+      Effect.andThen(
+        _tag === "Creating" ? record(held, "Created", assemblyId) : Effect.void,
+        Effect.sync(() => emit(AssemblyUploadEvent.AssemblyResumed({ status })))
+      )
+    ),
+    Effect.catchIf(isNotFound, (error) =>
+      _tag === "Creating"
+        ? create(held, options, assemblyId, emit)
+        : // Another one may repeat work that was done: that is for the caller to decide.
+          Effect.andThen(forget(held), Effect.fail(error))
+    )
+  )
+
+/** An Assembly that has not completed, and will not. */
+const isFinal = (error: ResumableAssemblyUploadError): boolean =>
+  error._tag === "AssemblyFailed" ||
+  error._tag === "AssemblyCanceled" ||
+  error._tag === "AssemblyAborted" ||
+  (error._tag === "FilesFailed" && error.assembly === "canceled")
+
+const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayable>, emit: AssemblyFiles.Emit) =>
+  Effect.gen(function* () {
+    const found = yield* held.entries.get(held.key)
+    if (Option.isSome(found) && options.restart === true) {
+      yield* AssemblyFiles.cancel(found.value.assemblyId)
+      yield* forget(held)
+    }
+    const known = options.restart === true ? undefined : Option.getOrUndefined(found)
+    const assemblyId = known?.assemblyId ?? options.params.assemblyId ?? (yield* Assemblies.newId)
+    const status = yield* known === undefined
+      ? create(held, options, assemblyId, emit)
+      : reopen(held, options, known, emit)
+
+    const outcome = Assemblies.outcome(status)
+    if (Option.isSome(outcome)) {
+      const completed = yield* Effect.fromResult(outcome.value)
+      return emit(AssemblyUploadEvent.Completed({ status: completed }))
+    }
+    const uploadOne: AssemblyFiles.UploadOne<Replayable, HttpClient.HttpClient | UploadJournal.UploadJournal> = (
+      target,
+      source,
+      upload,
+      file
+    ) => Events.fromProgram((tell) => Journaled.start(target, source, { ...upload, file }, tell))
+    yield* AssemblyFiles.finish({ onFailure: "keep", ...options }, status, assemblyId, sources, uploadOne, emit)
+  }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(forget(held)) : Effect.void)))
+
+const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams)
+
+/** The same service, params and files are the same job. */
+const keyOf = <R>({ files, params }: Options<R>, sources: ReadonlyArray<Replayable>) =>
+  Effect.gen(function* () {
+    const { origins } = yield* AssemblyClient
+    const { assemblyId, ...rest } = params
+    const encoded = yield* Effect.mapError(encodeParams(rest), (issue) =>
+      ApiError.invalidRequest("AssemblyUpload", issue)
+    )
+    const identities = yield* Effect.forEach(sources, Journaled.identify)
+    return yield* UploadJournal.assemblyKeyOf([
+      origins.entries[0] ?? "",
+      assemblyId ?? null,
+      encoded,
+      files.map(({ fieldname = "file", filename, metadata = {} }, file) => [
+        filename,
+        fieldname,
+        metadata,
+        String(sources[file]?.size),
+        identities[file] ?? null
+      ])
+    ])
+  })
+
+const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
+  Effect.gen(function* () {
+    const sources = yield* AssemblyOptions.prepare(options, { isReplayed: true })
+    const journal = yield* UploadJournal.UploadJournal
+    const key = yield* keyOf(options, sources)
+    const lease = yield* Hold.hold(journal, key, emit)
+    const held = { entries: journal.assemblies, key, lease }
+    yield* Hold.during(lease, job(held, options, sources, emit))
+  })
+
+/**
+ * Does what {@link run} does, and tells what happens. Leaving the stream keeps the Assembly and what was uploaded.
+ */
+export const events = <R = never>(
+  options: Options<R>
+): Stream.Stream<
+  AssemblyUploadEvent.AssemblyUploadEvent,
+  ResumableAssemblyUploadError,
+  AssemblyClient | HttpClient.HttpClient | UploadJournal.UploadJournal | R
+> => Events.fromProgram((emit: AssemblyFiles.Emit) => program(options, emit), AssemblyFiles.isTransient)
+
+/**
+ * Creates an Assembly, uploads its files, waits until it has completed, and answers its Status; or continues the same
+ * job where an earlier run has left it.
+ *
+ * **When to use**
+ *
+ * When the process may end in the middle of the job: the next run with the same options continues it.
+ *
+ * **Details**
+ *
+ * The same job is one with the same service, `params`, and files (names, metadata, size, and the `identity` of the
+ * source). The journal knows its Assembly, and the upload of each file. A next run asks the service for the Assembly:
+ *
+ * - It takes files: those that are stored are not sent again, the others continue where the server is.
+ * - It executes: the run waits for its end.
+ * - It has completed: the run answers its Status until the entry of the journal expires.
+ * - It failed or was canceled: the error says how, and the run after that creates another Assembly.
+ *
+ * One process at a time holds a job. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds), and then
+ * continues or fails with `UploadLeased`.
+ *
+ * @example
+ * ResumableAssemblyUpload.run({
+ *   params: { templateId: "my-template" },
+ *   files: [{ source: UploadSource.fromPath("video.mp4"), filename: "video.mp4" }]
+ * }).pipe(Effect.provide(UploadJournal.layerFileSystem("/var/lib/my-app/uploads")))
+ */
+export const run = <R = never>(
+  options: Options<R>
+): Effect.Effect<
+  Assembly.Status,
+  ResumableAssemblyUploadError,
+  AssemblyClient | HttpClient.HttpClient | UploadJournal.UploadJournal | R
+> => AssemblyUploadEvent.result(events(options))

@@ -1,0 +1,107 @@
+/**
+ * The upload that survives its process: a journal knows it, and the next run continues it where the server is.
+ */
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as Stream from "effect/Stream"
+import * as Events from "./internal/Events.ts"
+import * as Journaled from "./internal/Journaled.ts"
+import * as OptionRules from "./internal/Options.ts"
+import type * as Upload from "./Upload.ts"
+import type { UploadEvent, UploadResult } from "./UploadEvent.ts"
+import type { NoSuchUpload, UploadJournal } from "./UploadJournal.ts"
+import type { Replayable } from "./UploadSource.ts"
+import type { UploadTarget } from "./UploadTarget.ts"
+
+/** What an upload that a journal keeps can fail with. */
+export type ResumableUploadError = Journaled.JournaledError
+
+/**
+ * The options of an upload, see `Upload.Options`, and:
+ *
+ * - `restart`: gives up the upload that the journal knows and begins another one, which `Restarted` tells. False by
+ *   default. It is the way out of `UploadUntrusted`, and the way to upload the same bytes to the same Assembly twice. What
+ *   is not complete is removed from the server (204, 404 and 410 are fine, any other answer fails); a complete upload
+ *   stays there. Set it for one call: each call that sets it begins anew.
+ */
+export interface Options extends Upload.Options {
+  readonly restart?: boolean | undefined
+}
+
+const program = (target: UploadTarget, source: Replayable, options: Options, emit: Events.Emit) =>
+  Effect.andThen(
+    OptionRules.check({ ...options, source, isReplayed: true }),
+    Journaled.start(target, source, options, emit)
+  )
+
+/**
+ * Uploads a source, or continues the upload of the same bytes for the same Assembly that the journal knows, and answers
+ * when every byte is stored.
+ *
+ * **When to use**
+ *
+ * When the process may end in the middle: the next one does not send again what the server has.
+ *
+ * **Details**
+ *
+ * Same bytes means the same `identity` of the source: path, size and modification time of a file, or the SHA-256 of the
+ * content where there is nothing else. The journal answers for a complete upload until its entry expires, without a
+ * request. The entry is removed when the upload is gone from the server for sure.
+ *
+ * The upload continues with the metadata and the target that it was created with; other values of `metadata` than
+ * `filename` and `fieldname`, such as a time stamp, do not make another upload.
+ *
+ * One process at a time holds an upload. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds), and
+ * then continues, answers with what the first completed, or fails with `UploadLeased`.
+ *
+ * @example
+ * ResumableUpload.run(target, yield* UploadSource.fromPath("video.mp4"), {
+ *   metadata: { filename: "video.mp4", fieldname: "file" }
+ * }).pipe(Effect.provide(UploadJournal.layerFileSystem("/var/lib/my-app/uploads")))
+ */
+export const run = (
+  target: UploadTarget,
+  source: Replayable,
+  options: Options
+): Effect.Effect<UploadResult, ResumableUploadError, HttpClient.HttpClient | UploadJournal> =>
+  Events.toResult((emit) => program(target, source, options, emit))
+
+/**
+ * Does what {@link run} does, and tells what happens. Leaving the stream ends the request and keeps the upload.
+ */
+export const events = (
+  target: UploadTarget,
+  source: Replayable,
+  options: Options
+): Stream.Stream<UploadEvent, ResumableUploadError, HttpClient.HttpClient | UploadJournal> =>
+  Events.fromProgram((emit) => program(target, source, options, emit))
+
+/** The options of an upload that exists: it has its metadata. */
+export type ResumeOptions = Omit<Options, "metadata">
+
+const resumption = (key: string, source: Replayable, options: ResumeOptions, emit: Events.Emit) =>
+  Effect.andThen(
+    OptionRules.check({ ...options, source, isReplayed: true }),
+    Journaled.resume(key, source, options, emit)
+  )
+
+/**
+ * Continues an upload of the journal by the key that `UploadJournal.list` tells. `UploadMismatch` refuses a source that
+ * is not the one the upload was begun with, and names the difference.
+ *
+ * @example ResumableUpload.resume(key, yield* UploadSource.fromPath("video.mp4"))
+ */
+export const resume = (
+  key: string,
+  source: Replayable,
+  options: ResumeOptions = {}
+): Effect.Effect<UploadResult, ResumableUploadError | NoSuchUpload, HttpClient.HttpClient | UploadJournal> =>
+  Events.toResult((emit) => resumption(key, source, options, emit))
+
+/** Does what {@link resume} does, and tells what happens. */
+export const resumeEvents = (
+  key: string,
+  source: Replayable,
+  options: ResumeOptions = {}
+): Stream.Stream<UploadEvent, ResumableUploadError | NoSuchUpload, HttpClient.HttpClient | UploadJournal> =>
+  Events.fromProgram((emit) => resumption(key, source, options, emit))

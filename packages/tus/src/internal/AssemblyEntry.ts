@@ -1,0 +1,23 @@
+/**
+ * An Assembly in the journal whose files are uploaded by `ResumableAssemblyUpload`, and its form at rest.
+ */
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Schema from "effect/Schema"
+
+const common = {
+  assemblyId: Assembly.AssemblyId,
+  /** Milliseconds since 1970. */
+  writtenAt: Schema.Finite
+}
+
+const Stored = Schema.TaggedUnion({ Creating: common, Created: common })
+
+/**
+ * - `Creating`: the creation of the Assembly may have been sent; the service knows whether it exists.
+ * - `Created`: the Assembly exists.
+ */
+export type AssemblyEntry = typeof Stored.Type
+
+const codec = Schema.fromJsonString(Schema.toCodecJson(Stored))
+export const encode = Schema.encodeEffect(codec)
+export const decode = Schema.decodeEffect(codec)

@@ -1,0 +1,85 @@
+/**
+ * Entries of one kind in the store of a journal.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { JournalFailed, JournalTorn, type UploadLeased } from "../JournalError.ts"
+import type { Entries, Lease, Store } from "../UploadJournal.ts"
+
+/** What an entry of every kind tells: when it was written, in milliseconds since 1970. */
+interface Dated {
+  readonly writtenAt: number
+}
+
+/**
+ * - `isKey`: whether a key is that of an entry of this kind.
+ * - `isExpired`: whether an entry is of no use any more at a time in milliseconds since 1970.
+ */
+export interface Kind<Entry extends Dated> {
+  readonly encode: (entry: Entry) => Effect.Effect<string, Schema.SchemaError>
+  readonly decode: (text: string) => Effect.Effect<Entry, Schema.SchemaError>
+  readonly isKey: (key: string) => boolean
+  readonly isExpired: (entry: Entry, now: number) => boolean
+}
+
+/** The entries of a kind. `onPut` runs after each write. */
+export const make = <Entry extends Dated>(
+  store: Store,
+  lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>,
+  { decode, encode, isExpired, isKey }: Kind<Entry>,
+  onPut: Effect.Effect<void>
+): Entries<Entry> => {
+  const read = (key: string) =>
+    Effect.flatMap(store.get(key), (text) =>
+      text === undefined
+        ? Effect.succeed(Option.none<Entry>())
+        : decode(text).pipe(
+            Effect.map(Option.some),
+            // The issue would tell the text, which holds capabilities.
+            Effect.mapError(() => new JournalTorn({ key, problem: `${text.length} characters that are no entry` }))
+          )
+    )
+
+  const readIfWhole = (key: string) =>
+    Effect.catchTag(read(key), "JournalTorn", () => Effect.succeed(Option.none<Entry>()))
+
+  /** Removes an expired entry, unless somebody is at work on it and writes another. */
+  const removeExpired = (key: string, now: number) =>
+    Effect.gen(function* () {
+      yield* lease(key)
+      if (Option.exists(yield* readIfWhole(key), (entry) => isExpired(entry, now))) yield* store.remove(key)
+    }).pipe(
+      Effect.scoped,
+      Effect.catchTag("UploadLeased", () => Effect.void)
+    )
+
+  return {
+    get: (key) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        return Option.filter(yield* read(key), (entry) => !isExpired(entry, now))
+      }),
+    put: (key, entry) =>
+      encode(entry).pipe(
+        Effect.mapError(() => new JournalFailed({ action: "write", problem: "an entry that breaks its own rules" })),
+        Effect.flatMap((text) => store.set(key, text)),
+        Effect.andThen(onPut)
+      ),
+    forget: store.remove,
+    list: Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const found: Array<{ readonly key: string; readonly entry: Entry }> = []
+      for (const key of yield* store.keys) {
+        if (!isKey(key)) continue
+        const entry = yield* readIfWhole(key)
+        if (Option.isNone(entry)) continue
+        if (isExpired(entry.value, now)) yield* Effect.ignore(removeExpired(key, now))
+        else found.push({ key, entry: entry.value })
+      }
+      return found
+    })
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * The whole job in several runs: whatever ends a run, the next one continues the same Assembly and the same files.
+ */
+import { createHash } from "node:crypto"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
+import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Scene from "./utils/Scene.ts"
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+const live = Layer.provideMerge(client, Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici))
+
+const handle = { ":original": { robot: "/upload/handle" } }
+const upload = { retryDelay: "1 millis", maxRetries: 1, chunkSize: 300_000 } as const
+const wait = { interval: "10 millis", timeout: "20 seconds" } as const
+
+type File = AssemblyUpload.File<never, UploadSource.Replayable>
+type Options = Partial<ResumableAssemblyUpload.Options>
+
+const file = (filename: string, size: number): File => ({
+  source: UploadSource.fromBytes(Scene.content(size)),
+  filename
+})
+const files = [file("a.bin", 700_000), file("b.bin", 10), file("b.bin", 10), file("c.bin", 900_000)]
+
+/** Jobs that differ in a field are different jobs. */
+const job = (name: string, options: Options = {}): ResumableAssemblyUpload.Options => ({
+  params: { steps: handle, fields: { name } },
+  files,
+  upload,
+  wait,
+  concurrency: 1,
+  ...options
+})
+
+const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+const whole = files.map(
+  ({ filename }, index) => `${filename} ${hash(Scene.content([700_000, 10, 10, 900_000][index] ?? 0))}`
+)
+const storedIn = ({ uploads }: Assembly.Status) => (uploads ?? []).map(({ name, sha256 }) => `${name} ${sha256}`)
+
+type Event = AssemblyUploadEvent.AssemblyUploadEvent
+
+const statusOf = (events: ReadonlyArray<Event>) => events.find((event) => "status" in event)?.status
+
+/** The name of an event; that of a file's upload has its own behind it. */
+const nameOf = (event: Event) => (event._tag === "FileEvent" ? `FileEvent ${event.event._tag}` : event._tag)
+
+/** A run that ends at an event. */
+const until = (options: ResumableAssemblyUpload.Options, name: string, count = 1) =>
+  Effect.suspend(() => {
+    let seen = 0
+    return ResumableAssemblyUpload.events(options).pipe(
+      Stream.takeUntil((event) => nameOf(event) === name && ++seen === count),
+      Stream.runCollect
+    )
+  })
+
+const assembliesIn = Effect.flatMap(UploadJournal.UploadJournal, ({ assemblies }) => assemblies.list)
+
+layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
+  for (const [name, count] of [
+    ["AssemblyCreated", 1],
+    ["FileEvent Created", 1],
+    ["Progress", 2],
+    ["FileCompleted", 1],
+    ["FileCompleted", 3],
+    ["Uploaded", 1]
+  ] as const) {
+    it.effect(`a job that is left at ${name} ${count} continues with the same Assembly and the same files`, () =>
+      Effect.gen(function* () {
+        const options = job(`${name} ${count}`)
+        const first = yield* until(options, name, count)
+        const second = yield* Stream.runCollect(ResumableAssemblyUpload.events(options))
+        const status = yield* AssemblyUploadEvent.result(Stream.fromIterable(second))
+        assert.strictEqual(status.assembly_id, statusOf(first)?.assembly_id)
+        assert.sameMembers(storedIn(status), whole)
+        assert.isTrue(second.some(AssemblyUploadEvent.$is("AssemblyResumed")))
+
+        const completed = new Set(first.filter(AssemblyUploadEvent.$is("FileCompleted")).map((event) => event.file))
+        const begun = second.flatMap((event) =>
+          nameOf(event) === "FileEvent Created" && "file" in event ? event.file : []
+        )
+        assert.deepStrictEqual(
+          begun.filter((index) => completed.has(index)),
+          [],
+          "what was stored is not uploaded again"
+        )
+      }).pipe(Effect.provide(UploadJournal.layerMemory()))
+    )
+  }
+
+  it.effect("a job that has completed answers with its Status, and sends nothing", () =>
+    Effect.gen(function* () {
+      const status = yield* ResumableAssemblyUpload.run(job("completed"))
+      const again = yield* Stream.runCollect(ResumableAssemblyUpload.events(job("completed")))
+      assert.deepStrictEqual(again.map(nameOf), ["AssemblyResumed", "Completed"])
+      assert.strictEqual(statusOf(again)?.assembly_id, status.assembly_id)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("other params, another name or other bytes are another job", () =>
+    Effect.gen(function* () {
+      const jobs = [
+        job("other", { files: [file("a.bin", 10)] }),
+        job("others", { files: [file("a.bin", 10)] }),
+        job("other", { files: [file("b.bin", 10)] }),
+        job("other", { files: [file("a.bin", 11)] }),
+        job("other", { files: [{ ...file("a.bin", 10), metadata: { kind: "one" } }] })
+      ]
+      const ids = yield* Effect.forEach(jobs, (one) => ResumableAssemblyUpload.run(one))
+      assert.strictEqual(new Set(ids.map((status) => status.assembly_id)).size, jobs.length)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("a creation that never arrived is made again, under the id that the journal knows", () =>
+    Effect.gen(function* () {
+      const http = yield* HttpClient.HttpClient
+      const refusing = HttpClient.make((request) =>
+        request.method === "POST"
+          ? Effect.fail(
+              new HttpClientError.HttpClientError({
+                reason: new HttpClientError.TransportError({ request, description: "the network is down" })
+              })
+            )
+          : http.execute(request)
+      )
+      const down = Layer.fresh(client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
+      const error = yield* Effect.flip(Effect.provide(ResumableAssemblyUpload.run(job("never arrived")), down))
+      assert.strictEqual(error._tag, "TransportFailure")
+      const [known] = yield* assembliesIn
+      assert.strictEqual(known?.entry._tag, "Creating")
+      const status = yield* ResumableAssemblyUpload.run(job("never arrived"))
+      assert.strictEqual(status.assembly_id, known?.entry.assemblyId)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("an Assembly that is gone is told, and not made again before the caller has heard of it", () =>
+    Effect.gen(function* () {
+      const { assemblies } = yield* UploadJournal.UploadJournal
+      yield* until(job("gone"), "Uploaded")
+      const [known] = yield* assembliesIn
+      assert.strictEqual(known?.entry._tag, "Created")
+      if (known === undefined) return
+      const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+      yield* assemblies.put(known.key, { ...known.entry, assemblyId })
+      const error = yield* Effect.flip(ResumableAssemblyUpload.run(job("gone")))
+      assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
+      assert.deepStrictEqual(yield* assembliesIn, [])
+      const next = yield* until(job("gone"), "AssemblyCreated")
+      assert.notStrictEqual(statusOf(next)?.assembly_id, assemblyId)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("a job that failed is told, and the run after that creates another Assembly", () =>
+    Effect.gen(function* () {
+      const params = { steps: { ...handle, fail: { robot: "/emulator/fail", use: ":original" } } }
+      const options = job("fails", { params, files: [file("a.bin", 10)] })
+      const first = yield* until(options, "Uploaded")
+      const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
+      assert.strictEqual(error._tag, "AssemblyFailed")
+      assert.deepStrictEqual(yield* assembliesIn, [])
+      const third = yield* until(options, "Uploaded")
+      assert.isTrue(third.some(AssemblyUploadEvent.$is("AssemblyCreated")))
+      assert.notStrictEqual(statusOf(third)?.assembly_id, statusOf(first)?.assembly_id)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("a file that failed keeps the Assembly, and the next run uploads what is missing", () =>
+    Effect.gen(function* () {
+      let isBroken = true
+      const bytes = Scene.content(700_000)
+      const source = UploadSource.make({
+        size: BigInt(bytes.length),
+        identity: "a source",
+        bytes: (offset) =>
+          isBroken
+            ? Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", problem: "a broken disk" }))
+            : Stream.make(bytes.slice(Number(offset)))
+      })
+      const options = job("broken", { files: [{ source, filename: "a.bin" }, file("b.bin", 10)] })
+      const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
+      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "kept" })
+      isBroken = false
+      const status = yield* ResumableAssemblyUpload.run(options)
+      assert.strictEqual("assemblyId" in error ? error.assemblyId : "", status.assembly_id)
+      assert.sameMembers(storedIn(status), [`a.bin ${hash(bytes)}`, `b.bin ${hash(Scene.content(10))}`])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("restart cancels the Assembly that the journal knows, and creates another one", () =>
+    Effect.gen(function* () {
+      const first = statusOf(yield* until(job("restarted"), "FileCompleted"))
+      const status = yield* ResumableAssemblyUpload.run(job("restarted", { restart: true }))
+      assert.notStrictEqual(status.assembly_id, first?.assembly_id)
+      assert.strictEqual(
+        Assembly.state(yield* Assemblies.get(Assembly.AssemblyId.make(first?.assembly_id ?? ""))),
+        "Canceled"
+      )
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("one run at a time holds a job; the other waits, and answers with what the first completed", () =>
+    Effect.gen(function* () {
+      const [one, other] = yield* Effect.all(
+        [
+          Stream.runCollect(ResumableAssemblyUpload.events(job("twice"))),
+          Stream.runCollect(ResumableAssemblyUpload.events(job("twice")))
+        ],
+        { concurrency: 2 }
+      )
+      const created = [...one, ...other].filter(AssemblyUploadEvent.$is("AssemblyCreated"))
+      assert.strictEqual(created.length, 1)
+      assert.strictEqual([...one, ...other].filter(AssemblyUploadEvent.$is("Waiting")).length, 1)
+      assert.deepStrictEqual([one.at(-1)?._tag, other.at(-1)?._tag], ["Completed", "Completed"])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("a stream that comes once is refused by name, before anything is created", () =>
+    Effect.gen(function* () {
+      const once = UploadSource.fromStream(Stream.make(new Uint8Array(1))) as unknown as UploadSource.Replayable
+      const error = yield* Effect.flip(
+        ResumableAssemblyUpload.run(job("once", { files: [file("a.bin", 1), { source: once, filename: "b.bin" }] }))
+      )
+      assert.strictEqual(
+        error.message,
+        "AssemblyUpload: files.1.source: Expected a source that can be read again, got a one-shot stream"
+      )
+      assert.deepStrictEqual(yield* assembliesIn, [])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+})
