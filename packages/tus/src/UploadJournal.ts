@@ -2,6 +2,7 @@
  * What survives a crash: one entry for each upload, written before the creation request, again before the first byte, and
  * when all bytes are stored. An entry holds capabilities; store it as a secret.
  */
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
@@ -18,6 +19,7 @@ import type * as Scope from "effect/Scope"
 import * as Files from "./internal/journalFiles.ts"
 import * as Stores from "./internal/journalStores.ts"
 import * as JournalEntry from "./internal/JournalEntry.ts"
+import * as JournalKey from "./internal/JournalKey.ts"
 import * as Leasing from "./internal/Lease.ts"
 import { JournalFailed, JournalTorn, type UploadLeased } from "./JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
@@ -28,6 +30,9 @@ export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload,
 /** An entry. URLs are plain texts here: `UploadTarget.urlAtRest` makes capabilities of them, through the checks. */
 export type Entry = JournalEntry.Entry
 
+/** A key that keeps the rule of keys: 1 to 64 characters of a-z and 0-9. */
+export type Key = JournalKey.JournalKey
+
 /** A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now. */
 export type Lease = Leasing.Lease
 
@@ -36,17 +41,17 @@ export type Lease = Leasing.Lease
  * and answers whether it did. Where the store can, the comparison and the replacement are atomic.
  */
 export interface Leases {
-  readonly get: (key: string) => Effect.Effect<string | undefined, JournalFailed>
-  readonly swap: (key: string, expected: string | undefined, text: string) => Effect.Effect<boolean, JournalFailed>
-  readonly remove: (key: string) => Effect.Effect<void, JournalFailed>
+  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+  readonly swap: (key: Key, expected: string | undefined, text: string) => Effect.Effect<boolean, JournalFailed>
+  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
   readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
 }
 
 /** Where entries are kept, as texts, and leases. A small core: everything else is made of it. */
 export interface Store {
-  readonly get: (key: string) => Effect.Effect<string | undefined, JournalFailed>
-  readonly set: (key: string, text: string) => Effect.Effect<void, JournalFailed>
-  readonly remove: (key: string) => Effect.Effect<void, JournalFailed>
+  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+  readonly set: (key: Key, text: string) => Effect.Effect<void, JournalFailed>
+  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
   readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
   readonly leases: Leases
 }
@@ -54,15 +59,20 @@ export interface Store {
 /**
  * The journal. `get` and `list` leave expired entries out, `list` also those that cannot be understood; `forget` removes
  * an entry whatever it says. `lease` holds an upload until its scope ends.
+ *
+ * A key that breaks the rule, 1 to 64 characters of a-z and 0-9, fails with `InvalidRequest` before the store is asked.
+ * `list` leaves out what a store holds under other names.
  */
 export class UploadJournal extends Context.Service<
   UploadJournal,
   {
-    readonly get: (key: string) => Effect.Effect<Option.Option<Entry>, JournalFailed | JournalTorn>
-    readonly put: (key: string, entry: Entry) => Effect.Effect<void, JournalFailed>
-    readonly forget: (key: string) => Effect.Effect<void, JournalFailed>
+    readonly get: (key: string) => Effect.Effect<Option.Option<Entry>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
+    readonly put: (key: string, entry: Entry) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+    readonly forget: (key: string) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
     readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: Entry }>, JournalFailed>
-    readonly lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>
+    readonly lease: (
+      key: string
+    ) => Effect.Effect<Lease, JournalFailed | UploadLeased | ApiError.InvalidRequest, Scope.Scope>
   }
 >()("@assembly-effect/tus/UploadJournal") {}
 
@@ -87,7 +97,7 @@ export const make = (
 ): UploadJournal["Service"] => {
   const expiry = Duration.toMillis(options.expiry ?? "24 hours")
 
-  const read = (key: string) =>
+  const read = (key: Key) =>
     Effect.flatMap(store.get(key), (text) =>
       text === undefined
         ? Effect.succeed(Option.none<Entry>())
@@ -106,11 +116,11 @@ export const make = (
     holder
   })
 
-  const readIfWhole = (key: string) =>
+  const readIfWhole = (key: Key) =>
     Effect.catchTag(read(key), "JournalTorn", () => Effect.succeed(Option.none<Entry>()))
 
   /** Removes an expired entry, unless somebody is at work on it and writes another. */
-  const removeExpired = (key: string, now: number) =>
+  const removeExpired = (key: Key, now: number) =>
     Effect.gen(function* () {
       yield* lease(key)
       if (Option.exists(yield* readIfWhole(key), (entry) => isExpired(entry, now))) yield* store.remove(key)
@@ -122,7 +132,7 @@ export const make = (
   const list = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const found: Array<{ readonly key: string; readonly entry: Entry }> = []
-    for (const key of yield* store.keys) {
+    for (const key of (yield* store.keys).filter(JournalKey.isKey)) {
       const entry = yield* readIfWhole(key)
       if (Option.isNone(entry)) continue
       if (isExpired(entry.value, now)) yield* Effect.ignore(removeExpired(key, now))
@@ -134,7 +144,7 @@ export const make = (
   /** A lease that ended so long ago is nobody's; one that is taken in this moment is missed at its renewal. */
   const sweepLeases = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    for (const key of yield* store.leases.keys) {
+    for (const key of (yield* store.leases.keys).filter(JournalKey.isKey)) {
       const text = yield* store.leases.get(key)
       if (text === undefined || Leasing.until(text) + expiry <= now) yield* store.leases.remove(key)
     }
@@ -151,20 +161,25 @@ export const make = (
   })
 
   return {
-    get: (key) =>
+    get: (text) =>
       Effect.gen(function* () {
+        const key = yield* JournalKey.check(text)
         const now = yield* Clock.currentTimeMillis
         return Option.filter(yield* read(key), (entry) => !isExpired(entry, now))
       }),
-    put: (key, entry) =>
-      JournalEntry.encode(entry).pipe(
-        Effect.mapError(() => new JournalFailed({ action: "write", problem: "an entry that breaks its own rules" })),
-        Effect.flatMap((text) => store.set(key, text)),
-        Effect.andThen(sweepAtTimes)
-      ),
-    forget: store.remove,
+    put: (text, entry) =>
+      Effect.gen(function* () {
+        const key = yield* JournalKey.check(text)
+        const encoded = yield* Effect.mapError(
+          JournalEntry.encode(entry),
+          () => new JournalFailed({ action: "write", problem: "an entry that breaks its own rules" })
+        )
+        yield* store.set(key, encoded)
+        yield* sweepAtTimes
+      }),
+    forget: (text) => Effect.flatMap(JournalKey.check(text), store.remove),
     list: Effect.tap(list, () => Effect.ignore(sweepLeases)),
-    lease
+    lease: (text) => Effect.flatMap(JournalKey.check(text), lease)
   }
 }
 

@@ -76,10 +76,8 @@ const reopenPart = (
     : Effect.map(reopen(target, url), (found) => ({ _tag: "Created", marker, url: found, start, end }))
 }
 
-type Recording = UploadJournal.JournalFailed | UploadJournal.LeaseLost
-
 const begin = (
-  session: Session.Session<Recording>,
+  session: Session.Session<JournalRecorder.Recording>,
   source: UploadSource.Replayable,
   parallel: number
 ): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope> => {
@@ -94,7 +92,7 @@ type Unfinished = Exclude<UploadJournal.Entry, { readonly _tag: "Completed" | "U
 
 /** What the next run of an upload does, by the entry of the last one. */
 const proceed = (
-  session: Session.Session<Recording>,
+  session: Session.Session<JournalRecorder.Recording>,
   source: UploadSource.Replayable,
   earlier: Unfinished,
   parallel: number
