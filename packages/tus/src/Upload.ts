@@ -104,8 +104,9 @@ export const upload = (
  * SHA-256 where there is nothing else. A complete upload is answered with its `Completed` until its entry expires, without
  * a request. The entry is removed when the upload is gone from the server for sure.
  *
- * The upload that the journal knows continues with the metadata and the target that it was created with; other values of
- * `metadata` than `filename` and `fieldname`, a time stamp for example, do not make another upload.
+ * The upload that the journal knows continues with the metadata that it was created with; other values of `metadata` than
+ * `filename` and `fieldname`, a time stamp for example, do not make another upload. Where its bytes may go is decided by
+ * the origins of `target`, not by the journal.
  *
  * One process at a time holds an upload. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds), and
  * then continues, answers with what the first completed, or fails with `UploadLeased`.
@@ -120,13 +121,32 @@ export const resumable = (
   )
 
 /**
+ * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`.
+ */
+export interface ResumeOptions extends Omit<ResumableOptions, "metadata"> {
+  readonly origins?: ReadonlyArray<string> | undefined
+}
+
+/**
  * Goes on with an upload of the journal, by the key that `UploadJournal.list` tells. A source that is not the one the
  * upload was begun with is refused with what differs.
+ *
+ * **Details**
+ *
+ * The journal does not decide where bytes go. The origins of the `AssemblyClient` count where one is provided; else the
+ * origin of the Assembly, whose URL is part of the key, and those of the public service where it is one of its cells.
+ * Another origin fails with `InvalidTarget` or `UnsafeLocation`, and an entry that does not belong to its key with
+ * `JournalTorn`, before anything is sent.
+ *
+ * **Gotchas**
+ *
+ * Who can write into the journal can add an upload to another Assembly under a key of its own. Provide the
+ * `AssemblyClient` where every key of `list` is resumed.
  */
 export const resume = (
   key: string,
   source: Replayable,
-  options: Omit<ResumableOptions, "metadata"> = {}
+  options: ResumeOptions = {}
 ): Stream.Stream<
   UploadEvent.UploadEvent,
   JournaledError | UploadJournal.NoSuchUpload,

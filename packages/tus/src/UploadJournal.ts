@@ -66,7 +66,9 @@ export interface Store {
 export class UploadJournal extends Context.Service<
   UploadJournal,
   {
-    readonly get: (key: string) => Effect.Effect<Option.Option<Entry>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
+    readonly get: (
+      key: string
+    ) => Effect.Effect<Option.Option<Entry>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
     readonly put: (key: string, entry: Entry) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
     readonly forget: (key: string) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
     readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: Entry }>, JournalFailed>
