@@ -33,7 +33,7 @@ export type JournaledError =
 /**
  * - `restart`: whether an upload that the journal knows is given up, and another one begun.
  */
-export interface Restartable {
+interface Restartable {
   readonly parallel?: number | undefined
   readonly restart?: boolean | undefined
 }
