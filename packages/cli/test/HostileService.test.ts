@@ -1,6 +1,7 @@
 /**
  * Every command against a service whose every text is an attack on the terminal: what it writes, byte by byte.
  */
+import * as Output from "@assembly-effect/cli/Output"
 import * as Program from "@assembly-effect/cli/Program"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, expect, it } from "@effect/vitest"
@@ -160,6 +161,24 @@ describe("No argument is obeyed by a terminal", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
   }
+})
+
+describe("Output", () => {
+  it.live("guards logs, and what does not know it", () =>
+    Effect.gen(function* () {
+      const written: Array<string> = []
+      const write = (...values: ReadonlyArray<unknown>) => void written.push(format(...values))
+      const console: Console.Console = Object.assign(Object.create(globalThis.console), { log: write, error: write })
+      yield* Effect.all([
+        Effect.logError(Hostile.evil),
+        Console.log(Hostile.evil, { text: Hostile.evil }, 1),
+        Console.error("\u001b[1mbold\u001b[22m \u001b[8mhidden\u001b[28m%s")
+      ]).pipe(Effect.provide(Layer.provideMerge(Output.layer, Layer.succeed(Console.Console, console))))
+      expect(written.length).toBeGreaterThanOrEqual(3)
+      for (const line of written) isHarmless(line.replaceAll("\u001b[35m", ""), "a line")
+      expect(written.at(-1)).toBe("\u001b[1mbold\u001b[22m \\x1b[8mhidden\\x1b[28m%s")
+    })
+  )
 })
 
 describe("The program", () => {
