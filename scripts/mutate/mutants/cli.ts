@@ -28,6 +28,17 @@ export const cli = [
     ]
   ),
   ...changes(
+    "packages/cli/src/Table.ts",
+    ["HostileService", "Table"],
+    [
+      {
+        name: "a cell is written as it came",
+        find: `Printable.escape(column.value(row))`,
+        replace: `column.value(row)`
+      }
+    ]
+  ),
+  ...changes(
     "packages/cli/src/internal/shell.ts",
     ["shell"],
     [

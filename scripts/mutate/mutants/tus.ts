@@ -601,6 +601,18 @@ export const tus = [
     ["UploadTarget", "/Tus.test"],
     [
       {
+        name: "an edited journal names its own service",
+        tests: ["EditedJournal"],
+        find: `ServiceOrigins.includes(origins, Redacted.value(target.tusUrl))`,
+        replace: `!ServiceOrigins.includes(origins, Redacted.value(target.tusUrl).slice(0, 5))`
+      },
+      {
+        name: "an upload is resumed for an Assembly of another service",
+        tests: ["EditedJournal"],
+        find: `return ServiceOrigins.includes(origins, assembly)`,
+        replace: `return assembly !== ""`
+      },
+      {
         name: "uploads into another Assembly are authorized",
         find: `if (ServiceOrigins.assemblyIdAt(assemblySslUrl) !== status.assembly_id) {`,
         replace: `if (assemblySslUrl === status.assembly_id) {`,

@@ -78,9 +78,19 @@ const failure: Answer = {
   body: { error: evil, message: evil, reason: evil, http_code: 400, assembly_id: evil }
 }
 
+/** The answer with one number in place of all. */
+const withNumber = (answer: Answer, number: number): Answer => ({
+  ...answer,
+  body: JSON.parse(JSON.stringify(answer.body), (_, value: unknown) => (typeof value === "number" ? number : value))
+})
+
 /** What a hostile service may answer, each kind to every request. */
 export const kinds: Readonly<Record<string, (origin: string, id: string, name: string) => Answer>> = {
   "answers of the right form": (origin, id, name) => wellFormed(origin, id)[name] ?? failure,
+  "the largest numbers": (origin, id, name) => withNumber(wellFormed(origin, id)[name] ?? failure, 1.7e308),
+  "the largest whole numbers": (origin, id, name) => withNumber(wellFormed(origin, id)[name] ?? failure, 2 ** 53 - 1),
+  "negative numbers": (origin, id, name) => withNumber(wellFormed(origin, id)[name] ?? failure, -1),
+  "the smallest numbers": (origin, id, name) => withNumber(wellFormed(origin, id)[name] ?? failure, 5e-324),
   errors: () => failure,
   "a known error": () => ({
     status: 404,
