@@ -1,19 +1,28 @@
 // Checks docs/conformance.md: every clause has a module and a test that exist. "*pending*" stands for a test that is
-// still to be written, which no clause of a schema may have.
+// still to be written, which no clause of a schema may have. Checks the tests that SECURITY.md and docs/reliability.md
+// name as well.
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
-const packages = join(import.meta.dirname, "..", "packages")
-const document = join(import.meta.dirname, "..", "docs", "conformance.md")
+const root = join(import.meta.dirname, "..")
+const packages = join(root, "packages")
+const conformance = join(root, "docs", "conformance.md")
+const promises = ["SECURITY.md", "docs/reliability.md"]
 const pending = "*pending*"
 
 /** The title is the first argument of a call like `it("…", () => …)`, `it.effect.prop("…", [ …` or `it.each(…)("…", …`. */
-const titlePattern = /([\w.]*)\(\s*("(?:[^"\\]|\\.)*"),\s*(?:async\b|function\b|\(|\[|\{)/g
+const titlePattern = /([\w.]*)\(\s*("(?:[^"\\]|\\.)*"|`[^`]*`),\s*(?:async\b|function\b|\(|\[|\{)/g
+
+/** A title that is made, such as `` `refuses ${name}` ``, is named with `…` for each part of it that varies. */
+const toTitle = (literal: string): string =>
+  literal.startsWith("`")
+    ? literal.slice(1, -1).replaceAll(/\$\{(?:[^{}"]|"[^"]*"|\{[^{}]*\})*\}/g, "…")
+    : String(JSON.parse(literal))
 
 const readTitles = (file: string): ReadonlySet<string> => {
   const titles = new Set<string>()
   for (const [, callee = "", title = '""'] of readFileSync(file, "utf8").matchAll(titlePattern)) {
-    if (!/describe|\.(?:skip|todo|fails)\b/.test(callee)) titles.add(String(JSON.parse(title)))
+    if (!/describe|\.(?:skip|todo|fails)\b/.test(callee)) titles.add(toTitle(title))
   }
   return titles
 }
@@ -61,7 +70,7 @@ const numbers = new Map<string, number>()
 let rows = 0
 let pendingRows = 0
 
-for (const line of readFileSync(document, "utf8").split("\n")) {
+for (const line of readFileSync(conformance, "utf8").split("\n")) {
   if (!line.startsWith("|") || line.startsWith("| Clause |") || /^\|[-|]+$/.test(line)) continue
   const clause = /^\| ([A-Z])-(\d+) \|/.exec(line)
   if (clause === null) {
@@ -78,6 +87,37 @@ for (const line of readFileSync(document, "utf8").split("\n")) {
 }
 
 if (rows === 0) problems.push("docs/conformance.md has no clause")
+
+/** The last cell of each row of a table whose last column is "test"; one that promises nothing has none. */
+const promisedTests = (text: string): ReadonlyArray<string> => {
+  const cells: Array<string> = []
+  let isPromise = false
+  for (const line of text.split("\n")) {
+    const last = line.startsWith("|") ? line.split("|").at(-2)?.trim() : undefined
+    if (last === undefined) isPromise = false
+    else if (last === "test") isPromise = true
+    else if (isPromise && !/^-*$/.test(last)) cells.push(last)
+  }
+  return cells
+}
+
+let promised = 0
+let pendingPromises = 0
+for (const document of promises) {
+  const cells = promisedTests(readFileSync(join(root, document), "utf8"))
+  if (cells.length === 0) problems.push(`${document} promises nothing`)
+  for (const cell of cells) {
+    promised++
+    if (cell === pending) pendingPromises++
+    else
+      for (const reference of cell.split("<br>")) {
+        const problem = checkTest(reference)
+        if (problem !== undefined) problems.push(`${document}: ${problem}`)
+      }
+  }
+}
 for (const problem of problems) console.error(problem)
-console.log(`${rows} clauses, ${pendingRows} pending, ${problems.length} problems`)
+console.log(`${rows} clauses, ${pendingRows} pending`)
+console.log(`${promised} promises, ${pendingPromises} pending`)
+console.log(`${problems.length} problems`)
 if (problems.length > 0) process.exitCode = 1

@@ -2,9 +2,10 @@
 import type { Mutant } from "./Mutant.ts"
 import { api } from "./mutants/api.ts"
 import { auth } from "./mutants/auth.ts"
+import { cli } from "./mutants/cli.ts"
 import { emulator } from "./mutants/emulator.ts"
 import { node } from "./mutants/node.ts"
 import { schema } from "./mutants/schema.ts"
 import { tus } from "./mutants/tus.ts"
 
-export const mutants: ReadonlyArray<Mutant> = [...schema, ...auth, ...api, ...tus, ...node, ...emulator]
+export const mutants: ReadonlyArray<Mutant> = [...schema, ...auth, ...api, ...tus, ...node, ...emulator, ...cli]

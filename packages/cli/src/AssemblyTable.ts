@@ -56,4 +56,4 @@ const columns: ReadonlyArray<Table.Column<AssemblyList.Entry>> = [
 export const render = (
   entries: ReadonlyArray<AssemblyList.Entry>,
   options?: { readonly width?: number | undefined; readonly style?: Style.Style | undefined }
-): ReadonlyArray<string> => Table.render(columns, entries, { ...options, empty: "no Assemblies" })
+): ReadonlyArray<Style.Line> => Table.render(columns, entries, { ...options, empty: "no Assemblies" })

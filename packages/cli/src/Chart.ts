@@ -135,19 +135,21 @@ const draw = (drawn: Plot, options: Options): ReadonlyArray<string> => {
  * @example
  * Chart.render(points, { title: "Assemblies", format: Format.count, bucket: "1 hour", width: 80 })
  */
-export const render = (points: ReadonlyArray<Point>, options: Options): ReadonlyArray<string> => {
+export const render = (points: ReadonlyArray<Point>, options: Options): ReadonlyArray<Style.Line> => {
   const { style = Style.plain, width = 80 } = options
   const heading = (text: string) => style.bold(Text.truncate(Printable.escape(text), width))
   const labelCells = (value: number) => Text.width(options.format(value))
 
   const nothing = [heading(options.title), style.dim(Text.truncate("nothing in this time", width))]
   const usable = points.filter(({ value }) => Number.isFinite(value) && value >= 0)
-  if (usable.length === 0) return nothing
+  if (usable.length === 0) return nothing.map(Style.toLine)
 
   // How wide the largest sum is depends on the room that its own label leaves: a first plot tells.
   const total = usable.reduce((sum, { value }) => sum + value, 0)
   const draft = plot(usable, options, width, labelCells(total))
-  if (draft.max === 0) return nothing
+  if (draft.max === 0) return nothing.map(Style.toLine)
   const drawn = plot(usable, options, width, Math.max(labelCells(draft.max), labelCells(0)))
-  return [heading(`${options.title} per ${Format.duration(drawn.axis.step)}`), ...draw(drawn, options)]
+  return [heading(`${options.title} per ${Format.duration(drawn.axis.step)}`), ...draw(drawn, options)].map(
+    Style.toLine
+  )
 }

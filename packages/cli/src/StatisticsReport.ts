@@ -8,7 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Chart from "./Chart.ts"
 import * as Format from "./Format.ts"
-import type * as Style from "./Style.ts"
+import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
 /** `from` and `to` are the window that the charts show; without them it is that of the buckets. */
@@ -50,15 +50,15 @@ const errorColumns: ReadonlyArray<Table.Column<AssemblyStatistics.ErrorTotal>> =
 ]
 
 /** The totals, and the errors if there were any. */
-export const tables = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<string> => [
+export const tables = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => [
   ...Table.render(totalColumns, toTotals(statistics), options),
   ...(statistics.errorStatsTotals.length === 0
     ? []
-    : ["", ...Table.render(errorColumns, statistics.errorStatsTotals, options)])
+    : [Style.blank, ...Table.render(errorColumns, statistics.errorStatsTotals, options)])
 ]
 
 /** Assemblies and uploaded bytes over time. */
-export const charts = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<string> => {
+export const charts = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => {
   const points = (value: (bucket: AssemblyStatistics.StatsBucket) => number): ReadonlyArray<Chart.Point> =>
     Arr.getSomes(
       statistics.stats.map((bucket) =>
@@ -71,7 +71,7 @@ export const charts = (statistics: AssemblyStatistics.Statistics, options?: Opti
       points((bucket) => bucket.num_assemblies),
       { ...shared, title: "Assemblies", format: Format.count }
     ),
-    "",
+    Style.blank,
     ...Chart.render(
       points((bucket) => bucket.total_num_uploaded_bytes),
       { ...shared, title: "Uploaded bytes", format: Format.bytes }
@@ -80,8 +80,8 @@ export const charts = (statistics: AssemblyStatistics.Statistics, options?: Opti
 }
 
 /** The whole report. */
-export const render = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<string> => [
+export const render = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => [
   ...tables(statistics, options),
-  "",
+  Style.blank,
   ...charts(statistics, options)
 ]

@@ -78,7 +78,7 @@ export const render = <Row>(
   columns: ReadonlyArray<Column<Row>>,
   rows: ReadonlyArray<Row>,
   options: Options = {}
-): ReadonlyArray<string> => {
+): ReadonlyArray<Style.Line> => {
   const { empty = "none", style = Style.plain, width = Number.POSITIVE_INFINITY } = options
   const cells = rows.map((row) => columns.map((column) => Printable.escape(column.value(row))))
   const wanted = columns.map(({ keep = false, title }, index): Share => {
@@ -107,5 +107,5 @@ export const render = <Row>(
     style.dim("─".repeat(total)),
     ...(rows.length === 0 ? [style.dim(Text.truncate(empty, width))] : []),
     ...rows.map((row, index) => line(cells[index] ?? [], (text, column) => column.style?.(text, row, style) ?? text))
-  ]
+  ].map(Style.toLine)
 }

@@ -10,6 +10,7 @@ import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import * as Format from "./Format.ts"
+import * as Output from "./Output.ts"
 import * as ProgressBar from "./ProgressBar.ts"
 import * as Style from "./Style.ts"
 import * as Text from "./internal/text.ts"
@@ -48,10 +49,6 @@ const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): s
   }
 }
 
-const eraseLine = "\r\u001b[2K"
-const hideCursor = "\u001b[?25l"
-const showCursor = "\u001b[?25h"
-
 /** Ten times a second looks smooth; an upload may report far more often. */
 const redrawInterval = "100 millis"
 
@@ -71,14 +68,12 @@ const animate = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>, { l
     const terminal = yield* Terminal.Terminal
     const style = yield* Style.current
     const current = yield* Ref.make(ProgressBar.start({ total: undefined, now: yield* Clock.currentTimeMillis }))
-    // A terminal that went away is no reason to give up the upload.
-    const write = (text: string) => Effect.ignore(terminal.display(text))
 
     const draw = Effect.fnUntraced(function* (above: string | undefined) {
       const width = drawingWidth(yield* terminal.columns)
       const line = ProgressBar.line(yield* Ref.get(current), { label, width, style })
       const kept = above === undefined ? "" : `${style.yellow(Text.truncate(above, width))}\n`
-      yield* write(eraseLine + kept + line)
+      yield* Output.draw(Style.eraseLine + kept + line)
     })
 
     const show = Effect.fnUntraced(function* (event: UploadEvent.UploadEvent | undefined) {
@@ -92,9 +87,9 @@ const animate = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>, { l
 
     const ticks = Stream.map(Stream.tick(redrawInterval), () => undefined)
     yield* Effect.acquireUseRelease(
-      write(hideCursor),
+      Output.draw(Style.hideCursor),
       () => events.pipe(Stream.merge(ticks, { haltStrategy: "left" }), Stream.runForEach(show)),
-      () => write(`\n${showCursor}`)
+      () => Output.draw(`\n${Style.showCursor}`)
     )
     return yield* Ref.get(current)
   })
@@ -117,8 +112,7 @@ interface View {
 
 const log = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>, { label }: Options) =>
   Effect.gen(function* () {
-    const terminal = yield* Terminal.Terminal
-    const write = (text: string) => Effect.ignore(terminal.display(`${text}\n`))
+    const write = (text: string) => Output.draw(`${text}\n`)
 
     const show = Effect.fnUntraced(function* (view: View, event: UploadEvent.UploadEvent) {
       const progress = advance(view.progress, event, yield* Clock.currentTimeMillis)

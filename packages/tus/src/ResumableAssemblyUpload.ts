@@ -205,6 +205,10 @@ export const events = <R = never>(
  * One process at a time holds a job. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds), and then
  * continues or fails with `UploadLeased`.
  *
+ * **Gotchas**
+ *
+ * Who can write into the journal can name another Assembly of the same service there: keep it as a secret.
+ *
  * @example
  * ResumableAssemblyUpload.run({
  *   params: { templateId: "my-template" },

@@ -48,8 +48,9 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  * content where there is nothing else. The journal answers for a complete upload until its entry expires, without a
  * request. The entry is removed when the upload is gone from the server for sure.
  *
- * The upload continues with the metadata and the target that it was created with; other values of `metadata` than
- * `filename` and `fieldname`, such as a time stamp, do not make another upload.
+ * The upload continues with the metadata that it was created with; other values of `metadata` than `filename` and
+ * `fieldname`, such as a time stamp, do not make another upload. The origins of `target` decide where its bytes may go,
+ * not the journal.
  *
  * One process at a time holds an upload. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds), and
  * then continues, answers with what the first completed, or fails with `UploadLeased`.
@@ -76,8 +77,14 @@ export const events = (
 ): Stream.Stream<UploadEvent, ResumableUploadError, HttpClient.HttpClient | UploadJournal> =>
   Events.fromProgram((emit) => program(target, source, options, emit))
 
-/** The options of an upload that exists: it has its metadata. */
-export type ResumeOptions = Omit<Options, "metadata">
+/**
+ * The options of an upload that exists, which has its metadata, and:
+ *
+ * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`.
+ */
+export interface ResumeOptions extends Omit<Options, "metadata"> {
+  readonly origins?: ReadonlyArray<string> | undefined
+}
 
 const resumption = (key: string, source: Replayable, options: ResumeOptions, emit: Events.Emit) =>
   Effect.andThen(
@@ -88,6 +95,18 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
 /**
  * Continues an upload of the journal by the key that `UploadJournal.list` tells. `UploadMismatch` refuses a source that
  * is not the one the upload was begun with, and names the difference.
+ *
+ * **Details**
+ *
+ * The journal does not decide where bytes go. The origins of the `AssemblyClient` count where one is provided; else the
+ * origin of the Assembly, whose URL is part of the key, and those of the public service where it is one of its cells.
+ * Another origin fails with `InvalidTarget` or `UnsafeLocation`, and an entry that does not belong to its key with
+ * `JournalTorn`, before anything is sent.
+ *
+ * **Gotchas**
+ *
+ * Who can write into the journal can add an upload to another Assembly under a key of its own. Provide the
+ * `AssemblyClient` where every key of `list` is resumed.
  *
  * @example ResumableUpload.resume(key, yield* UploadSource.fromPath("video.mp4"))
  */

@@ -2,6 +2,7 @@
  * What survives a crash: one entry for each upload, written before the creation request, again before the first byte, and
  * when all bytes are stored. An entry holds capabilities; store it as a secret.
  */
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
@@ -21,6 +22,7 @@ import * as JournalEntries from "./internal/journalEntries.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Stores from "./internal/journalStores.ts"
 import * as JournalEntry from "./internal/JournalEntry.ts"
+import * as JournalKey from "./internal/JournalKey.ts"
 import * as Leasing from "./internal/Lease.ts"
 import type { JournalFailed, JournalTorn, UploadLeased } from "./JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
@@ -34,6 +36,9 @@ export type Entry = JournalEntry.Entry
 /** An Assembly whose files are uploaded by `ResumableAssemblyUpload`. */
 export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 
+/** A key that keeps the rule of keys: 1 to 64 characters of a-z and 0-9. */
+export type Key = JournalKey.JournalKey
+
 /** A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now. */
 export type Lease = Leasing.Lease
 
@@ -42,17 +47,17 @@ export type Lease = Leasing.Lease
  * and answers whether it did. Where the store can, the comparison and the replacement are atomic.
  */
 export interface Leases {
-  readonly get: (key: string) => Effect.Effect<string | undefined, JournalFailed>
-  readonly swap: (key: string, expected: string | undefined, text: string) => Effect.Effect<boolean, JournalFailed>
-  readonly remove: (key: string) => Effect.Effect<void, JournalFailed>
+  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+  readonly swap: (key: Key, expected: string | undefined, text: string) => Effect.Effect<boolean, JournalFailed>
+  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
   readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
 }
 
 /** Where entries are kept, as texts, and leases. A small core: everything else is made of it. */
 export interface Store {
-  readonly get: (key: string) => Effect.Effect<string | undefined, JournalFailed>
-  readonly set: (key: string, text: string) => Effect.Effect<void, JournalFailed>
-  readonly remove: (key: string) => Effect.Effect<void, JournalFailed>
+  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+  readonly set: (key: Key, text: string) => Effect.Effect<void, JournalFailed>
+  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
   readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
   readonly leases: Leases
 }
@@ -62,21 +67,26 @@ export interface Store {
  * `forget` removes an entry whatever it says.
  */
 export interface Entries<A> {
-  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn>
-  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed>
-  readonly forget: (key: string) => Effect.Effect<void, JournalFailed>
+  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
+  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+  readonly forget: (key: string) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
   readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
 }
 
 /**
  * The journal: the entries of uploads, and those of Assemblies whose files are uploaded as one job. `lease` holds an
  * upload or a job until its scope ends.
+ *
+ * A key that breaks the rule, 1 to 64 characters of a-z and 0-9, fails with `InvalidRequest` before the store is asked.
+ * `list` leaves out what a store holds under other names.
  */
 export class UploadJournal extends Context.Service<
   UploadJournal,
   Entries<Entry> & {
     readonly assemblies: Entries<AssemblyEntry>
-    readonly lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>
+    readonly lease: (
+      key: string
+    ) => Effect.Effect<Lease, JournalFailed | UploadLeased | ApiError.InvalidRequest, Scope.Scope>
   }
 >()("@assembly-effect/tus/UploadJournal") {}
 
@@ -109,7 +119,7 @@ export const make = (
   /** A lease that ended so long ago is nobody's; one that is taken in this moment is missed at its renewal. */
   const sweepLeases = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    for (const key of yield* store.leases.keys) {
+    for (const key of (yield* store.leases.keys).filter(JournalKey.isKey)) {
       const text = yield* store.leases.get(key)
       if (text === undefined || Leasing.until(text) + expiry <= now) yield* store.leases.remove(key)
     }
@@ -144,7 +154,12 @@ export const make = (
     sweepAtTimes
   )
 
-  return { ...uploads, list: Effect.tap(uploads.list, () => Effect.ignore(sweepLeases)), assemblies, lease }
+  return {
+    ...uploads,
+    list: Effect.tap(uploads.list, () => Effect.ignore(sweepLeases)),
+    assemblies,
+    lease: (text) => Effect.flatMap(JournalKey.check(text), lease)
+  }
 }
 
 const utf8 = new TextEncoder()
@@ -179,12 +194,13 @@ export const keyOf = (
     ...(upload.file === undefined ? [] : [upload.file])
   ])
 
-const assemblyPrefix = "assembly-"
+/** No digest in hexadecimal digits begins with it. */
+const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 
 /** The key of a job: the service, its params, and what identifies its files. */
 export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
-  Effect.map(digestOf(parts), (digest) => assemblyPrefix + digest)
+  Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
 
 /** A journal in memory: it survives a failed upload, not the process. */
 export const layerMemory = (options?: Options): Layer.Layer<UploadJournal> =>

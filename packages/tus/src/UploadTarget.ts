@@ -7,6 +7,7 @@ import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -46,14 +47,14 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
 }
 
 /**
- * The service named an upload URL that nothing may be sent to; nothing was. The URL is not told, it may be a trap or
+ * The service, or the journal, named an upload URL that nothing may be sent to; nothing was. The URL is not told, it may be a trap or
  * a secret.
  */
 export class UnsafeLocation extends Schema.TaggedError<UnsafeLocation>()("UnsafeLocation", {
   rule: Schema.String
 }) {
   override get message() {
-    return `the Location of the new upload is refused: ${this.rule}`
+    return `the URL of the upload is refused: ${this.rule}`
   }
 }
 
@@ -129,6 +130,39 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
     }
     const [baseUrl, ...additional] = origins.entries
     return yield* make({ tusUrl, assemblySslUrl, baseUrl, origins: additional })
+  })
+
+/**
+ * The same target in a deployment that somebody else than the target says: its own list of origins counts no more.
+ */
+export const within = (
+  target: UploadTarget,
+  origins: ServiceOrigins.ServiceOrigins
+): Result.Result<UploadTarget, InvalidTarget> =>
+  ServiceOrigins.includes(origins, Redacted.value(target.tusUrl))
+    ? Result.succeed({ ...target, origins })
+    : Result.fail(refused("tus_url", foreign(Redacted.value(target.tusUrl))))
+
+/**
+ * The origins of the deployment whose Assembly a target is for: those of the `AssemblyClient` where there is one, else
+ * the origin of the Assembly, and `additional` ones.
+ */
+export const deployment = (
+  target: UploadTarget,
+  additional: ReadonlyArray<string> = []
+): Effect.Effect<ServiceOrigins.ServiceOrigins, InvalidTarget> =>
+  Effect.gen(function* () {
+    const assembly = Redacted.value(target.assemblySslUrl)
+    const client = yield* Effect.serviceOption(AssemblyClient)
+    const [baseUrl, ...known]: readonly [string, ...ReadonlyArray<string>] = Option.match(client, {
+      onNone: () => [assembly],
+      onSome: ({ origins }) => origins.entries
+    })
+    const origins = yield* Effect.mapError(
+      Effect.fromResult(ServiceOrigins.make(baseUrl, [...known, ...additional])),
+      ([problem]) => refused(problem?.index === undefined ? "assembly_ssl_url" : "origins", problem?.rule ?? "")
+    )
+    return ServiceOrigins.includes(origins, assembly) ? origins : yield* refused("assembly_ssl_url", foreign(assembly))
   })
 
 /** What precedes the path of an absolute URL; the text is checked as it is, before a URL parser could repair it. */

@@ -384,8 +384,9 @@ describe("an upload that somebody else holds", () => {
   const held = Effect.gen(function* () {
     const { leases, store } = Leases.makeStore()
     const journal = UploadJournal.make(store)
-    const key = "k"
     const identity = yield* source.identity
+    const { fieldname, filename } = Scene.options.metadata
+    const key = yield* UploadJournal.keyOf(yield* target, { identity, size: 700_000n, filename, fieldname })
     yield* journal.put(key, {
       _tag: "Completed",
       target: yield* target,

@@ -9,6 +9,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
+import * as ScriptedTus from "./utils/ScriptedTus.ts"
 import type * as TusServer from "./utils/TusServer.ts"
 
 const bytes = Scene.content(600_000)
@@ -91,6 +92,26 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A receipt", (i
       })
     )
   }
+
+  it.effect("that names another place sends nothing there", () =>
+    Effect.gen(function* () {
+      for (const toUrl of [
+        (other: string) => `${other}/resumable/files/u0`,
+        (other: string) => `//${new URL(other).host}/resumable/files/u0`,
+        () => "/resumable/files/%2e%2e/index",
+        () => "/resumable/files/../../index/doc",
+        () => "/index/doc"
+      ]) {
+        const other = yield* ScriptedTus.make
+        const { outcome, server } = yield* start(lost, (tus) => {
+          tus.retell = each(() => ({ upload_url: toUrl(other.origin) }))
+        })
+        assert.strictEqual(outcome._tag === "Failure" ? outcome.failure._tag : "Completed", "CreationUnknown")
+        assert.deepStrictEqual(other.requests, [])
+        assert.notInclude(server.log.join(), "PATCH")
+      }
+    })
+  )
 
   it.effect("in the Status of another Assembly tells nothing, neither of a creation nor of an end", () =>
     Effect.gen(function* () {

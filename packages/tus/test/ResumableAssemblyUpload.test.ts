@@ -11,6 +11,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
+import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -111,6 +112,19 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       }).pipe(Effect.provide(UploadJournal.layerMemory()))
     )
   }
+
+  it.effect("an upload of a job can be continued alone, by its key", () =>
+    Effect.gen(function* () {
+      const { list } = yield* UploadJournal.UploadJournal
+      yield* until(job("alone"), "FileEvent Created")
+      const [upload] = yield* list
+      const [a] = files
+      assert.strictEqual(upload?.entry.file, 0)
+      if (upload === undefined || a === undefined || Effect.isEffect(a.source)) return
+      const { length } = yield* ResumableUpload.resume(upload.key, a.source)
+      assert.strictEqual(length, 700_000n)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
 
   it.effect("a job that has completed answers with its Status, and sends nothing", () =>
     Effect.gen(function* () {

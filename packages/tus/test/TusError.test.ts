@@ -48,7 +48,7 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
     "upload-length: expected 5, found 6"
   ],
   [new UploadTarget.InvalidTarget({ field: "origins", rule: "a rule" }), "origins: a rule"],
-  [new UploadTarget.UnsafeLocation({ rule: "a rule" }), "the Location of the new upload is refused: a rule"],
+  [new UploadTarget.UnsafeLocation({ rule: "a rule" }), "the URL of the upload is refused: a rule"],
   [
     new SourceFailed({ kind: "TooShort", problem: "it ended after 1 of 2 bytes" }),
     "the source of the upload: it ended after 1 of 2 bytes"
@@ -111,7 +111,7 @@ layer(Layer.empty)("The text of an error", (it) => {
         [`https://t%75s.example.com/resumable/files/${secret}`, "a host that is not written plainly"]
       ] as const) {
         const error = yield* Effect.flip(Effect.fromResult(UploadTarget.resolve(target, location)))
-        assert.strictEqual(error.message, `the Location of the new upload is refused: ${rule}`)
+        assert.strictEqual(error.message, `the URL of the upload is refused: ${rule}`)
       }
     })
   )

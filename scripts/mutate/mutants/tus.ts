@@ -60,6 +60,17 @@ export const tus = [
     ]
   ),
   ...changes(
+    "packages/tus/src/internal/JournalKey.ts",
+    ["JournalKeys"],
+    [
+      {
+        name: "a key of the journal is any text",
+        find: `/^[a-z0-9]{1,64}$/.test(text)`,
+        replace: `text !== undefined`
+      }
+    ]
+  ),
+  ...changes(
     "packages/tus/src/internal/Hold.ts",
     ["Journaled"],
     [
@@ -114,6 +125,24 @@ export const tus = [
         name: "an untrusted upload is begun anew in silence",
         find: `return entry === undefined || options.restart === true`,
         replace: `return entry === undefined || entry._tag === "Untrusted" || options.restart === true`
+      },
+      {
+        name: "an entry counts under any key",
+        tests: ["EditedJournal"],
+        find: `if (own !== key) {`,
+        replace: `if (own === "") {`
+      },
+      {
+        name: "an edited journal names its own origins",
+        tests: ["EditedJournal"],
+        find: `yield* verify(found, key, target.origins)`,
+        replace: `yield* verify(found, key, found.target.origins)`
+      },
+      {
+        name: "the URLs of an entry are not checked before it counts",
+        tests: ["EditedJournal"],
+        find: `yield* Effect.forEach(JournalRecorder.urlsOf(entry), (url) => reopen(target, url), { discard: true })`,
+        replace: `yield* Effect.void`
       },
       {
         name: "other bytes continue an upload",
@@ -632,6 +661,18 @@ export const tus = [
     "packages/tus/src/UploadTarget.ts",
     ["UploadTarget", "/Tus.test"],
     [
+      {
+        name: "an edited journal names its own service",
+        tests: ["EditedJournal"],
+        find: `ServiceOrigins.includes(origins, Redacted.value(target.tusUrl))`,
+        replace: `!ServiceOrigins.includes(origins, Redacted.value(target.tusUrl).slice(0, 5))`
+      },
+      {
+        name: "an upload is resumed for an Assembly of another service",
+        tests: ["EditedJournal"],
+        find: `return ServiceOrigins.includes(origins, assembly)`,
+        replace: `return assembly !== ""`
+      },
       {
         name: "uploads into another Assembly are authorized",
         find: `if (ServiceOrigins.assemblyIdAt(assemblySslUrl) !== status.assembly_id) {`,

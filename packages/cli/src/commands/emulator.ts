@@ -5,6 +5,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Shell from "../internal/shell.ts"
 import * as Output from "../Output.ts"
 
 /** The emulator has not started. */
@@ -69,9 +70,9 @@ export const emulator = Command.make(
     const run = Effect.gen(function* () {
       const { baseUrl, credentials } = yield* Emulator
       yield* Output.lines([
-        `export ASSEMBLY_BASE_URL=${baseUrl}`,
-        `export ASSEMBLY_AUTH_KEY=${credentials.key}`,
-        `export ASSEMBLY_AUTH_SECRET=${Redacted.value(credentials.secret)}`,
+        Shell.exportLine("ASSEMBLY_BASE_URL", baseUrl),
+        Shell.exportLine("ASSEMBLY_AUTH_KEY", credentials.key),
+        Shell.exportLine("ASSEMBLY_AUTH_SECRET", Redacted.value(credentials.secret)),
         "# Running; Ctrl+C ends it."
       ])
       return yield* Effect.never

@@ -52,7 +52,7 @@ export const list = Command.make(
       pageSize
     })
     if (json) return yield* Output.json(AssemblyList.Page)(found)
-    yield* Output.lines(AssemblyTable.render(found.items, yield* Output.layout))
+    yield* Output.report(AssemblyTable.render(found.items, yield* Output.layout))
     if (found.count !== undefined && found.count > found.items.length) {
       yield* Output.lines(["", `page ${page}: ${found.items.length} of ${found.count} Assemblies`])
     }

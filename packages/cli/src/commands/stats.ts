@@ -39,7 +39,7 @@ export const stats = Command.make(
     })
     if (json) return yield* Output.json(AssemblyStatistics.Statistics)(statistics)
     const layout = yield* Output.layout
-    yield* Output.lines(
+    yield* Output.report(
       StatisticsReport.render(statistics, { ...layout, from: Option.getOrUndefined(moment), to: now })
     )
   })

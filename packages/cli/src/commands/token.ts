@@ -3,13 +3,13 @@ import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as Config from "effect/Config"
-import * as Console from "effect/Console"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import * as Output from "../Output.ts"
 
 const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
 
@@ -34,7 +34,7 @@ export const token = Command.make(
     const { value } = yield* Tokens.make(scopes.length === 0 ? {} : { scopes }).pipe(
       Effect.flatMap((tokens) => tokens.get({ baseUrl: address }))
     )
-    yield* Console.log(Redacted.value(value))
+    yield* Output.lines([Redacted.value(value)])
   })
 ).pipe(
   Command.withDescription("Print a bearer token. It is a secret: let no other than the program that needs it see it"),

@@ -5,13 +5,13 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ErrorLine from "../ErrorLine.ts"
 import * as Format from "../Format.ts"
 import * as LocalFile from "../LocalFile.ts"
 import * as Output from "../Output.ts"
+import * as Style from "../Style.ts"
 import * as Table from "../Table.ts"
 import * as UploadProgress from "../UploadProgress.ts"
 
@@ -55,15 +55,13 @@ const giveUp = (assemblyId: Assembly.AssemblyId) =>
     Effect.timeout(cancelTimeout),
     Effect.matchEffect({
       onSuccess: ({ ok }) =>
-        Console.error(
+        Output.error(
           ok === "ASSEMBLY_CANCELED"
-            ? `assembly: the Assembly ${assemblyId} was canceled`
-            : `assembly: the Assembly ${assemblyId} was over before it could be canceled`
+            ? `the Assembly ${assemblyId} was canceled`
+            : `the Assembly ${assemblyId} was over before it could be canceled`
         ),
       onFailure: (error) =>
-        Console.error(
-          `assembly: the Assembly ${assemblyId} may wait for its files for ever: ${ErrorLine.fromError(error)}`
-        )
+        Output.error(`the Assembly ${assemblyId} may wait for its files for ever: ${ErrorLine.fromError(error)}`)
     })
   )
 
@@ -92,7 +90,7 @@ export const upload = Command.make(
     ).pipe(Effect.onError(() => giveUp(created.assembly_id)))
 
     const status = yield* Assemblies.awaitCompletion(created.assembly_id, { interval: "100 millis" })
-    yield* Output.lines(["", ...Table.render(columns, filesOf(status), yield* Output.layout)])
+    yield* Output.report([Style.blank, ...Table.render(columns, filesOf(status), yield* Output.layout)])
   })
 ).pipe(
   Command.withDescription("Upload files into a new Assembly and wait for its results"),

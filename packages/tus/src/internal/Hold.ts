@@ -1,6 +1,7 @@
 /**
  * Holding an upload of the journal: the wait for who holds it, and the end of the work when the lease is lost.
  */
+import type { InvalidRequest } from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,13 +18,15 @@ const every = 500
 /** A lease that lasts longer, by a clock that is wrong for example, is not waited for. */
 const longest = Duration.toMillis("1 minute")
 
+type HoldError = JournalFailed | UploadLeased | InvalidRequest
+
 /** Holds an upload. A holder that died lets its lease run out, so that one is waited for; a living one renews it. */
 export const hold = (
   journal: UploadJournal.UploadJournal["Service"],
   key: string,
   emit: (event: Waiting) => void
-): Effect.Effect<UploadJournal.Lease, JournalFailed | UploadLeased, Scope.Scope> => {
-  const attempt = (giveUpAt: number): Effect.Effect<UploadJournal.Lease, JournalFailed | UploadLeased, Scope.Scope> =>
+): Effect.Effect<UploadJournal.Lease, HoldError, Scope.Scope> => {
+  const attempt = (giveUpAt: number): Effect.Effect<UploadJournal.Lease, HoldError, Scope.Scope> =>
     journal.lease(key).pipe(
       Effect.catchTag("UploadLeased", (leased) =>
         Effect.gen(function* () {

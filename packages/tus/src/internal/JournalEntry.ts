@@ -13,6 +13,8 @@ const common = {
   /** The length in bytes. */
   size: Schema.BigInt,
   identity: Schema.NullOr(Schema.String),
+  /** Its index among the files of a job, which may have two of the same bytes and name. */
+  file: Schema.optionalKey(Schema.Int),
   /** Milliseconds since 1970. */
   writtenAt: Schema.Finite
 }

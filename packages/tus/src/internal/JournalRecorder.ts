@@ -1,6 +1,7 @@
 /**
  * Writes each step of an upload into the journal before it is taken.
  */
+import type { InvalidRequest } from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -36,14 +37,17 @@ export const urlsOf = (entry: Entry): ReadonlyArray<string> => {
   }
 }
 
+/** What a recorder can fail with. */
+export type Recording = JournalFailed | LeaseLost | InvalidRequest
+
 /** A recorder for the upload of one key, as long as its lease is held. `earlier` is what the last run left. */
 export const make = (options: {
   readonly journal: UploadJournal.UploadJournal["Service"]
   readonly lease: UploadJournal.Lease
   readonly key: string
-  readonly common: Pick<Entry, "size" | "identity" | "metadata"> & { readonly target: UploadTarget }
+  readonly common: Pick<Entry, "size" | "identity" | "metadata" | "file"> & { readonly target: UploadTarget }
   readonly earlier: Entry | undefined
-}): Recorder<JournalFailed | LeaseLost> => {
+}): Recorder<Recording> => {
   const { common, earlier, journal, key, lease } = options
   let last = earlier
 

@@ -1,6 +1,7 @@
 /**
  * An upload that a journal knows: begun once, and gone on with after a crash.
  */
+import type * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
@@ -23,12 +24,16 @@ import * as Session from "./Session.ts"
 import * as Single from "./Single.ts"
 
 /** What a journaled upload can fail with. */
-export type JournaledError = Session.UploadError | TusError.UploadUntrusted | UploadJournal.JournalError
+export type JournaledError =
+  | Session.UploadError
+  | TusError.UploadUntrusted
+  | UploadTarget.InvalidTarget
+  | UploadJournal.JournalError
 
 /**
  * - `restart`: whether an upload that the journal knows is given up, and another one begun.
  */
-export interface Restartable {
+interface Restartable {
   readonly parallel?: number | undefined
   readonly restart?: boolean | undefined
 }
@@ -47,6 +52,7 @@ interface Book {
   readonly key: string
   readonly source: UploadSource.Replayable
   readonly identity: string
+  readonly file?: number | undefined
 }
 
 /** The source at hand is the one that was begun, or a typed error says what differs. */
@@ -62,6 +68,30 @@ const verifySource = (entry: UploadJournal.Entry, book: Book): Effect.Effect<voi
   return Effect.void
 }
 
+/**
+ * An entry of which nothing can lead elsewhere, whoever wrote it: its key says for which Assembly and which bytes it is,
+ * and the deployment where its uploads may be.
+ */
+const verify = (
+  entry: UploadJournal.Entry,
+  key: string,
+  origins: ServiceOrigins.ServiceOrigins
+): Effect.Effect<
+  UploadJournal.Entry,
+  UploadJournal.JournalTorn | UploadTarget.InvalidTarget | UploadTarget.UnsafeLocation
+> =>
+  Effect.gen(function* () {
+    const { fieldname, filename } = named(entry.metadata)
+    const identity = entry.identity ?? undefined
+    const own = yield* UploadJournal.keyOf(entry.target, { ...entry, identity, filename, fieldname })
+    if (own !== key) {
+      return yield* new UploadJournal.JournalTorn({ key, problem: "it is that of another upload, or was edited" })
+    }
+    const target = yield* Effect.fromResult(UploadTarget.within(entry.target, origins))
+    yield* Effect.forEach(JournalRecorder.urlsOf(entry), (url) => reopen(target, url), { discard: true })
+    return { ...entry, target }
+  })
+
 /** A URL of an entry, through the checks again. */
 const reopen = (target: UploadTarget.UploadTarget, text: string) =>
   Effect.fromResult(UploadTarget.resolve(target, text))
@@ -76,10 +106,8 @@ const reopenPart = (
     : Effect.map(reopen(target, url), (found) => ({ _tag: "Created", marker, url: found, start, end }))
 }
 
-type Recording = UploadJournal.JournalFailed | UploadJournal.LeaseLost
-
 const begin = (
-  session: Session.Session<Recording>,
+  session: Session.Session<JournalRecorder.Recording>,
   source: UploadSource.Replayable,
   parallel: number
 ): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope> => {
@@ -94,7 +122,7 @@ type Unfinished = Exclude<UploadJournal.Entry, { readonly _tag: "Completed" | "U
 
 /** What the next run of an upload does, by the entry of the last one. */
 const proceed = (
-  session: Session.Session<Recording>,
+  session: Session.Session<JournalRecorder.Recording>,
   source: UploadSource.Replayable,
   earlier: Unfinished,
   parallel: number
@@ -136,7 +164,7 @@ const forgetIfOver =
     }).pipe(Effect.ignore)
 
 const toRecorder = (
-  { identity, journal, key, lease, source }: Book,
+  { file, identity, journal, key, lease, source }: Book,
   target: UploadTarget.UploadTarget,
   metadata: Session.Options["metadata"],
   earlier: UploadJournal.Entry | undefined
@@ -145,7 +173,7 @@ const toRecorder = (
     journal,
     lease,
     key,
-    common: { target, metadata, size: source.size, identity },
+    common: { target, metadata, size: source.size, identity, ...(file === undefined ? undefined : { file }) },
     earlier
   })
 
@@ -219,23 +247,31 @@ export const start = (
       file: options.file
     })
     const lease = yield* Hold.hold(journal, key, emit)
-    const book = { journal, lease, key, source, identity }
+    const book = { journal, lease, key, source, identity, file: options.file }
     yield* Hold.during(
       lease,
-      Effect.flatMap(journal.get(key), (found) => {
-        const entry = Option.getOrUndefined(found)
+      Effect.gen(function* () {
+        const found = Option.getOrUndefined(yield* journal.get(key))
+        const entry = found === undefined ? undefined : yield* verify(found, key, target.origins)
         return entry === undefined || options.restart === true
-          ? startAnew(book, target, options, emit, entry)
-          : goOn(book, entry, options, emit)
+          ? yield* startAnew(book, target, options, emit, entry)
+          : yield* goOn(book, entry, options, emit)
       })
     )
   })
+
+/**
+ * - `origins`: further origins that upload URLs may have.
+ */
+export interface Resumption extends Omit<Session.Options, "metadata">, Restartable {
+  readonly origins?: ReadonlyArray<string> | undefined
+}
 
 /** Goes on with an upload of the journal, by its key. */
 export const resume = (
   key: string,
   source: UploadSource.Replayable,
-  options: Omit<Session.Options, "metadata"> & Restartable,
+  { origins, ...options }: Resumption,
   emit: Emit
 ): Effect.Effect<
   void,
@@ -247,9 +283,9 @@ export const resume = (
     const lease = yield* Hold.hold(journal, key, emit)
     const found = yield* journal.get(key)
     if (Option.isNone(found)) return yield* new UploadJournal.NoSuchUpload({ key })
-    const entry = found.value
+    const entry = yield* verify(found.value, key, yield* UploadTarget.deployment(found.value.target, origins))
     const identity = yield* identify(source)
-    const book = { journal, lease, key, source, identity }
+    const book = { journal, lease, key, source, identity, file: entry.file }
     const all = { ...options, metadata: named(entry.metadata) }
     yield* Hold.during(
       lease,

@@ -15,6 +15,7 @@ import * as Semaphore from "effect/Semaphore"
 import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
 import * as LeaseHolder from "../LeaseHolder.ts"
 import type { Leases } from "../UploadJournal.ts"
+import type { JournalKey } from "./JournalKey.ts"
 
 const AtRest = Schema.fromJsonString(
   Schema.Struct({
@@ -47,7 +48,7 @@ const isFree = (text: string, now: number, holder: LeaseHolder.Service): Effect.
 }
 
 /** The text of a lease that one owner holds, and how it changes. */
-const makeOwn = (leases: Leases, key: string, holder: LeaseHolder.Service) =>
+const makeOwn = (leases: Leases, key: JournalKey, holder: LeaseHolder.Service) =>
   Effect.gen(function* () {
     const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
       Effect.provide(SecureRandom.layerWebCrypto)
@@ -96,7 +97,7 @@ const longestRelease = 1000
 export const make = (
   leases: Leases,
   options: { readonly millis: number; readonly holder: LeaseHolder.Service }
-): ((key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
+): ((key: JournalKey) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
   const { millis } = options
 
   return (key) =>

@@ -8,6 +8,7 @@ import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { JournalFailed, JournalTorn, type UploadLeased } from "../JournalError.ts"
 import type { Entries, Lease, Store } from "../UploadJournal.ts"
+import * as JournalKey from "./JournalKey.ts"
 
 /** What an entry of every kind tells: when it was written, in milliseconds since 1970. */
 interface Dated {
@@ -28,11 +29,11 @@ export interface Kind<Entry extends Dated> {
 /** The entries of a kind. `onPut` runs after each write. */
 export const make = <Entry extends Dated>(
   store: Store,
-  lease: (key: string) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>,
+  lease: (key: JournalKey.JournalKey) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>,
   { decode, encode, isExpired, isKey }: Kind<Entry>,
   onPut: Effect.Effect<void>
 ): Entries<Entry> => {
-  const read = (key: string) =>
+  const read = (key: JournalKey.JournalKey) =>
     Effect.flatMap(store.get(key), (text) =>
       text === undefined
         ? Effect.succeed(Option.none<Entry>())
@@ -43,11 +44,11 @@ export const make = <Entry extends Dated>(
           )
     )
 
-  const readIfWhole = (key: string) =>
+  const readIfWhole = (key: JournalKey.JournalKey) =>
     Effect.catchTag(read(key), "JournalTorn", () => Effect.succeed(Option.none<Entry>()))
 
   /** Removes an expired entry, unless somebody is at work on it and writes another. */
-  const removeExpired = (key: string, now: number) =>
+  const removeExpired = (key: JournalKey.JournalKey, now: number) =>
     Effect.gen(function* () {
       yield* lease(key)
       if (Option.exists(yield* readIfWhole(key), (entry) => isExpired(entry, now))) yield* store.remove(key)
@@ -57,22 +58,27 @@ export const make = <Entry extends Dated>(
     )
 
   return {
-    get: (key) =>
+    get: (text) =>
       Effect.gen(function* () {
+        const key = yield* JournalKey.check(text)
         const now = yield* Clock.currentTimeMillis
         return Option.filter(yield* read(key), (entry) => !isExpired(entry, now))
       }),
-    put: (key, entry) =>
-      encode(entry).pipe(
-        Effect.mapError(() => new JournalFailed({ action: "write", problem: "an entry that breaks its own rules" })),
-        Effect.flatMap((text) => store.set(key, text)),
-        Effect.andThen(onPut)
-      ),
-    forget: store.remove,
+    put: (text, entry) =>
+      Effect.gen(function* () {
+        const key = yield* JournalKey.check(text)
+        const encoded = yield* Effect.mapError(
+          encode(entry),
+          () => new JournalFailed({ action: "write", problem: "an entry that breaks its own rules" })
+        )
+        yield* store.set(key, encoded)
+        yield* onPut
+      }),
+    forget: (text) => Effect.flatMap(JournalKey.check(text), store.remove),
     list: Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const found: Array<{ readonly key: string; readonly entry: Entry }> = []
-      for (const key of yield* store.keys) {
+      for (const key of (yield* store.keys).filter(JournalKey.isKey)) {
         if (!isKey(key)) continue
         const entry = yield* readIfWhole(key)
         if (Option.isNone(entry)) continue

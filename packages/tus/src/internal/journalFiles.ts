@@ -6,6 +6,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import { JournalFailed } from "../JournalError.ts"
 import type { Leases, Store } from "../UploadJournal.ts"
+import type { JournalKey } from "./JournalKey.ts"
 
 const suffix = ".json"
 const leaseSuffix = ".lease"
@@ -30,7 +31,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const file = (key: string) => path.join(folder, key + suffix)
+    const file = (key: JournalKey) => path.join(folder, key + suffix)
 
     yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 }).pipe(Effect.mapError(failed("write")))
 
@@ -96,26 +97,27 @@ type WithText = <A>(
 const makeLeases = (options: {
   readonly fs: FileSystem.FileSystem
   readonly withText: WithText
-  readonly folderOf: (key: string) => string
+  readonly folderOf: (key: JournalKey) => string
   readonly keys: Leases["keys"]
 }): Leases => {
   const { folderOf, fs, keys, withText } = options
-  const file = (key: string, version: number) => `${folderOf(key)}/${version}`
+  const file = (key: JournalKey, version: number) => `${folderOf(key)}/${version}`
 
   /** In ascending order. */
-  const versions = (key: string) =>
+  const versions = (key: JournalKey) =>
     fs.readDirectory(folderOf(key)).pipe(
       Effect.catchIf(isNotFound, () => Effect.succeed<Array<string>>([])),
       Effect.map((names) =>
         names
+          // Another way to write a number is not the name of its file.
+          .filter((name) => /^[1-9][0-9]{0,14}$/.test(name))
           .map(Number)
-          .filter((version) => Number.isSafeInteger(version))
           .toSorted((a, b) => a - b)
       )
     )
 
   type Present = { readonly version: number; readonly text: string | undefined }
-  const present = (key: string): Effect.Effect<Present, PlatformError.PlatformError> =>
+  const present = (key: JournalKey): Effect.Effect<Present, PlatformError.PlatformError> =>
     Effect.flatMap(versions(key), (found) => {
       const version = found.at(-1)
       if (version === undefined) return Effect.succeed({ version: 0, text: undefined })

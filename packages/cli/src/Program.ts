@@ -1,0 +1,34 @@
+/**
+ * The command line as one Effect: parses the arguments, runs the command, and tells every failure in one line.
+ */
+import * as Cause from "effect/Cause"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
+import { assembly } from "./commands/assembly.ts"
+import * as ErrorLine from "./ErrorLine.ts"
+import * as Output from "./Output.ts"
+
+/** A wrong invocation gets one line, not a page of help around it. */
+const presenter: CliOutput.Presenter = {
+  present: (event) =>
+    event._tag === "InvalidInvocation"
+      ? Effect.forEach(new Set(event.errors.map(ErrorLine.fromError)), Output.error, { discard: true }).pipe(
+          Effect.andThen(Output.hint(`See: ${event.commandPath.join(" ")} --help`))
+        )
+      : CliOutput.defaultPresenter.present(event)
+}
+
+/** The presenter has told what is wrong with an invocation; everything else is told here. */
+const report = <E>(cause: Cause.Cause<E>): Effect.Effect<void> => {
+  const line = Runtime.getErrorReported(Cause.squash(cause)) ? ErrorLine.fromCause(cause) : undefined
+  return line === undefined ? Effect.void : Output.error(line)
+}
+
+/** Runs the command that the arguments of `Stdio` name. */
+export const run = (version: string) =>
+  Command.run(assembly, { version }).pipe(
+    Effect.tapCause(report),
+    Effect.provide([Output.layer, CliOutput.layerPresenter(presenter)])
+  )

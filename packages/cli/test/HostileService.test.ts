@@ -1,0 +1,217 @@
+/**
+ * Every command against a service whose every text is an attack on the terminal: what it writes, byte by byte.
+ */
+import * as Output from "@assembly-effect/cli/Output"
+import * as Program from "@assembly-effect/cli/Program"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { describe, expect, it } from "@effect/vitest"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Stdio from "effect/Stdio"
+import { execFile } from "node:child_process"
+import { format } from "node:util"
+import { fileURLToPath } from "node:url"
+import * as Hostile from "./support/hostile.ts"
+import * as Screen from "./support/screen.ts"
+
+/** What the commands write themselves: bold, dim, four colours, the end of each, and the moves of the progress bar. */
+// oxlint-disable-next-line no-control-regex -- escape sequences are what this reads
+const own = /\u001b\[(?:1|2|22|31|32|33|36|39|0)m|\r\u001b\[2K|\u001b\[\?25[lh]/g
+
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
+
+/** Every byte is UTF-8, and nothing in it is an order of somebody else. */
+const isHarmless = (text: string, name: string): void => {
+  expect(text.isWellFormed(), name).toBe(true)
+  const found = obeyed.exec(text.replace(own, ""))
+  expect(found === null ? "" : JSON.stringify(text.slice(0, 4000)), name).toBe("")
+}
+
+interface Ran {
+  readonly failed: boolean
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the command line in this process, with colours and a screen that moves. */
+const run = Effect.fnUntraced(function* (origin: string, args: ReadonlyArray<string>) {
+  const screen = Screen.make({ columns: 80, animated: true })
+  const written = { stdout: "", stderr: "" }
+  const console: Console.Console = Object.assign(Object.create(globalThis.console), {
+    log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
+    error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
+  })
+  const exit = yield* Program.run("0.1.0").pipe(
+    Effect.provide(
+      Layer.mergeAll(
+        screen.layer,
+        Stdio.layerTest({ args: Effect.succeed(args) }),
+        Layer.succeed(Console.Console, console),
+        Layer.succeed(TerminalCapabilities.TerminalCapabilities, {
+          canAnimate: true,
+          canColor: true,
+          canPrompt: false
+        }),
+        Layer.succeed(
+          ConfigProvider.ConfigProvider,
+          ConfigProvider.fromUnknown({
+            ASSEMBLY_AUTH_KEY: "key",
+            ASSEMBLY_AUTH_SECRET: "secret",
+            ASSEMBLY_BASE_URL: origin
+          })
+        )
+      )
+    ),
+    Effect.exit
+  )
+  return { failed: Exit.isFailure(exit), stdout: screen.text() + written.stdout, stderr: written.stderr } satisfies Ran
+})
+
+const assetId = "AAAAAAAAAAAAAAAAAAAAAA"
+
+const commands = (file: string): Readonly<Record<string, ReadonlyArray<string>>> => ({
+  list: ["list"],
+  "list --json": ["list", "--json"],
+  stats: ["stats"],
+  "stats --json": ["stats", "--json"],
+  move: ["move", "--root", assetId],
+  "move --json": ["move", "--root", "--json", assetId],
+  token: ["token"],
+  upload: ["upload", file]
+})
+
+/** What a file's name can hold, and an argument of a program. */
+const name = Hostile.evil.replaceAll(/[\0/]|[\ud800-\udfff]/gu, "")
+
+describe("No text of the service is obeyed by a terminal, and a failure is one line", () => {
+  for (const kind of Object.keys(Hostile.kinds)) {
+    it.live(kind, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const file = `${yield* fs.makeTempDirectoryScoped()}/${name}`
+        yield* fs.writeFileString(file, "meow")
+        const origin = yield* Hostile.serve(kind)
+        for (const [command, args] of Object.entries(commands(file))) {
+          const { failed, stderr, stdout } = yield* run(origin, args)
+          isHarmless(stdout, command)
+          isHarmless(stderr, command)
+          const lines = stderr.split("\n").slice(0, -1)
+          // `upload` tells besides what became of its Assembly.
+          const most = command === "upload" ? 2 : 1
+          expect(failed ? lines.length >= 1 && lines.length <= most : lines.length === 0, stderr.slice(0, 2000)).toBe(
+            true
+          )
+          for (const line of lines) expect(line, command).toMatch(/^assembly: \S/)
+        }
+      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+    )
+  }
+
+  it.live("shows what it escaped", () =>
+    Effect.gen(function* () {
+      const origin = yield* Hostile.serve("answers of the right form")
+      const { stdout } = yield* run(origin, ["move", "--root", assetId])
+      expect(stdout).toMatch(/^AAAAAAAAAAAAAAAAAAAAAA is now EVIL\\x1b\[35m\\x1b\[2J\\x1b\]52;c;cm0gLXJm\\x07.*END\n$/)
+      const { stdout: json } = yield* run(origin, ["move", "--root", "--json", assetId])
+      expect(JSON.parse(json)).toMatchObject({ path: Hostile.evil })
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("says what cannot be printed", () =>
+    Effect.gen(function* () {
+      const origin = yield* Hostile.serve("an entry without an end")
+      const { failed, stderr } = yield* run(origin, ["list", "--json"])
+      expect(failed).toBe(true)
+      expect(stderr).toMatch(/^assembly: .*(?:nested|deep).*\n$/)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("No argument is obeyed by a terminal", () => {
+  for (const args of [
+    [name],
+    ["list", name],
+    ["list", `--${name}`],
+    ["list", `-${name}`],
+    ["list", "--from", name],
+    ["list", "--type", name],
+    ["list", "--page", name],
+    ["list", "--log-level", name],
+    ["move", name],
+    ["move", "--filename", name, name],
+    ["upload", name],
+    ["emulator", "--templates", name],
+    ["emulator", "--port", name],
+    ["--completions", name],
+    [name, "--help"],
+    ["--help"]
+  ]) {
+    it.live(args.join(" ").replaceAll(name, "…"), () =>
+      Effect.gen(function* () {
+        const { stderr, stdout } = yield* run("http://127.0.0.1:9", args)
+        isHarmless(stdout, "stdout")
+        isHarmless(stderr, "stderr")
+        expect(stdout + stderr).not.toBe("")
+      }).pipe(Effect.provide(NodeServices.layer))
+    )
+  }
+})
+
+describe("Output", () => {
+  it.live("guards logs, and what does not know it", () =>
+    Effect.gen(function* () {
+      const written: Array<string> = []
+      const write = (...values: ReadonlyArray<unknown>) => void written.push(format(...values))
+      const console: Console.Console = Object.assign(Object.create(globalThis.console), { log: write, error: write })
+      yield* Effect.all([
+        Effect.logError(Hostile.evil),
+        Console.log(Hostile.evil, { text: Hostile.evil }, 1),
+        Console.error("\u001b[1mbold\u001b[22m \u001b[8mhidden\u001b[28m%s")
+      ]).pipe(Effect.provide(Layer.provideMerge(Output.layer, Layer.succeed(Console.Console, console))))
+      expect(written.length).toBeGreaterThanOrEqual(3)
+      for (const line of written) isHarmless(line.replaceAll("\u001b[35m", ""), "a line")
+      expect(written.at(-1)).toBe("\u001b[1mbold\u001b[22m \\x1b[8mhidden\\x1b[28m%s")
+    })
+  )
+})
+
+describe("The program", () => {
+  const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+  const assembly = (origin: string, ...args: ReadonlyArray<string>) =>
+    Effect.callback<{ readonly stdout: Buffer; readonly stderr: Buffer }>((resume) => {
+      execFile(
+        process.execPath,
+        [bin, ...args],
+        {
+          encoding: "buffer",
+          maxBuffer: 2 ** 30,
+          env: {
+            ASSEMBLY_AUTH_KEY: "key",
+            ASSEMBLY_AUTH_SECRET: "secret",
+            ASSEMBLY_BASE_URL: origin,
+            FORCE_COLOR: "1"
+          }
+        },
+        (_, stdout, stderr) => resume(Effect.succeed({ stdout, stderr }))
+      )
+    })
+
+  it.live("writes the same bytes as a process of its own", () =>
+    Effect.gen(function* () {
+      const origin = yield* Hostile.serve("answers of the right form")
+      for (const args of [["list"], ["move", "--root", assetId], ["move", "--root", "--json", assetId], [name]]) {
+        const { stderr, stdout } = yield* assembly(origin, ...args)
+        const text = new TextDecoder("utf-8", { fatal: true })
+        isHarmless(text.decode(stdout), args.join(" "))
+        isHarmless(text.decode(stderr), args.join(" "))
+        expect(stdout.length + stderr.length).toBeGreaterThan(0)
+      }
+    }).pipe(Effect.scoped)
+  )
+})

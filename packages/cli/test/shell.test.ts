@@ -1,0 +1,131 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Schema from "effect/Schema"
+import { execFileSync, spawn } from "node:child_process"
+import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
+import * as Shell from "../src/internal/shell.ts"
+import { control, text } from "./support/texts.ts"
+
+/** What each value is to a shell that runs its line. */
+const readBack = (shell: string, values: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const script = values.map((value) => `${Shell.exportLine("SECRET", value)}\nprintf '%s\\0' "$SECRET"`).join("\n")
+  return execFileSync(shell, ["-c", script], { env: { ...process.env, LC_ALL: "C.UTF-8" } })
+    .toString()
+    .split("\0")
+    .slice(0, -1)
+}
+
+const attacks = [
+  "p4ss; touch /tmp/owned",
+  "$(touch /tmp/owned)",
+  "`touch /tmp/owned`",
+  "it's",
+  "'; exit 1; '",
+  "a\\'b",
+  "\\",
+  "'",
+  "\\\\''",
+  '"$HOME"',
+  "%s %d %%",
+  "a b\tc",
+  "line\nbreak\n\n",
+  "\u001b[2J\u202e\u009b",
+  "*",
+  "~",
+  "#",
+  "-n",
+  "漢字",
+  ""
+]
+
+const piece = Schema.Literals([
+  "'",
+  "\\",
+  "$",
+  "`",
+  '"',
+  ";",
+  "\n",
+  " ",
+  "!",
+  "%",
+  "_",
+  "&",
+  "|",
+  "(",
+  "a",
+  "0",
+  "é",
+  "\u001b"
+])
+const words = Arbitrary.map(Arbitrary.array(Arbitrary.schema(piece), { maxLength: 20 }), (parts) => parts.join(""))
+
+describe("Shell.exportLine", () => {
+  it("leaves a plain word as it is", () => {
+    assert.strictEqual(Shell.exportLine("KEY", "http://127.0.0.1:8080"), "export KEY=http://127.0.0.1:8080")
+  })
+
+  it("quotes for a shell", () => {
+    assert.strictEqual(Shell.exportLine("KEY", "it's; ls"), String.raw`export KEY='it'\''s; ls'`)
+    assert.strictEqual(Shell.exportLine("KEY", "a\\b"), String.raw`export KEY='a'\\'b'`)
+  })
+
+  it("is read back by sh as it was, whatever it holds", () => {
+    assert.deepStrictEqual(readBack("sh", attacks), attacks)
+  })
+
+  it.prop(
+    "is read back by sh as it was, and shows nothing that a terminal obeys",
+    { values: Arbitrary.array(words, { minLength: 20, maxLength: 20 }), odd: Arbitrary.array(text, { maxLength: 20 }) },
+    ({ odd, values }) => {
+      const all = [...values, ...odd].map((value) => value.toWellFormed())
+      assert.deepStrictEqual(readBack("sh", all), all)
+      for (const value of all) assert.notMatch(Shell.exportLine("SECRET", value), control)
+    }
+  )
+})
+
+const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
+
+/** What `assembly emulator` prints before it runs. */
+const printed = (data: string) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly said: string; readonly end: Effect.Effect<void> }>((resume) => {
+      const child = spawn(process.execPath, [bin, "emulator", "--data", data], { env: { NO_COLOR: "1" } })
+      const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+      const end = Effect.promise(() => {
+        child.kill("SIGKILL")
+        return ended
+      })
+      let said = ""
+      child.stdout.on("data", (bytes: Buffer) => {
+        said += String(bytes)
+        if (said.includes("\n#")) resume(Effect.succeed({ said, end }))
+      })
+      child.once("exit", () => resume(Effect.succeed({ said, end })))
+    }),
+    ({ end }) => end
+  )
+
+describe("assembly emulator --data", () => {
+  it.live("prints a key and a secret of the folder that no shell runs", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* fs.makeTempDirectoryScoped()
+      yield* Effect.scoped(printed(data))
+      const secret = `p4ss; touch ${data}/owned; '$(touch ${data}/owned)\u001b[2J`
+      const database = new DatabaseSync(`${data}/emulator.sqlite`)
+      database.prepare("UPDATE auth_keys SET secret = ?").run(secret)
+      database.close()
+      const { said } = yield* printed(data)
+      assert.notMatch(said.replaceAll("\n", ""), control)
+      const told = execFileSync("sh", ["-c", `${said}\nprintf '%s' "$ASSEMBLY_AUTH_SECRET"`]).toString()
+      assert.strictEqual(told, secret)
+      assert.isFalse(yield* fs.exists(`${data}/owned`))
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+})

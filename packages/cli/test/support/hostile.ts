@@ -1,0 +1,138 @@
+/**
+ * A service that puts what a terminal would obey into every text that it may write.
+ */
+import * as Effect from "effect/Effect"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { moved, statistics } from "./answers.ts"
+
+/** A colour that no command uses, a clear screen, a clipboard, a link, other controls, and changes of direction. */
+export const evil =
+  "EVIL\u001b[35m\u001b[2J\u001b]52;c;cm0gLXJm\u0007\u001b]8;;http://evil.example\u001b\\link\u001b]8;;\u001b\\" +
+  "\u009b2J\u009d52;c;x\u009c\u007f\b\r\n\v\f\u0000\u0085\u2028\u2029\u202e\u2066\u200f\u061c\ud800END"
+
+export interface Answer {
+  readonly status: number
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+/** What is asked, in short: the method and the path with ids left out. */
+const nameOf = ({ method, url = "" }: IncomingMessage): string =>
+  `${method} ${url
+    .replace(/\?.*/s, "")
+    .replace(/[0-9a-f]{32}/, ":id")
+    .replace(/\/dam\/assets\/.*/, "/dam")}`
+
+const receive = async (request: IncomingMessage): Promise<void> => {
+  for await (const _ of request) continue
+}
+
+/** Deeper than a stack reaches. */
+const deepJson = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`
+
+const entry = { id: evil, created: evil, ok: evil, error: evil, region: evil, bytes_received: 1, [evil]: evil }
+
+/** Answers of the right form, each of their texts hostile. */
+const wellFormed = (origin: string, id: string): Readonly<Record<string, Answer>> => {
+  const file = { id: evil, name: evil, path: evil, asset_id: evil, sha256: evil, size: 1, [evil]: evil }
+  const status = {
+    ok: "ASSEMBLY_COMPLETED",
+    message: evil,
+    assembly_id: id,
+    assembly_ssl_url: `${origin}/assemblies/${id}`,
+    tus_url: `${origin}/resumable/files/`,
+    uploads: [file],
+    results: { [evil]: [file] },
+    [evil]: evil
+  }
+  return {
+    "GET /assemblies": { status: 200, body: { items: [entry], count: 5 } },
+    "GET /assembly_stats": {
+      status: 200,
+      body: {
+        ...statistics,
+        errorStats: [{ data_from_ts: 0, error: evil, num_erroneous_assemblies: 1 }],
+        errorStatsTotals: [{ error: evil, num_erroneous_assemblies: 1 }]
+      }
+    },
+    "PATCH /dam": {
+      status: 200,
+      body: { ...moved, message: evil, filename: evil, path: evil, asset: { ...moved.asset, path: evil, [evil]: evil } }
+    },
+    "POST /token": { status: 200, body: { access_token: evil, token_type: "Bearer" } },
+    "POST /assemblies/:id": { status: 200, body: { ...status, ok: "ASSEMBLY_UPLOADING" } },
+    "GET /assemblies/:id": { status: 200, body: status },
+    "DELETE /assemblies/:id": { status: 200, body: { ...status, ok: "ASSEMBLY_CANCELED" } },
+    "POST /resumable/files/": {
+      status: 201,
+      headers: { location: "/resumable/files/1", "upload-offset": "4", "tus-resumable": "1.0.0" },
+      body: ""
+    }
+  }
+}
+
+const failure: Answer = {
+  status: 400,
+  body: { error: evil, message: evil, reason: evil, http_code: 400, assembly_id: evil }
+}
+
+/** The answer with one number in place of all. */
+const withNumber = (answer: Answer, number: number): Answer => ({
+  ...answer,
+  body: JSON.parse(JSON.stringify(answer.body), (_, value: unknown) => (typeof value === "number" ? number : value))
+})
+
+/** What a hostile service may answer, each kind to every request. */
+export const kinds: Readonly<Record<string, (origin: string, id: string, name: string) => Answer>> = {
+  "answers of the right form": (origin, id, name) => wellFormed(origin, id)[name] ?? failure,
+  "the largest numbers": (origin, id, name) => withNumber(wellFormed(origin, id)[name] ?? failure, 1.7e308),
+  "the largest whole numbers": (origin, id, name) => withNumber(wellFormed(origin, id)[name] ?? failure, 2 ** 53 - 1),
+  "negative numbers": (origin, id, name) => withNumber(wellFormed(origin, id)[name] ?? failure, -1),
+  "the smallest numbers": (origin, id, name) => withNumber(wellFormed(origin, id)[name] ?? failure, 5e-324),
+  errors: () => failure,
+  "a known error": () => ({
+    status: 404,
+    body: { error: "DAM_RESOURCE_NOT_FOUND", code: "DAM_RESOURCE_NOT_FOUND", message: evil, http_code: 404 }
+  }),
+  "a refused upload": (origin, id, name) =>
+    name === "POST /resumable/files/"
+      ? { status: 403, type: "text/plain", headers: { "tus-resumable": "1.0.0" }, body: evil }
+      : (wellFormed(origin, id)[name] ?? failure),
+  "plain text": () => ({ status: 200, type: "text/plain", body: evil }),
+  "a page": () => ({ status: 404, type: "text/html", body: `<html>${evil}</html>` }),
+  "an entry without an end": (origin, id, name) => {
+    const answer = wellFormed(origin, id)[name] ?? failure
+    if (name.startsWith("POST /resumable")) return answer
+    const text = JSON.stringify(
+      name === "GET /assemblies" ? { items: [{ ...entry, deep: 0 }] } : { ...Object(answer.body), deep: 0 }
+    )
+    return { status: 200, type: "application/json", body: text.replace(`"deep":0`, `"deep":${deepJson}`) }
+  }
+}
+
+/** Serves one kind of answers until the scope ends, and answers with its origin. */
+export const serve = (kind: string) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly origin: string; readonly close: Effect.Effect<void> }>((resume) => {
+      const answerOf = kinds[kind]!
+      const answer = async (request: IncomingMessage, response: ServerResponse) => {
+        await receive(request)
+        const id = /[0-9a-f]{32}/.exec(request.url ?? "")?.[0] ?? "0".repeat(32)
+        const { body, headers, status, type = "application/json" } = answerOf(originOf(), id, nameOf(request))
+        response.writeHead(status, { "content-type": type, ...headers })
+        response.end(typeof body === "string" ? body : JSON.stringify(body))
+      }
+      const server = createServer((request, response) => {
+        void answer(request, response)
+      })
+      const originOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const close = Effect.callback<void>((closed) => {
+        server.close(() => closed(Effect.void))
+        server.closeAllConnections()
+      })
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed({ origin: originOf(), close })))
+    }),
+    ({ close }) => close
+  ).pipe(Effect.map(({ origin }) => origin))

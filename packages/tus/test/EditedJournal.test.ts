@@ -1,0 +1,227 @@
+/**
+ * A journal that somebody else wrote in: where it names another place than the upload had, nothing is sent.
+ */
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { assert, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import * as Journals from "./utils/Journals.ts"
+import * as Scene from "./utils/Scene.ts"
+import * as ScriptedTus from "./utils/ScriptedTus.ts"
+
+const source = UploadSource.fromBytes(Scene.content(300_000))
+const options = { ...Scene.options, stallTimeout: "20 seconds", maxRetries: 0 } as const
+
+/** The form of an entry in its file. */
+interface AtRest {
+  _tag: string
+  target: { tusUrl: string; assemblySslUrl: string; origins: ReadonlyArray<string> }
+  url?: string
+  urls?: ReadonlyArray<string>
+  parts?: ReadonlyArray<unknown>
+  metadata: Record<string, string | null>
+  size: string
+  identity: string | null
+}
+
+/** An upload that broke off, its server, another server, and a way to edit what the journal says. */
+const broken = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const server = yield* ScriptedTus.make
+  const other = yield* ScriptedTus.make
+  const folder = yield* Journals.folder
+  server.meet = (request, go) => (request.method === "PATCH" || request.body.length > 0 ? "cut" : go())
+  const inJournal = Effect.provide(UploadJournal.layerFileSystem(folder))
+  yield* ResumableUpload.events(server.target, source, options).pipe(Stream.runDrain, Effect.ignore, inJournal)
+  const name = (yield* fs.readDirectory(folder)).find((file) => file.endsWith(".json")) ?? ""
+  const path = `${folder}/${name}`
+  const entry: AtRest = JSON.parse(yield* fs.readFileString(path))
+  assert.strictEqual(entry._tag, "Created")
+  server.meet = (_, go) => go()
+  const before = server.requests.length
+  return {
+    server,
+    other,
+    entry,
+    key: name.replace(".json", ""),
+    inJournal,
+    edit: (change: Partial<AtRest>) => fs.writeFileString(path, JSON.stringify({ ...entry, ...change })),
+    sent: () => [...server.requests.slice(before), ...other.requests]
+  }
+})
+
+type Broken = Effect.Success<typeof broken>
+
+const here = ({ entry }: Broken) => new URL(entry.target.tusUrl).origin
+const there = ({ other }: Broken) => other.origin
+
+/** What is written into the entry, and the error that every way to go on with it ends in. */
+const edits: Readonly<Record<string, readonly [(scene: Broken) => Partial<AtRest>, string]>> = {
+  "an upload on another host": [(scene) => ({ url: `${there(scene)}/resumable/files/u0` }), "UnsafeLocation"],
+  "an upload on another host that the entry says is the service's": [
+    (scene) => ({
+      url: `${there(scene)}/resumable/files/u0`,
+      target: { ...scene.entry.target, origins: [here(scene), there(scene)] }
+    }),
+    "UnsafeLocation"
+  ],
+  "another service altogether": [
+    (scene) => ({
+      url: `${there(scene)}/resumable/files/u0`,
+      target: { ...scene.entry.target, tusUrl: `${there(scene)}/resumable/files`, origins: [there(scene)] }
+    }),
+    "InvalidTarget"
+  ],
+  "another Assembly": [
+    (scene) => ({
+      target: { ...scene.entry.target, assemblySslUrl: `${here(scene)}/assemblies/${"1".repeat(32)}` }
+    }),
+    "JournalTorn"
+  ],
+  "a Status on another host": [
+    (scene) => ({
+      target: {
+        ...scene.entry.target,
+        assemblySslUrl: scene.entry.target.assemblySslUrl.replace(here(scene), there(scene))
+      }
+    }),
+    "JournalTorn"
+  ],
+  "other metadata": [(scene) => ({ metadata: { ...scene.entry.metadata, filename: "other.bin" } }), "JournalTorn"],
+  "another length": [() => ({ size: "300001" }), "JournalTorn"],
+  "an encoded segment": [(scene) => ({ url: `${here(scene)}/resumable/files/%2e%2e/index` }), "UnsafeLocation"],
+  "a dot segment": [(scene) => ({ url: `${here(scene)}/resumable/files/../../index/doc` }), "UnsafeLocation"],
+  "a path beside the uploads": [(scene) => ({ url: `${here(scene)}/index/doc` }), "UnsafeLocation"],
+  "a host in another notation": [
+    (scene) => ({ url: `${here(scene).replace("127.0.0.1", "0x7f.1")}/resumable/files/u0` }),
+    "UnsafeLocation"
+  ],
+  "a complete upload on another host": [
+    (scene) => ({ _tag: "Completed", url: `${there(scene)}/resumable/files/u0` }),
+    "UnsafeLocation"
+  ],
+  "a part on another host": [
+    (scene) => ({
+      _tag: "Parts",
+      parts: [
+        { marker: "m", url: `${here(scene)}/resumable/files/u0`, start: "0", end: "150000" },
+        { marker: "m", url: `${there(scene)}/resumable/files/u1`, start: "150000", end: "300000" }
+      ]
+    }),
+    "UnsafeLocation"
+  ]
+}
+
+layer(Journals.platform, { excludeTestServices: true })("An entry that was edited", (it) => {
+  for (const [name, [change, tag]] of Object.entries(edits)) {
+    for (const restart of [false, true]) {
+      it.effect(`and names ${name} sends nothing${restart ? ", and removes nothing" : ""}`, () =>
+        Effect.gen(function* () {
+          const scene = yield* broken
+          yield* scene.edit(change(scene))
+          for (const events of [
+            ResumableUpload.events(scene.server.target, source, { ...options, restart }),
+            ResumableUpload.resumeEvents(scene.key, source, { ...options, restart })
+          ]) {
+            const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+            assert.strictEqual(error._tag, tag, error.message)
+            assert.notMatch(error.message, /files\/u|index/)
+          }
+          assert.deepStrictEqual(scene.sent(), [])
+        })
+      )
+    }
+  }
+
+  it.effect("in nothing continues, whether the caller names the target or only the key", () =>
+    Effect.gen(function* () {
+      const scene = yield* broken
+      yield* scene.edit({})
+      yield* ResumableUpload.resumeEvents(scene.key, source, options).pipe(Stream.runDrain, scene.inJournal)
+      assert.deepStrictEqual(scene.sent(), ["HEAD", "PATCH"])
+    })
+  )
+
+  it.effect("sends nothing to this machine while the service of the AssemblyClient is elsewhere", () =>
+    Effect.gen(function* () {
+      const scene = yield* broken
+      const error = yield* ResumableUpload.resumeEvents(scene.key, source, options).pipe(
+        Stream.runDrain,
+        Effect.flip,
+        scene.inJournal,
+        Effect.provideService(
+          AssemblyClient.AssemblyClient,
+          AssemblyClient.AssemblyClient.of({
+            origins: Result.getOrThrow(ServiceOrigins.make("https://api.example.com")),
+            run: () => Effect.die(new Error("no operation is asked for"))
+          })
+        )
+      )
+      assert.deepInclude(error, { _tag: "InvalidTarget", field: "assembly_ssl_url" })
+      assert.deepStrictEqual(scene.sent(), [])
+    })
+  )
+
+  it.effect("and names this machine sends nothing there while its Assembly is elsewhere", () =>
+    Effect.gen(function* () {
+      const local = yield* ScriptedTus.make
+      const url = `${local.origin}/resumable/files/u0`
+      const assemblySslUrl = `https://api.example.com/assemblies/${"0".repeat(32)}`
+      const honest = yield* UploadTarget.make({ tusUrl: "https://api.example.com/resumable/files", assemblySslUrl })
+      const edited = yield* UploadTarget.make({ tusUrl: `${local.origin}/resumable/files`, assemblySslUrl })
+      const { fieldname, filename } = options.metadata
+      const identity = yield* source.identity
+      const key = yield* UploadJournal.keyOf(honest, { identity, size: source.size, filename, fieldname })
+      const journal = yield* UploadJournal.UploadJournal
+      const writtenAt = yield* Clock.currentTimeMillis
+      const common = { marker: "m", metadata: options.metadata, size: source.size, identity: identity ?? null }
+      for (const [target, tag] of [
+        [edited, "InvalidTarget"],
+        [honest, "UnsafeLocation"]
+      ] as const) {
+        yield* journal.put(key, { ...common, _tag: "Created", target, url, writtenAt })
+        for (const events of [
+          ResumableUpload.events(honest, source, options),
+          ResumableUpload.resumeEvents(key, source, options)
+        ]) {
+          assert.strictEqual((yield* Effect.flip(Stream.runDrain(events)))._tag, tag)
+        }
+      }
+      assert.deepStrictEqual(local.requests, [])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("continues on an origin that the caller adds, and on no other", () =>
+    Effect.gen(function* () {
+      const scene = yield* broken
+      const moved = { tusUrl: `${there(scene)}/resumable/files`, assemblySslUrl: scene.entry.target.assemblySslUrl }
+      const target = yield* UploadTarget.make({ ...moved, baseUrl: here(scene), origins: [there(scene)] })
+      yield* scene.edit({
+        _tag: "Completed",
+        url: `${there(scene)}/resumable/files/u0`,
+        target: { ...moved, origins: target.origins.entries }
+      })
+      const refused = yield* ResumableUpload.resumeEvents(scene.key, source, options).pipe(
+        Stream.runDrain,
+        Effect.flip,
+        scene.inJournal
+      )
+      assert.strictEqual(
+        refused.message,
+        `tus_url: the host ${new URL(there(scene)).host} is none of the service's: if it is, add its origin to the option origins`
+      )
+      const allowed = ResumableUpload.resumeEvents(scene.key, source, { ...options, origins: [there(scene)] })
+      assert.strictEqual((yield* scene.inJournal(UploadEvent.result(allowed))).length, 300_000n)
+      assert.deepStrictEqual(scene.sent(), [])
+    })
+  )
+})
