@@ -98,7 +98,8 @@ export interface Workspace {
  *   a random one.
  * - `workspaces`: what they hold is apart from each other; by default one, `emulator`. Those that `data` holds stay.
  * - `templates`: those of the first Workspace. One that `data` holds under the same id is changed to what is given.
- * - `seed`: ids and keys are the same with every run, in the order in which they are asked for, and no secret.
+ * - `seed`: ids are the same with every run, in the order in which they are asked for. Auth Keys and their secrets are
+ *   not: `credentials` fixes them.
  * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
  *   default. It doubles with every further one; there are 8.
  * - `uploadLifetime`: of uploads that are not finished, and of parts, 24 hours by default. Then they are gone (410).

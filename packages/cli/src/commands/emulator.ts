@@ -55,7 +55,7 @@ export const emulator = Command.make(
       Flag.optional
     ),
     seed: Flag.String("seed").pipe(
-      Flag.withDescription("Ids and keys are the same with every run of the same seed"),
+      Flag.withDescription("Ids are the same with every run of the same seed; Auth Keys and secrets are not"),
       Flag.optional
     ),
     templates: Flag.File("templates").pipe(
