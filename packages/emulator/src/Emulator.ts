@@ -64,8 +64,10 @@ import type * as Template from "./Template.ts"
 export class Emulator extends Context.Service<
   Emulator,
   {
-    /** Without a slash at its end, e.g. `http://127.0.0.1:43210`. */
+    /** Where clients reach it, without a slash at its end: the `publicUrl` if there is one, else `localUrl`. */
     readonly baseUrl: string
+    /** Where it listens, without a slash at its end, e.g. `http://127.0.0.1:43210`. */
+    readonly localUrl: string
     readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
     /** The slug of the first Workspace. */
     readonly workspace: string
@@ -93,6 +95,10 @@ export interface Workspace {
 
 /**
  * - `port`: 0, the default, takes a free one.
+ * - `publicUrl`: the origin of a proxy in front of it, e.g. `https://assembly.localhost`. The URLs that it hands out have
+ *   this one in place of its own.
+ * - `allowedHosts`: names beside that of `publicUrl` and those of loopback at which it answers; `Host` has any other
+ *   where a page was pointed to this machine (DNS rebinding), and is refused with status 421.
  * - `data`: the folder that keeps everything; by default nothing outlives the scope.
  * - `credentials`: the first Auth Key; by default that of the first of `workspaces`, else the one that `data` holds, else
  *   a random one.
@@ -107,6 +113,8 @@ export interface Workspace {
  */
 export interface Options {
   readonly port?: number | undefined
+  readonly publicUrl?: string | undefined
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
   readonly data?: string | undefined
   readonly credentials?: AuthKey | undefined
   readonly workspaces?: ReadonlyArray<Workspace> | undefined
@@ -121,9 +129,9 @@ const emulator = (options: Options) =>
   Layer.effect(
     Emulator,
     Effect.gen(function* () {
-      const { baseUrl } = yield* Origin.Origin
+      const { baseUrl, localUrl } = yield* Origin.Origin
       const { key, secret, slug } = yield* Workspaces.ensure(options)
-      return { baseUrl, credentials: { key, secret }, workspace: slug }
+      return { baseUrl, localUrl, credentials: { key, secret }, workspace: slug }
     })
   )
 
@@ -203,7 +211,7 @@ const parts = (options: Options) =>
     HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
   ).pipe(
     Layer.provide(services(options)),
-    Layer.provide(Origin.layer),
+    Layer.provide(Origin.layer(options)),
     Layer.provide(Chance.layer(options.seed)),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port ?? 0)),
