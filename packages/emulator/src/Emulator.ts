@@ -40,6 +40,7 @@ import * as NotificationRoutes from "./internal/NotificationRoutes.ts"
 import * as Notifications from "./internal/Notifications.ts"
 import * as NotificationStore from "./internal/NotificationStore.ts"
 import * as Origin from "./internal/Origin.ts"
+import * as Outbound from "./internal/Outbound.ts"
 import * as Robots from "./internal/Robots.ts"
 import * as Server from "./internal/Server.ts"
 import * as Statistics from "./internal/Statistics.ts"
@@ -108,6 +109,8 @@ export interface Workspace {
  *   not: `credentials` fixes them.
  * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
  *   default. It doubles with every further one; there are 8.
+ * - `allowPrivateNotifications`: a `notify_url` may name any host. By default it may name a public one, and where the
+ *   params of its Assembly are signed this machine as well: a notification would else be a way into the network.
  * - `uploadLifetime`: of uploads that are not finished, and of parts, 24 hours by default. Then they are gone (410).
  * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
  */
@@ -121,6 +124,7 @@ export interface Options {
   readonly templates?: ReadonlyArray<Template.Template> | undefined
   readonly seed?: string | undefined
   readonly notificationPause?: Duration.Input | undefined
+  readonly allowPrivateNotifications?: boolean | undefined
   readonly uploadLifetime?: Duration.Input | undefined
   readonly tokenLifetime?: Duration.Input | undefined
 }
@@ -184,17 +188,28 @@ const stores = Layer.mergeAll(
 )
 
 /** What the routes work with, from the top down. */
-const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour", uploadLifetime = "24 hours" }: Options) =>
+const services = ({
+  allowPrivateNotifications = false,
+  notificationPause = "1 second",
+  tokenLifetime = "1 hour",
+  uploadLifetime = "24 hours"
+}: Options) =>
   Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
     Layer.provideMerge(Expiry.layer(Duration.fromInputUnsafe(uploadLifetime))),
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
     Layer.provideMerge(Endings.layer),
-    Layer.provideMerge(Notifications.layer(Duration.fromInputUnsafe(notificationPause))),
+    Layer.provideMerge(
+      Notifications.layer({
+        firstPause: Duration.fromInputUnsafe(notificationPause),
+        allowPrivate: allowPrivateNotifications
+      })
+    ),
     Layer.provideMerge(
       Layer.mergeAll(
         AssemblyStatus.layer,
         FaultQueue.layer,
+        Outbound.layer(),
         Robots.layer,
         Updates.layer,
         UploadLocks.layer,
