@@ -242,7 +242,8 @@ const parts = (options: Options) =>
  *
  * **Details**
  *
- * It listens on loopback only. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
+ * It listens on loopback only, answers only at hosts that it knows, and lets a page of another origin create, follow,
+ * cancel and upload, and nothing else. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
  * however that ends: what was answered is kept. Its files are readable by its owner only. When the scope closes, requests
  * under way get 50 milliseconds, then they are cut.
  *

@@ -74,10 +74,17 @@ it.live("over TLS the same rule holds", () =>
   })
 )
 
-it.live.each(["ftp://example.com/", "file:///etc/passwd", "javascript:0", "//example.com/", "hook", ""])(
-  "%j is no URL that is asked",
-  (url) =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* ask("any", url, [["127.0.0.1"]]), { outcome: "NotHttp", resolved: 0 })
-    })
+it.live.each([
+  "ftp://example.com/",
+  "file:///etc/passwd",
+  "javascript:0",
+  "//example.com/",
+  "hook",
+  "",
+  "http://%zz@example.com/",
+  "https://user:pw@example.com/"
+])("%j is no URL that is asked", (url) =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* ask("any", url, [["127.0.0.1"]]), { outcome: "NotHttp", resolved: 0 })
+  })
 )

@@ -27,7 +27,7 @@ const isWithin = (reach: Reach, address: string): boolean => places[reach].inclu
 /** A host is not where the request may go. Nothing was sent, and no connection was made. */
 export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly hostname: string }> {}
 
-/** The URL is not an absolute one of http or https. */
+/** The URL is not an absolute one of http or https, or it holds credentials, which `fetch` refuses as well. */
 export class NotHttp extends Data.TaggedError("NotHttp") {}
 
 /**
@@ -79,7 +79,8 @@ const makeClient = Effect.fnUntraced(function* (reach: Reach, resolve: Resolve) 
   return HttpClient.withScope(http)
 })
 
-const isHttp = ({ protocol }: URL): boolean => protocol === "http:" || protocol === "https:"
+const isHttp = ({ password, protocol, username }: URL): boolean =>
+  (protocol === "http:" || protocol === "https:") && username === "" && password === ""
 
 const make = Effect.fnUntraced(function* (resolve: Resolve) {
   const clients = {
