@@ -75,6 +75,58 @@ it.live("assembly emulator: its environment is all that a client needs, and Temp
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
+it.live("assembly emulator: Auth Key and secret are what is given, and of this emulator alone", () =>
+  Effect.gen(function* () {
+    const of = (said: string) => {
+      const { ASSEMBLY_AUTH_KEY: key, ASSEMBLY_AUTH_SECRET: secret } = environment(said)
+      return { key, secret }
+    }
+    const env = { ASSEMBLY_EMULATOR_KEY: "k1", ASSEMBLY_EMULATOR_SECRET: "s1" }
+    // Those of the service itself are not for a program on this machine.
+    const foreign = { ASSEMBLY_AUTH_KEY: "production", ASSEMBLY_AUTH_SECRET: "production" }
+    const [own, byFlags, byEnv, half, empty] = yield* Effect.all(
+      [
+        runIn(foreign),
+        run("--key", "k1", "--secret", "s1"),
+        runIn(env, "--seed", "1"),
+        run("--key", "k1"),
+        run("--key", "k1", "--secret", "")
+      ],
+      { concurrency: 2 }
+    )
+    assert.match(own.said, /^export ASSEMBLY_AUTH_SECRET=[0-9a-f]{32}$/m)
+    assert.notInclude(own.said, "production")
+    for (const { said } of [byFlags, byEnv]) assert.deepStrictEqual(of(said), { key: "k1", secret: "s1" })
+    for (const { said } of [half, empty]) {
+      assert.strictEqual(
+        said,
+        "assembly: give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET\n"
+      )
+    }
+  }).pipe(Effect.scoped)
+)
+
+it.live("assembly emulator: it has the public URL and the hosts that it is given", () =>
+  Effect.gen(function* () {
+    const publicUrl = "https://dev.example.com"
+    const { said } = yield* run("--public-url", publicUrl, "--allowed-host", "a.example", "--allowed-host", "b.example")
+    assert.strictEqual(environment(said)["ASSEMBLY_BASE_URL"], publicUrl)
+    const local = /^# Listening on (http:\/\/127\.0\.0\.1:\d+)\.$/m.exec(said)?.[1] ?? ""
+    const statusAt = (host: string) =>
+      Effect.callback<number | undefined>((resume) => {
+        const sent = request(`${local}/assemblies/x`, { headers: { host } }, (answer) => {
+          resume(Effect.succeed(answer.resume().statusCode))
+        })
+        sent.end()
+      })
+    const hosts = ["dev.example.com", "a.example", "b.example", "c.example"]
+    assert.deepStrictEqual(yield* Effect.forEach(hosts, statusAt), [404, 404, 404, 421])
+
+    const refused = yield* run("--public-url", "dev.example.com")
+    assert.match(refused.said, /^assembly: the option publicUrl is invalid: Expected an origin such as .*\n$/)
+  }).pipe(Effect.scoped)
+)
+
 /** A request whose body never ends; settles when the server has done with it. */
 const begin = (url: string, headers: Readonly<Record<string, string>>) => {
   const sent = request(url, { method: "POST", headers })

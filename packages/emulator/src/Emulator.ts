@@ -40,6 +40,7 @@ import * as NotificationRoutes from "./internal/NotificationRoutes.ts"
 import * as Notifications from "./internal/Notifications.ts"
 import * as NotificationStore from "./internal/NotificationStore.ts"
 import * as Origin from "./internal/Origin.ts"
+import * as Outbound from "./internal/Outbound.ts"
 import * as Robots from "./internal/Robots.ts"
 import * as Server from "./internal/Server.ts"
 import * as Statistics from "./internal/Statistics.ts"
@@ -64,8 +65,10 @@ import type * as Template from "./Template.ts"
 export class Emulator extends Context.Service<
   Emulator,
   {
-    /** Without a slash at its end, e.g. `http://127.0.0.1:43210`. */
+    /** Where clients reach it, without a slash at its end: the `publicUrl` if there is one, else `localUrl`. */
     readonly baseUrl: string
+    /** Where it listens, without a slash at its end, e.g. `http://127.0.0.1:43210`. */
+    readonly localUrl: string
     readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
     /** The slug of the first Workspace. */
     readonly workspace: string
@@ -93,25 +96,35 @@ export interface Workspace {
 
 /**
  * - `port`: 0, the default, takes a free one.
+ * - `publicUrl`: the origin of a proxy in front of it, e.g. `https://assembly.localhost`. The URLs that it hands out have
+ *   this one in place of its own.
+ * - `allowedHosts`: names beside that of `publicUrl` and those of loopback at which it answers; `Host` has any other
+ *   where a page was pointed to this machine (DNS rebinding), and is refused with status 421.
  * - `data`: the folder that keeps everything; by default nothing outlives the scope.
  * - `credentials`: the first Auth Key; by default that of the first of `workspaces`, else the one that `data` holds, else
  *   a random one.
  * - `workspaces`: what they hold is apart from each other; by default one, `emulator`. Those that `data` holds stay.
  * - `templates`: those of the first Workspace. One that `data` holds under the same id is changed to what is given.
- * - `seed`: ids and keys are the same with every run, in the order in which they are asked for, and no secret.
+ * - `seed`: ids are the same with every run, in the order in which they are asked for. Auth Keys and their secrets are
+ *   not: `credentials` fixes them.
  * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
  *   default. It doubles with every further one; there are 8.
+ * - `allowPrivateNotifications`: a `notify_url` may name any host. By default it may name a public one, and where the
+ *   params of its Assembly are signed this machine as well: a notification would else be a way into the network.
  * - `uploadLifetime`: of uploads that are not finished, and of parts, 24 hours by default. Then they are gone (410).
  * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
  */
 export interface Options {
   readonly port?: number | undefined
+  readonly publicUrl?: string | undefined
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
   readonly data?: string | undefined
   readonly credentials?: AuthKey | undefined
   readonly workspaces?: ReadonlyArray<Workspace> | undefined
   readonly templates?: ReadonlyArray<Template.Template> | undefined
   readonly seed?: string | undefined
   readonly notificationPause?: Duration.Input | undefined
+  readonly allowPrivateNotifications?: boolean | undefined
   readonly uploadLifetime?: Duration.Input | undefined
   readonly tokenLifetime?: Duration.Input | undefined
 }
@@ -120,9 +133,9 @@ const emulator = (options: Options) =>
   Layer.effect(
     Emulator,
     Effect.gen(function* () {
-      const { baseUrl } = yield* Origin.Origin
+      const { baseUrl, localUrl } = yield* Origin.Origin
       const { key, secret, slug } = yield* Workspaces.ensure(options)
-      return { baseUrl, credentials: { key, secret }, workspace: slug }
+      return { baseUrl, localUrl, credentials: { key, secret }, workspace: slug }
     })
   )
 
@@ -175,17 +188,28 @@ const stores = Layer.mergeAll(
 )
 
 /** What the routes work with, from the top down. */
-const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour", uploadLifetime = "24 hours" }: Options) =>
+const services = ({
+  allowPrivateNotifications = false,
+  notificationPause = "1 second",
+  tokenLifetime = "1 hour",
+  uploadLifetime = "24 hours"
+}: Options) =>
   Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
     Layer.provideMerge(Expiry.layer(Duration.fromInputUnsafe(uploadLifetime))),
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
     Layer.provideMerge(Endings.layer),
-    Layer.provideMerge(Notifications.layer(Duration.fromInputUnsafe(notificationPause))),
+    Layer.provideMerge(
+      Notifications.layer({
+        firstPause: Duration.fromInputUnsafe(notificationPause),
+        allowPrivate: allowPrivateNotifications
+      })
+    ),
     Layer.provideMerge(
       Layer.mergeAll(
         AssemblyStatus.layer,
         FaultQueue.layer,
+        Outbound.layer(),
         Robots.layer,
         Updates.layer,
         UploadLocks.layer,
@@ -202,7 +226,7 @@ const parts = (options: Options) =>
     HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
   ).pipe(
     Layer.provide(services(options)),
-    Layer.provide(Origin.layer),
+    Layer.provide(Origin.layer(options)),
     Layer.provide(Chance.layer(options.seed)),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port ?? 0)),
@@ -218,7 +242,8 @@ const parts = (options: Options) =>
  *
  * **Details**
  *
- * It listens on loopback only. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
+ * It listens on loopback only, answers only at hosts that it knows, and lets a page of another origin create, follow,
+ * cancel and upload, and nothing else. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
  * however that ends: what was answered is kept. Its files are readable by its owner only. When the scope closes, requests
  * under way get 50 milliseconds, then they are cut.
  *

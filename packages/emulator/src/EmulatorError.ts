@@ -22,6 +22,18 @@ export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
   }
 }
 
+/** An option of the emulator breaks its rule. */
+export class InvalidOption extends Data.TaggedError("InvalidOption")<{
+  readonly option: "publicUrl" | "allowedHosts"
+  readonly value: string
+  /** What is expected. */
+  readonly rule: string
+}> {
+  override get message() {
+    return `the option ${this.option} is invalid: Expected ${this.rule}, got ${JSON.stringify(this.value)}`
+  }
+}
+
 /** A Template that was given to the emulator breaks a rule. */
 export class InvalidTemplate extends Data.TaggedError("InvalidTemplate")<{
   readonly id: string
@@ -62,4 +74,4 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
 }
 
 /** Whatever keeps an emulator from its work, beside ports that cannot be had. */
-export type EmulatorError = DataInUse | KeyInTwoWorkspaces | InvalidTemplate | StorageFailed
+export type EmulatorError = DataInUse | KeyInTwoWorkspaces | InvalidOption | InvalidTemplate | StorageFailed

@@ -66,6 +66,7 @@ const start = (
     ).pipe(
       Effect.map(({ said: { baseUrl = "", key = "", secret = "" } }) => ({
         baseUrl,
+        localUrl: baseUrl,
         credentials: { key, secret: Redacted.make(secret) },
         workspace: "emulator"
       }))

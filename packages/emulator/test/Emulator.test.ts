@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { official } from "./official.ts"
 import { createUpload, head, layer, patch, patchForever } from "./support.ts"
 
@@ -129,18 +130,34 @@ it.live("draws the same ids from the same seed, and none twice for the same data
     const data = yield* fs.makeTempDirectoryScoped()
     const drawn = (options: Emulator.Options) =>
       Effect.gen(function* () {
-        const { credentials } = yield* Emulator.Emulator
         const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
         const { headers } = yield* createUpload(assembly, { "upload-length": "1" })
-        return [credentials.key, new URL(headers["location"] ?? "").pathname]
+        return new URL(headers["location"] ?? "").pathname
       }).pipe(Effect.provide(layer(options)))
     const first = yield* drawn({ seed: "a" })
-    assert.deepStrictEqual(yield* drawn({ seed: "a" }), first)
-    assert.notDeepEqual(yield* drawn({ seed: "b" }), first)
-    const [key, upload] = yield* drawn({ seed: "a", data })
-    const again = yield* drawn({ seed: "a", data })
-    assert.strictEqual(again[0], key)
-    assert.notStrictEqual(again[1], upload)
+    assert.strictEqual(yield* drawn({ seed: "a" }), first)
+    assert.notStrictEqual(yield* drawn({ seed: "b" }), first)
+    const upload = yield* drawn({ seed: "a", data })
+    assert.notStrictEqual(yield* drawn({ seed: "a", data }), upload)
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.live("a seed decides no Auth Key and no secret", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const drawn = (options: Emulator.Options) =>
+      Emulator.Emulator.useSync(({ credentials: { key, secret } }) => [key, Redacted.value(secret)]).pipe(
+        Effect.provide(Emulator.layer(options))
+      )
+    const [key, secret] = yield* drawn({ seed: "a" })
+    const [otherKey, otherSecret] = yield* drawn({ seed: "a" })
+    assert.notStrictEqual(otherKey, key)
+    assert.notStrictEqual(otherSecret, secret)
+    const given = { key: "key", secret: Redacted.make("secret") }
+    assert.deepStrictEqual(yield* drawn({ seed: "a", credentials: given }), ["key", "secret"])
+    // What a folder of data holds is what the next start has.
+    assert.deepStrictEqual(yield* drawn({ seed: "a", data }), yield* drawn({ seed: "a", data }))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 

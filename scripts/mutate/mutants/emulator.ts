@@ -228,5 +228,112 @@ export const emulator = [
         replace: `AND kind IN ('ordinary', 'final', 'partial')`
       }
     ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Workspaces.ts",
+    ["/Emulator.test"],
+    [
+      {
+        name: "a seed decides the secret",
+        find: `Effect.provide(SecureRandom.layerWebCrypto)`,
+        replace: `Effect.provideService(SecureRandom.SecureRandom, SecureRandom.make((size) => new Uint8Array(size)))`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Origin.ts",
+    ["Hosts"],
+    [
+      {
+        name: "any host is answered",
+        find: `return hostname !== undefined && (isLoopback(hostname) || hostnames.has(hostname))`,
+        replace: `return hostname !== undefined || hostnames.has(host)`
+      },
+      {
+        name: "a name that begins like loopback is loopback",
+        find: `hostname === "localhost" || hostname.endsWith(".localhost")`,
+        replace: `hostname.startsWith("localhost") || hostname.endsWith(".localhost")`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Cors.ts",
+    ["CrossSite"],
+    [
+      {
+        name: "a page lists Assemblies",
+        find: `["/assemblies", ["POST"]]`,
+        replace: `["/assemblies", ["POST", "GET"]]`
+      },
+      {
+        name: "a form of a foreign page changes something",
+        find: `return isChange || preflight !== undefined ?`,
+        replace: `return preflight !== undefined ?`
+      },
+      {
+        name: "a page of the same site is the same page",
+        find: `site !== "same-origin" && site !== "none"`,
+        replace: `site === "cross-site"`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Address.ts",
+    ["Address.test"],
+    [
+      {
+        name: "an address that is not assigned is public",
+        find: `parsed.kind() === "ipv4" || parsed.match(globalUnicast) ? "public" : "private"`,
+        replace: `parsed.kind() === "ipv4" || globalUnicast.length > 0 ? "public" : "private"`
+      },
+      {
+        name: "an IPv4 address that is written as IPv6 is another one",
+        find: `ipaddr.process(address)`,
+        replace: `ipaddr.parse(address)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Outbound.ts",
+    ["Outbound"],
+    [
+      {
+        name: "what a name is resolved to is not looked at",
+        find: `addresses.filter(({ address }) => isWithin(reach, address))`,
+        replace: `addresses.filter(({ address }) => isWithin("any", address))`
+      },
+      {
+        name: "an address without a name is not looked at",
+        find: `address !== undefined && !isWithin(reach, address)`,
+        replace: `address !== undefined && !isWithin("any", address)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Notifications.ts",
+    ["NotifiedHosts"],
+    [
+      {
+        name: "a bearer token lets this machine be notified",
+        find: `isSigned ? "loopback" : "public"`,
+        replace: `isSigned ? "loopback" : "loopback"`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/NotificationRoutes.ts",
+    ["NotifiedHosts"],
+    [
+      {
+        name: "who knows the id of an Assembly reads what was answered",
+        find: `response_data: isKnown ? row.response_data : null`,
+        replace: `response_data: isKnown || row.id !== "" ? row.response_data : null`
+      },
+      {
+        name: "the key of another Workspace reads what was answered",
+        find: `caller === undefined || caller.workspace === workspace`,
+        replace: `caller === undefined || workspace !== ""`
+      }
+    ]
   )
 ]

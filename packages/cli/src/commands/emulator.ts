@@ -1,5 +1,6 @@
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -28,6 +29,13 @@ export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>
   }
 }
 
+/** Half of an Auth Key was given. */
+export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("IncompleteKey", {}) {
+  override get message() {
+    return "give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET"
+  }
+}
+
 /** Loaded when it is asked for: no other command should wait for a server and a database. */
 const load = Effect.promise(() => import("@assembly-effect/emulator/Emulator"))
 
@@ -41,6 +49,30 @@ const readTemplates = Effect.fnUntraced(function* (path: string) {
     ({ message }) => new CannotReadTemplates({ path, problem: message })
   )
 })
+
+/** Not `ASSEMBLY_AUTH_KEY` and its secret: these may be those of the service itself. */
+const credentialFlags = {
+  key: Flag.String("key").pipe(
+    Flag.withDescription(
+      "The Auth Key, with --secret; also ASSEMBLY_EMULATOR_KEY. Random, or that of --data, by default"
+    ),
+    Flag.withFallbackConfig(Config.String("ASSEMBLY_EMULATOR_KEY")),
+    Flag.optional
+  ),
+  secret: Flag.Redacted("secret").pipe(
+    Flag.withDescription("Its secret; ASSEMBLY_EMULATOR_SECRET keeps it out of the list of processes"),
+    Flag.withFallbackConfig(Config.Redacted("ASSEMBLY_EMULATOR_SECRET")),
+    Flag.optional
+  )
+}
+
+/** The Auth Key that was given; undefined without one. */
+const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacted.Redacted>) => {
+  if (Option.isNone(key) && Option.isNone(secret)) return Effect.undefined
+  return Option.isSome(key) && Option.isSome(secret) && key.value !== "" && Redacted.value(secret.value) !== ""
+    ? Effect.succeed({ key: key.value, secret: secret.value })
+    : Effect.fail(new IncompleteKey())
+}
 
 /** `assembly emulator`: runs the service on this machine until it is interrupted. */
 export const emulator = Command.make(
@@ -56,33 +88,57 @@ export const emulator = Command.make(
       Flag.optional
     ),
     seed: Flag.String("seed").pipe(
-      Flag.withDescription("Ids and keys are the same with every run of the same seed"),
+      Flag.withDescription("Ids are the same with every run of the same seed; Auth Keys and secrets are not"),
       Flag.optional
+    ),
+    ...credentialFlags,
+    publicUrl: Flag.String("public-url").pipe(
+      Flag.withDescription("The origin of a proxy in front of it; the URLs that it hands out have this one"),
+      Flag.optional
+    ),
+    allowedHosts: Flag.String("allowed-host").pipe(
+      Flag.withDescription("A host name at which it answers beside loopback and --public-url; may be repeated"),
+      Flag.atLeast(0)
+    ),
+    allowPrivateNotifications: Flag.Boolean("allow-private-notifications").pipe(
+      Flag.withDescription("Let a notify_url name any host of the network, not only public ones and this machine"),
+      Flag.withDefault(false)
     ),
     templates: Flag.File("templates").pipe(
       Flag.withDescription("A JSON file with Templates, a list of objects with id, name and content"),
       Flag.optional
     )
   },
-  Effect.fnUntraced(function* ({ data, port, seed, ...files }) {
-    const templates = Option.isSome(files.templates) ? yield* readTemplates(files.templates.value) : []
+  Effect.fnUntraced(function* ({ key, secret, templates: file, ...flags }) {
+    const given = yield* credentialsOf(key, secret)
+    const templates = Option.isSome(file) ? yield* readTemplates(file.value) : []
     const { Emulator, layer } = yield* load
     const run = Effect.gen(function* () {
-      const { baseUrl, credentials } = yield* Emulator
+      const { baseUrl, credentials, localUrl } = yield* Emulator
       yield* Output.lines([
         Shell.exportLine("ASSEMBLY_BASE_URL", baseUrl),
         Shell.exportLine("ASSEMBLY_AUTH_KEY", credentials.key),
         Shell.exportLine("ASSEMBLY_AUTH_SECRET", Redacted.value(credentials.secret)),
+        ...(localUrl === baseUrl ? [] : [`# Listening on ${localUrl}.`]),
         "# Running; Ctrl+C ends it."
       ])
       return yield* Effect.never
     })
     return yield* Effect.provide(
       run,
-      layer({ port, data: Option.getOrUndefined(data), seed: Option.getOrUndefined(seed), templates })
+      layer({
+        ...flags,
+        data: Option.getOrUndefined(flags.data),
+        seed: Option.getOrUndefined(flags.seed),
+        publicUrl: Option.getOrUndefined(flags.publicUrl),
+        credentials: given,
+        templates
+      })
     ).pipe(
       Effect.catchTag("ServeError", ({ cause }) =>
-        Effect.fail(new CannotListen({ port, problem: cause instanceof Error ? cause.message : "the server failed" }))
+        Effect.fail(
+          new CannotListen({ port: flags.port, problem: cause instanceof Error ? cause.message : "the server failed" })
+        )
       )
     )
   })

@@ -28,6 +28,8 @@ export interface New {
   readonly expectedUploads: number
   /** The Auth Key that asked for it; its secret signs the notification. */
   readonly authKey: string
+  /** Whether the Auth Key has signed the params, and so the `notify_url`. */
+  readonly isSigned: boolean
   /** The most bytes that an upload may have. */
   readonly maxSize: number | undefined
   /** The Assembly that this one replays. */
@@ -50,6 +52,7 @@ export const Row = Schema.Struct({
   redirect_url: Schema.NullOr(Schema.String),
   expected_uploads: Schema.Int,
   auth_key: Schema.NullOr(Schema.String),
+  is_signed: Schema.Int,
   max_size: Schema.NullOr(Schema.Int),
   parent_id: Schema.NullOr(Schema.String),
   uploads_from: Schema.NullOr(Schema.String),
@@ -101,10 +104,10 @@ export class AssemblyStore extends Context.Service<
 const insertSql = `
 INSERT INTO assemblies
   (id, workspace, region, state, steps, template_id, fields, notify_url, redirect_url, expected_uploads, auth_key,
-   max_size, parent_id, uploads_from, receiving, emit_progress,
+   is_signed, max_size, parent_id, uploads_from, receiving, emit_progress,
    notification_payload, created_at)
 VALUES (:id, :workspace, :region, 'uploading', :steps, :templateId, :fields, :notifyUrl, :redirectUrl,
-  :expectedUploads, :authKey, :maxSize, :parentId, :uploadsFrom, :receiving, :emitProgress,
+  :expectedUploads, :authKey, :isSigned, :maxSize, :parentId, :uploadsFrom, :receiving, :emitProgress,
   :notificationPayload, :createdAt)
 ON CONFLICT DO NOTHING`
 
@@ -166,6 +169,7 @@ const toInsertParameters = (assembly: New): Database.Parameters => ({
   redirectUrl: assembly.redirectUrl ?? null,
   expectedUploads: assembly.expectedUploads,
   authKey: assembly.authKey,
+  isSigned: assembly.isSigned ? 1 : 0,
   maxSize: assembly.maxSize ?? null,
   parentId: assembly.replayOf?.id ?? null,
   uploadsFrom: assembly.replayOf?.uploads_from ?? assembly.replayOf?.id ?? null,

@@ -28,11 +28,16 @@ export interface Claim {
   readonly scope: string | undefined
 }
 
+/** Who asks: an Auth Key, and whether it has signed the params. A bearer token signs nothing. */
+export interface Caller extends AuthKeys.AuthKey {
+  readonly isSigned: boolean
+}
+
 /** Decides who asks (spec.md, "Authentication"). The codes and their order are beyond the specification. */
 export class Authentication extends Context.Service<
   Authentication,
   {
-    readonly authenticate: (claim: Claim) => Effect.Effect<AuthKeys.AuthKey, Refusal | StorageFailed>
+    readonly authenticate: (claim: Claim) => Effect.Effect<Caller, Refusal | StorageFailed>
   }
 >()("@assembly-effect/emulator/Authentication") {}
 
@@ -153,7 +158,7 @@ const make = Effect.gen(function* () {
       yield* checkReferer(claim)
       // A token grants no more than its Auth Key still does.
       return scope === undefined || (grants(scopes, scope) && grants(authKey.scopes, scope))
-        ? authKey
+        ? { ...authKey, isSigned: authorization === undefined }
         : yield* refuse("INSUFFICIENT_AUTH_SCOPE", `The scope ${scope} is not granted.`)
     })
   })

@@ -36,7 +36,7 @@ const seeded = (seed: string) =>
 const Start = Schema.Struct({ before: Schema.Int })
 
 /**
- * Where ids and keys come from: with a seed, the same ones in the same order with every run. Each start with the same
+ * Where ids come from, but no secret: with a seed, the same ones in the same order with every run. Each start with the same
  * data draws others, so that none is drawn twice, whatever became of what it was drawn for.
  */
 export const layer = (

@@ -9,7 +9,7 @@ import type * as Schema from "effect/Schema"
 import type { StorageFailed } from "../EmulatorError.ts"
 import * as AssemblyStatus from "./AssemblyStatus.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
-import type * as AuthKeys from "./AuthKeys.ts"
+import type * as Authentication from "./Authentication.ts"
 import * as Execution from "./Execution.ts"
 import type * as Form from "./Form.ts"
 import * as FormFiles from "./FormFiles.ts"
@@ -25,7 +25,7 @@ import * as TemplateStore from "./TemplateStore.ts"
 /** A creation as it was asked for. `id` is undefined where the service is to choose. */
 export interface Request {
   readonly id: string | undefined
-  readonly authKey: AuthKeys.AuthKey
+  readonly authKey: Authentication.Caller
   /** The params as they came. */
   readonly raw: Schema.JsonObject
   readonly form: Assembly.CreateForm
@@ -41,7 +41,7 @@ export class Creation extends Context.Service<
     /** A new Assembly that works on the uploads of one that is over. */
     readonly replay: (
       id: string,
-      authKey: AuthKeys.AuthKey,
+      authKey: Authentication.Caller,
       params: Replay.Params
     ) => Effect.Effect<Replay.Replayed, Refusal.Refusal | StorageFailed>
     readonly status: (id: string) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
@@ -128,6 +128,7 @@ const make = Effect.gen(function* () {
       id,
       workspace: authKey.workspace,
       authKey: authKey.key,
+      isSigned: authKey.isSigned,
       params,
       // As the service does it: what is not signed is on top of what is.
       fields: { ...params.fields, ...others },
@@ -140,7 +141,11 @@ const make = Effect.gen(function* () {
     return options.isQuiet ? quietly(made) : made
   })
 
-  const replay = Effect.fnUntraced(function* (originalId: string, authKey: AuthKeys.AuthKey, params: Replay.Params) {
+  const replay = Effect.fnUntraced(function* (
+    originalId: string,
+    authKey: Authentication.Caller,
+    params: Replay.Params
+  ) {
     const found = Option.filter(yield* assemblies.find(originalId), ({ workspace }) => workspace === authKey.workspace)
     if (Option.isNone(found)) return yield* notFound
     const original = found.value
@@ -152,6 +157,7 @@ const make = Effect.gen(function* () {
       id,
       workspace: authKey.workspace,
       authKey: authKey.key,
+      isSigned: authKey.isSigned,
       // Also where the Template is not read again.
       params: templateId === null ? instructions.params : { ...instructions.params, templateId },
       fields: instructions.params.fields ?? {},

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as Faults from "../Faults.ts"
+import * as RequestPath from "./RequestPath.ts"
 
 /** Faults that wait for their requests, the first injected first. */
 export class FaultQueue extends Context.Service<
@@ -15,22 +16,9 @@ export class FaultQueue extends Context.Service<
   }
 >()("@assembly-effect/emulator/FaultQueue") {}
 
-/** Without the query. */
-export const pathOf = ({ url }: HttpServerRequest.HttpServerRequest): string => url.split("?", 1)[0] ?? ""
-
-const segments = (path: string): ReadonlyArray<string> => path.replace(/\/$/, "").split("/")
-
-const matchesPath = (pattern: string, path: string): boolean => {
-  const expected = segments(pattern)
-  const actual = segments(path)
-  return (
-    expected.length === actual.length &&
-    expected.every((segment, index) => segment.startsWith(":") || segment === actual[index])
-  )
-}
-
 const matches = ({ method, path }: Faults.Where, request: HttpServerRequest.HttpServerRequest): boolean =>
-  (method === undefined || method === request.method) && (path === undefined || matchesPath(path, pathOf(request)))
+  (method === undefined || method === request.method) &&
+  (path === undefined || RequestPath.matches(path, RequestPath.of(request)))
 
 interface Waiting {
   readonly fault: Faults.Fault

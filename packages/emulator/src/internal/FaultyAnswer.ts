@@ -9,8 +9,7 @@ import type * as Types from "effect/Types"
 import * as Faults from "../Faults.ts"
 import * as BrokenBody from "./BrokenBody.ts"
 import * as FaultQueue from "./FaultQueue.ts"
-import * as Refusal from "./Refusal.ts"
-import * as TusRefusal from "./tus/TusRefusal.ts"
+import * as RouteRefusal from "./RouteRefusal.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -23,11 +22,8 @@ const disconnect = (request: Request): Effect.Effect<void> =>
 
 const message = "The emulator was asked to refuse this request."
 
-/** An error in the form that its route has. */
 const refusal = (request: Request, status: number): Response =>
-  FaultQueue.pathOf(request).startsWith("/resumable/")
-    ? TusRefusal.toResponse(new TusRefusal.TusRefusal({ form: "line", code: "ERR_INJECTED_FAULT", status, message }))
-    : Refusal.toResponse(new Refusal.Refusal({ code: "INJECTED_FAULT", status, message }))
+  RouteRefusal.toResponse(request, { code: "INJECTED_FAULT", status, message })
 
 const toAnswer = (request: Request, { body, headers = {}, status }: Faults.Answer): Response =>
   HttpServerResponse.setHeaders(

@@ -13,7 +13,7 @@ import * as Refusal from "./Refusal.ts"
 import * as Route from "./Route.ts"
 import * as ServiceDate from "./ServiceDate.ts"
 
-/** `GET /assembly_notifications/:assemblyId`. Beyond the specification. */
+/** `GET /assembly_notifications/:assemblyId`, with or without a signature. Beyond the specification. */
 const List = Operation.make({
   ...Operations.Get,
   name: "AssemblyNotifications.list",
@@ -52,13 +52,14 @@ const noUrl = new Refusal.Refusal({
 
 const seconds = (millis: number | null) => (millis === null ? null : millis / 1000)
 
-const toEntry = (row: NotificationStore.Row) => ({
+/** What was answered is for who has the key: the id of an Assembly alone must not read what an internal service says. */
+const toEntry = (isKnown: boolean) => (row: NotificationStore.Row) => ({
   id: row.id,
   assembly_id: row.assembly_id,
   url: row.url,
   status: row.status,
   response_code: row.response_code,
-  response_data: row.response_data,
+  response_data: isKnown ? row.response_data : null,
   error: row.error,
   start: ServiceDate.format(row.started_at),
   duration: seconds(row.duration)
@@ -70,12 +71,17 @@ const routes = Effect.gen(function* () {
   const sent = yield* NotificationStore.NotificationStore
 
   return yield* Effect.all([
-    Route.open(List, {
+    Route.optionallySigned(List, {
       invalid: () => Creation.notFound,
-      handle: Effect.fnUntraced(function* ({ path }) {
-        if (Option.isNone(yield* assemblies.find(path.assemblyId))) return yield* Creation.notFound
+      handle: Effect.fnUntraced(function* ({ caller, path }) {
+        const assembly = Option.filter(
+          yield* assemblies.find(path.assemblyId),
+          ({ workspace }) => caller === undefined || caller.workspace === workspace
+        )
+        if (Option.isNone(assembly)) return yield* Creation.notFound
         const rows = yield* sent.ofAssembly(path.assemblyId)
-        return { ok: "ASSEMBLY_NOTIFICATIONS_LISTED", notifications: rows.map(toEntry) } as const
+        const isKnown = caller !== undefined
+        return { ok: "ASSEMBLY_NOTIFICATIONS_LISTED", notifications: rows.map(toEntry(isKnown)) } as const
       })
     }),
     Route.signed(Replay, {
@@ -88,7 +94,8 @@ const routes = Effect.gen(function* () {
         if (Option.isNone(assembly)) return yield* Creation.notFound
         const url = params.notify_url ?? assembly.value.notify_url
         if (url === null) return yield* noUrl
-        const id = yield* notifications.replay(path.assemblyId, url)
+        const isSigned = authKey.isSigned || (params.notify_url === undefined && assembly.value.is_signed === 1)
+        const id = yield* notifications.replay(path.assemblyId, url, isSigned)
         return { ok: "ASSEMBLY_NOTIFICATION_REPLAYED", notification_id: id } as const
       })
     })

@@ -6,9 +6,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
-import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpBody from "effect/http/HttpBody"
-import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -22,6 +20,7 @@ import * as AuthKeys from "./AuthKeys.ts"
 import type * as CreationOptions from "./CreationOptions.ts"
 import * as Ids from "./Ids.ts"
 import * as NotificationStore from "./NotificationStore.ts"
+import * as Outbound from "./Outbound.ts"
 import * as Storage from "./Storage.ts"
 
 /**
@@ -33,8 +32,11 @@ export class Notifications extends Context.Service<
   {
     /** Notifies in the background, if the Assembly has a `notify_url`. */
     readonly notify: (assemblyId: string) => Effect.Effect<void>
-    /** Notifies once more, in the background. Answers the id of the attempt. */
-    readonly replay: (assemblyId: string, url: string) => Effect.Effect<string, StorageFailed>
+    /**
+     * Notifies once more, in the background. Answers the id of the attempt. `isSigned` is whether the URL came with a
+     * signature.
+     */
+    readonly replay: (assemblyId: string, url: string, isSigned: boolean) => Effect.Effect<string, StorageFailed>
   }
 >()("@assembly-effect/emulator/Notifications") {}
 
@@ -44,27 +46,32 @@ const maxAttempts = 8
 /** How long an answer may take. */
 const answerTimeout = Duration.seconds(30)
 
-/** Characters of an answer that are kept. */
+/** How long its body is waited for, once its status is there. */
+const bodyTimeout = Duration.seconds(1)
+
+/** Characters of an answer that are kept. No more is read. */
 const maxExcerpt = 1024
 
 /** The pause after so many attempts: the first one doubles each time. */
 const pauseAfter = (attempts: number, first: Duration.Duration): Duration.Duration =>
   Duration.times(first, 2 ** (attempts - 1))
 
-const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>) =>
+/** The beginning of a body: as far as it came. One that breaks off has answered all the same. */
+const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string> =>
   bytes.pipe(
+    Stream.interruptWhen(Effect.sleep(bodyTimeout)),
+    Stream.catch(() => Stream.empty),
     Stream.decodeText(),
-    Stream.take(1),
-    Stream.mkString,
-    Effect.map((text) => text.slice(0, maxExcerpt)),
-    // An answer without a body, or one that breaks off, has answered all the same.
-    Effect.orElseSucceed(() => "")
+    Stream.scan(
+      () => "",
+      (text, piece) => text + piece
+    ),
+    Stream.takeUntil((text) => text.length >= maxExcerpt),
+    Stream.runLast,
+    Effect.map((text) => Option.getOrElse(text, () => "").slice(0, maxExcerpt))
   )
 
-/**
- * A form as the bytes of a body. `fetch` reads a form that it is given while it sends it, and where nobody is there it
- * rejects a promise that nobody holds.
- */
+/** A form as the bytes of a body: a repetition sends the same. */
 const serialize = (form: FormData): Effect.Effect<HttpBody.HttpBody> =>
   Effect.gen(function* () {
     const whole = new Response(form)
@@ -91,11 +98,37 @@ const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOpti
   }
 }
 
-const make = Effect.fnUntraced(function* (firstPause: Duration.Duration) {
+/**
+ * Who signs the URL of a notification may let this machine be asked; everybody else only who is public. `notify_url`
+ * would else be a way into the network of this machine.
+ */
+const reachOf = (isSigned: boolean, allowPrivate: boolean): Outbound.Reach =>
+  allowPrivate ? "any" : isSigned ? "loopback" : "public"
+
+const outOfReach = (hostname: string, reach: Outbound.Reach): string =>
+  `The host ${hostname} is not public: ` +
+  (reach === "public" ? "Create the Assembly with a signature to notify this machine. " : "") +
+  "The option allowPrivateNotifications (--allow-private-notifications) allows any host."
+
+/** What becomes of an attempt that had no answer. */
+const unanswered = (error: string, isFinal = false) => ({ code: undefined, data: undefined, error, isFinal })
+
+/** What became of an attempt, and whether another one would end in the same way. */
+interface Outcome extends NotificationStore.Outcome {
+  readonly isFinal: boolean
+}
+
+/** The time between the first attempt and the second, and whether any host may be notified. */
+interface Options {
+  readonly firstPause: Duration.Duration
+  readonly allowPrivate: boolean
+}
+
+const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options) {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const authKeys = yield* AuthKeys.AuthKeys
-  const http = HttpClient.withScope(yield* HttpClient.HttpClient)
   const mac = yield* Mac.Mac
+  const outbound = yield* Outbound.Outbound
   const random = yield* SecureRandom.SecureRandom
   const sent = yield* NotificationStore.NotificationStore
   const statuses = yield* AssemblyStatus.AssemblyStatus
@@ -117,36 +150,45 @@ const make = Effect.fnUntraced(function* (firstPause: Duration.Duration) {
     Effect.provideService(Mac.Mac, mac)
   )
 
-  const post = (url: string, body: HttpBody.HttpBody): Effect.Effect<NotificationStore.Outcome> =>
-    http.execute(HttpClientRequest.post(url).pipe(HttpClientRequest.setBody(body))).pipe(
+  const post = (reach: Outbound.Reach, url: string, body: HttpBody.HttpBody): Effect.Effect<Outcome> =>
+    outbound.execute(reach, HttpClientRequest.post(url).pipe(HttpClientRequest.setBody(body))).pipe(
       Effect.flatMap(({ status, stream }) =>
-        Effect.map(excerptOf(stream), (data) => ({ code: status, data, error: undefined }))
+        Effect.map(excerptOf(stream), (data) => ({ code: status, data, error: undefined, isFinal: status === 200 }))
       ),
       Effect.scoped,
       Effect.timeout(answerTimeout),
-      Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
-      Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
-      Effect.catch(({ _tag }) =>
-        Effect.succeed({
-          code: undefined,
-          data: undefined,
-          error: _tag === "TimeoutError" ? "There was no answer in time." : "The connection failed."
-        })
-      )
+      Effect.catchTags({
+        HttpClientError: () => Effect.succeed(unanswered("The connection failed.")),
+        NotHttp: () => Effect.succeed(unanswered("The URL is not one of http or https without credentials.", true)),
+        OutOfReach: ({ hostname }) => {
+          const error = outOfReach(hostname, reach)
+          return Effect.as(Effect.logWarning(`A notification was refused: ${error}`), unanswered(error, true))
+        },
+        TimeoutError: () => Effect.succeed(unanswered("There was no answer in time."))
+      })
     )
 
-  const attempt = Effect.fnUntraced(function* (id: string, assembly: AssemblyStore.Row, url: string) {
+  /** Whether it was the last one. */
+  const attempt = Effect.fnUntraced(function* (
+    id: string,
+    assembly: AssemblyStore.Row,
+    url: string,
+    reach: Outbound.Reach
+  ) {
     yield* Storage.untilKept(sent.begin(id, assembly.id, url))
-    const outcome = yield* Effect.flatMap(Storage.untilKept(formOf(assembly)), (body) => post(url, body))
+    const { isFinal, ...outcome } = yield* Effect.flatMap(Storage.untilKept(formOf(assembly)), (body) =>
+      post(reach, url, body)
+    )
     yield* Storage.untilKept(sent.end(id, outcome))
-    return outcome.code === 200
+    return isFinal
   })
 
   const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
 
   const deliver = Effect.fnUntraced(function* (assembly: AssemblyStore.Row, url: string, before: number) {
+    const reach = reachOf(assembly.is_signed === 1, allowPrivate)
     for (let attempts = before + 1; attempts <= maxAttempts; attempts++) {
-      if (yield* attempt(yield* newId, assembly, url)) return
+      if (yield* attempt(yield* newId, assembly, url, reach)) return
       if (attempts < maxAttempts) yield* Effect.sleep(pauseAfter(attempts, firstPause))
     }
   })
@@ -175,17 +217,17 @@ const make = Effect.fnUntraced(function* (firstPause: Duration.Duration) {
           )
         )
       ),
-    replay: Effect.fnUntraced(function* (assemblyId, url) {
+    replay: Effect.fnUntraced(function* (assemblyId, url, isSigned) {
       const id = yield* newId
-      yield* withAssembly(assemblyId, (assembly) => inBackground(attempt(id, assembly, url)))
+      const reach = reachOf(isSigned, allowPrivate)
+      yield* withAssembly(assemblyId, (assembly) => inBackground(attempt(id, assembly, url, reach)))
       return id
     })
   })
 })
 
-/** `firstPause` is the time between the first attempt and the second. */
 export const layer = (
-  firstPause: Duration.Duration
+  options: Options
 ): Layer.Layer<
   Notifications,
   StorageFailed,
@@ -193,9 +235,9 @@ export const layer = (
   | AssemblyStore.AssemblyStore
   | AuthKeys.AuthKeys
   | NotificationStore.NotificationStore
+  | Outbound.Outbound
   | SecureRandom.SecureRandom
 > =>
-  Layer.effect(Notifications, make(firstPause)).pipe(
-    Layer.provide(FetchHttpClient.layer),
+  Layer.effect(Notifications, make(options)).pipe(
     Layer.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
   )

@@ -12,7 +12,6 @@ import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import type { StorageFailed } from "../EmulatorError.ts"
 import * as Authentication from "./Authentication.ts"
-import type * as AuthKeys from "./AuthKeys.ts"
 import * as Form from "./Form.ts"
 import * as Refusal from "./Refusal.ts"
 
@@ -31,7 +30,7 @@ interface Read<Op extends Operation.Any> {
 
 /** A request that was read and authenticated. */
 interface Call<Op extends Operation.Any> extends Read<Op> {
-  readonly authKey: AuthKeys.AuthKey
+  readonly authKey: Authentication.Caller
 }
 
 /**
@@ -169,6 +168,22 @@ export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { 
   const read = reader(operation, options, authentication.authenticate)
   return route(operation, (request) =>
     Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, authKey: proof }))
+  )
+})
+
+/** The route of an operation for everybody that tells more to who proves who asks. A proof that is wrong is refused. */
+export const optionallySigned = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "none" }>(
+  operation: Op,
+  options: Options<Read<Op> & { readonly caller: Authentication.Caller | undefined }, Op>
+) {
+  const authentication = yield* Authentication.Authentication
+  const read = reader(operation, options, (claim) =>
+    claim.signature === undefined && claim.authorization === undefined
+      ? Effect.undefined
+      : authentication.authenticate(claim)
+  )
+  return route(operation, (request) =>
+    Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, caller: proof }))
   )
 })
 

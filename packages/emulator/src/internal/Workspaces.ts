@@ -1,4 +1,4 @@
-import type * as SecureRandom from "effect/crypto/SecureRandom"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -18,17 +18,16 @@ const allScopes = ["read", "write", "smart_cdn:sign"]
 
 const byDefault: Emulator.Workspace = { slug: "emulator", keys: [] }
 
-const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) })
+/** Never from the seed: a page that knows the program would know the secret. */
+const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
+  Effect.provide(SecureRandom.layerWebCrypto)
+)
 
 /** The Auth Key that was asked for first, else the one that is there, else a new one. */
 const firstKey = Effect.fnUntraced(function* ({
   keys,
   slug
-}: Emulator.Workspace): Effect.fn.Return<
-  Emulator.AuthKey,
-  StorageFailed,
-  AuthKeys.AuthKeys | SecureRandom.SecureRandom
-> {
+}: Emulator.Workspace): Effect.fn.Return<Emulator.AuthKey, StorageFailed, AuthKeys.AuthKeys> {
   const [asked] = keys
   if (asked !== undefined) return asked
   const existing = yield* AuthKeys.AuthKeys.use((authKeys) => authKeys.firstOf(slug))
@@ -89,7 +88,7 @@ export const ensure: (
 ) => Effect.Effect<
   { readonly slug: string; readonly key: string; readonly secret: Redacted.Redacted },
   KeyInTwoWorkspaces | InvalidTemplate | StorageFailed,
-  AuthKeys.AuthKeys | Database.Database | TemplateStore.TemplateStore | SecureRandom.SecureRandom
+  AuthKeys.AuthKeys | Database.Database | TemplateStore.TemplateStore
 > = Effect.fnUntraced(function* (options) {
   const { all, key, slug } = yield* asked(options)
   yield* checkKeys(all)

@@ -145,5 +145,10 @@ SELECT (SELECT count(*) FROM assemblies) + (SELECT count(*) FROM uploads) + (SEL
   + (SELECT count(*) FROM auth_keys)
 `
 
+const sixth = `
+-- Whether the params were signed, and so who may be notified. Of what was there before nobody knows.
+ALTER TABLE assemblies ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0
+`
+
 /** Each script brings the database one version further; one that has run somewhere is never changed again. */
-export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth]
+export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth]

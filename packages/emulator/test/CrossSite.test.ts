@@ -1,0 +1,136 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { assert, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Browser from "./browser.ts"
+import * as Raw from "./raw.ts"
+import { hmac, json, layer as layerEmulator } from "./support.ts"
+
+const origin = "https://evil.example"
+const id = "0".repeat(32)
+const assetId = "A".repeat(22)
+
+/** Every route, and what a page of another origin may do there. */
+const routes = [
+  ["POST", "/assemblies", "open"],
+  ["GET", "/assemblies", "closed"],
+  ["POST", `/assemblies/${id}`, "open"],
+  ["GET", `/assemblies/${id}`, "open"],
+  ["DELETE", `/assemblies/${id}`, "open"],
+  ["GET", `/assemblies/${id}/updates`, "open"],
+  ["POST", `/assemblies/${id}/replay`, "closed"],
+  ["GET", "/assembly_stats", "closed"],
+  ["GET", `/assembly_notifications/${id}`, "closed"],
+  ["POST", `/assembly_notifications/${id}/replay`, "closed"],
+  ["POST", "/token", "closed"],
+  ["PATCH", `/dam/assets/${assetId}`, "closed"],
+  ["GET", "/templates", "closed"],
+  ["POST", "/templates", "closed"],
+  ["GET", `/templates/${id}`, "closed"],
+  ["PUT", `/templates/${id}`, "closed"],
+  ["DELETE", `/templates/${id}`, "closed"],
+  ["POST", "/resumable/files/", "open"],
+  ["OPTIONS", "/resumable/files/", "open"],
+  ["HEAD", `/resumable/files/${id}`, "open"],
+  ["GET", `/resumable/files/${id}`, "open"],
+  ["PATCH", `/resumable/files/${id}`, "open"],
+  ["DELETE", `/resumable/files/${id}`, "open"],
+  ["GET", "/", "closed"],
+  ["POST", "/anything/else", "closed"],
+  ["PUT", `/assemblies/${id}`, "closed"]
+] as const
+
+const changes = (method: string) => !["GET", "HEAD", "OPTIONS"].includes(method)
+
+layer(layerEmulator(), { excludeTestServices: true })("A page of another origin", (it) => {
+  it.effect.each(routes)("%s %s: preflight and request are %s", ([method, path, access]) =>
+    Effect.gen(function* () {
+      const { fetch } = Browser.make(origin)
+      const { localUrl } = yield* Emulator.Emulator
+      // No request with this header is a simple one.
+      const asked = yield* Effect.result(
+        Effect.tryPromise(() => fetch(`${localUrl}${path}`, { method, headers: { authorization: "Bearer x" } }))
+      )
+      assert.strictEqual(asked._tag, access === "open" ? "Success" : "Failure")
+
+      const preflight = yield* Raw.sendTo(path, {
+        method: "OPTIONS",
+        headers: { origin, "access-control-request-method": method }
+      })
+      const answer = yield* Raw.sendTo(path, { method, headers: { origin } })
+      if (access === "open") {
+        assert.include([200, 204], preflight.status)
+        assert.include((preflight.headers["access-control-allow-methods"] ?? "").split(", "), method)
+        for (const { headers } of [preflight, answer]) {
+          assert.deepInclude(headers, { "access-control-allow-origin": origin, vary: "Origin" })
+        }
+        assert.notInclude(answer.text, "ORIGIN_NOT_ALLOWED")
+        return
+      }
+      assert.strictEqual(preflight.status, 403)
+      for (const { headers } of [preflight, answer]) {
+        assert.deepStrictEqual(
+          Object.keys(headers).filter((name) => name.startsWith("access-control-")),
+          []
+        )
+      }
+      if (changes(method)) assert.deepInclude(json(answer), { error: "ORIGIN_NOT_ALLOWED", http_code: 403 })
+      else assert.notInclude(answer.text, "ORIGIN_NOT_ALLOWED")
+    })
+  )
+
+  const signedForm = Effect.fnUntraced(function* (params: object = {}) {
+    const { credentials } = yield* Emulator.Emulator
+    const nonce = String(yield* Clock.currentTimeNanos)
+    const text = JSON.stringify({
+      auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" },
+      nonce,
+      ...params
+    })
+    return String(new URLSearchParams({ params: text, signature: hmac(text, credentials.secret) }))
+  })
+
+  it.effect.each([
+    ["a foreign page", { origin }, 403],
+    ["a page without an origin", { origin: "null" }, 403],
+    ["a page of another port", { origin: "http://127.0.0.1:1" }, 403],
+    ["a foreign page that hides its origin", { "sec-fetch-site": "cross-site" }, 403],
+    ["a page of the same site", { origin: "http://127.0.0.1:1", "sec-fetch-site": "same-site" }, 403],
+    ["a page behind the same proxy", { origin: "http://localhost:5173", "sec-fetch-site": "same-origin" }, 200],
+    ["a page of this origin", { origin: "own" }, 200],
+    ["a page of this origin by another name", { origin: "http://app.localhost:9", host: "App.localhost:9" }, 200],
+    ["a program", {}, 200]
+  ] as const)("a form that %s posts without a preflight replays or not", ([, given, status]) =>
+    Effect.gen(function* () {
+      const { localUrl } = yield* Emulator.Emulator
+      const { assembly_id } = yield* Assemblies.create({})
+      const headers = { ...given, ...("origin" in given && given.origin === "own" ? { origin: localUrl } : {}) }
+      const answer = yield* Raw.sendTo(`/assemblies/${assembly_id}/replay`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
+        body: yield* signedForm()
+      })
+      assert.strictEqual(answer.status, status)
+    })
+  )
+
+  it.effect("gets no token, though it knows the secret", () =>
+    Effect.gen(function* () {
+      const { credentials, localUrl } = yield* Emulator.Emulator
+      const basic = btoa(`${credentials.key}:${Redacted.value(credentials.secret)}`)
+      const body = new URLSearchParams({ grant_type: "client_credentials", aud: "api2" })
+      const asked = yield* Effect.flip(
+        Effect.tryPromise(() =>
+          Browser.make(origin).fetch(`${localUrl}/token`, {
+            method: "POST",
+            headers: { authorization: `Basic ${basic}` },
+            body
+          })
+        )
+      )
+      assert.match(String(asked.cause), /CORS: the preflight is answered with 403/)
+    })
+  )
+})

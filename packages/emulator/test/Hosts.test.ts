@@ -1,0 +1,163 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { assert, it as test, layer } from "@effect/vitest"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import { createServer } from "node:http"
+import { connect } from "node:net"
+import { text } from "node:stream/consumers"
+import { sendTo } from "./raw.ts"
+import { createUpload, hmac, json, layer as layerEmulator, patch } from "./support.ts"
+
+const noAssembly = "/assemblies/00000000000000000000000000000000"
+
+/** The code of the answer to a Status that is not there, asked for at a host. */
+const codeAt = (host: string) =>
+  Effect.map(sendTo(noAssembly, { headers: { host } }), (answer) => json(answer)["error"])
+
+layer(layerEmulator(), { excludeTestServices: true })("An emulator", (it) => {
+  it.effect.each([
+    "127.0.0.1",
+    "127.1.2.3:80",
+    "localhost:9",
+    "LOCALHOST",
+    "localhost.",
+    "app.localhost:5173",
+    "[::1]"
+  ])("answers at the loopback name %s", (host) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* codeAt(host), "ASSEMBLY_NOT_FOUND")
+    })
+  )
+
+  it.effect.each([
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example:8080",
+    "notlocalhost",
+    "localhost@evil.example",
+    "192.168.1.2",
+    "0.0.0.0",
+    "[fe80::1]",
+    "2130706433.evil.example"
+  ])("does not answer at %s, whose name a page may point to this machine", (host) =>
+    Effect.gen(function* () {
+      const answer = yield* sendTo(noAssembly, { headers: { host, origin: `http://${host}` } })
+      assert.strictEqual(answer.status, 421)
+      assert.deepInclude(json(answer), { error: "HOST_NOT_ALLOWED", http_code: 421 })
+      assert.match(answer.text, /allowedHosts \(--allowed-host\).*publicUrl \(--public-url\)/)
+      assert.notProperty(answer.headers, "access-control-allow-origin")
+    })
+  )
+
+  it.effect("does not answer where no host is named", () =>
+    Effect.gen(function* () {
+      const { localUrl } = yield* Emulator.Emulator
+      const answer = yield* Effect.promise(() => {
+        const socket = connect(Number(new URL(localUrl).port), "127.0.0.1")
+        socket.end(`GET ${noAssembly} HTTP/1.0\r\n\r\n`)
+        return text(socket)
+      })
+      assert.match(answer, /^HTTP\/1\.1 421 /)
+    })
+  )
+
+  it.effect("does nothing for another host, whatever is signed", () =>
+    Effect.gen(function* () {
+      const { credentials } = yield* Emulator.Emulator
+      const nonce = String(yield* Clock.currentTimeNanos)
+      const params = JSON.stringify({ auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z" }, nonce })
+      const body = String(new URLSearchParams({ params, signature: hmac(params, credentials.secret) }))
+      const sent = (host: string) =>
+        sendTo("/assemblies", {
+          method: "POST",
+          headers: { host, "content-type": "application/x-www-form-urlencoded" },
+          body
+        })
+      assert.strictEqual((yield* sent("evil.example")).status, 421)
+      // The signature was not used up.
+      assert.strictEqual((yield* sent("localhost")).status, 200)
+    })
+  )
+
+  it.effect("says it to a client of tus in the form that this reads", () =>
+    Effect.gen(function* () {
+      const answer = yield* sendTo("/resumable/files/", { method: "POST", headers: { host: "evil\u009b2J.example" } })
+      assert.strictEqual(answer.status, 421)
+      assert.match(answer.text, /^ERR_HOST_NOT_ALLOWED: .*"evil\\x9b2J\.example".*\n$/)
+    })
+  )
+})
+
+layer(layerEmulator({ publicUrl: "https://dev.example.com:8443/", allowedHosts: ["Emulator.Internal"] }), {
+  excludeTestServices: true
+})("An emulator with hosts of its own", (it) => {
+  it.effect("answers at them and on loopback", () =>
+    Effect.gen(function* () {
+      for (const host of ["dev.example.com:8443", "dev.example.com", "emulator.internal:1", "127.0.0.1"]) {
+        assert.strictEqual(yield* codeAt(host), "ASSEMBLY_NOT_FOUND", host)
+      }
+      for (const host of ["example.com", "a.dev.example.com", "internal"]) {
+        assert.strictEqual(yield* codeAt(host), "HOST_NOT_ALLOWED", host)
+      }
+    })
+  )
+})
+
+/** A proxy that passes requests on to a server that is told later. */
+const proxy = Effect.gen(function* () {
+  let target = ""
+  const server = yield* NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })
+  yield* server.serve(
+    Effect.gen(function* () {
+      const { headers, method, arrayBuffer, url } = yield* HttpServerRequest.HttpServerRequest
+      const body = yield* Effect.orDie(arrayBuffer)
+      const { "content-length": _length, connection: _connection, host: _host, ...sent } = headers
+      const init = { method, headers: sent, ...(body.byteLength > 0 ? { body } : {}) }
+      return HttpServerResponse.fromWeb(yield* Effect.promise(() => fetch(`${target}${url}`, init)))
+    })
+  )
+  const url = HttpServer.formatAddress(server.address).replace("127.0.0.1", "localhost")
+  return { url, to: (local: string) => void (target = local) }
+})
+
+test.live("everything that is handed out names the public URL, and works through a proxy", () =>
+  Effect.gen(function* () {
+    const { to, url } = yield* proxy
+    yield* Effect.gen(function* () {
+      const { baseUrl, localUrl } = yield* Emulator.Emulator
+      assert.strictEqual(baseUrl, url)
+      assert.notStrictEqual(localUrl, url)
+      to(localUrl)
+      const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      const created = yield* createUpload(status, { "upload-length": "5" })
+      yield* patch(created.headers["location"] ?? "", 0, new Uint8Array(5))
+      const done = yield* Assemblies.get(status.assembly_id)
+      assert.strictEqual(done.ok, "ASSEMBLY_COMPLETED")
+      const named = JSON.stringify([status, done, created.headers["location"]]).match(/https?:\/\/[^/"]+/g) ?? []
+      assert.deepStrictEqual(new Set(named), new Set([url]))
+      assert.isAbove(named.length, 8)
+    }).pipe(Effect.provide(layerEmulator({ publicUrl: url })))
+  }).pipe(Effect.scoped)
+)
+
+test.live.each([
+  [{ publicUrl: "dev.example.com" }, "publicUrl"],
+  [{ publicUrl: "https://dev.example.com/assembly" }, "publicUrl"],
+  [{ publicUrl: "ftp://dev.example.com" }, "publicUrl"],
+  [{ publicUrl: "https://user@dev.example.com" }, "publicUrl"],
+  [{ allowedHosts: ["https://dev.example.com"] }, "allowedHosts"],
+  [{ allowedHosts: ["dev.example.com:80"] }, "allowedHosts"],
+  [{ allowedHosts: ["*.example.com"] }, "allowedHosts"],
+  [{ allowedHosts: [""] }, "allowedHosts"]
+] as const)("does not start with %j", ([options, option]) =>
+  Effect.gen(function* () {
+    const error = yield* Effect.flip(Effect.void.pipe(Effect.provide(Emulator.layer(options))))
+    assert.deepInclude(error, { _tag: "InvalidOption", option })
+    assert.match(error.message, new RegExp(`^the option ${option} is invalid: Expected .*, got "`))
+  })
+)

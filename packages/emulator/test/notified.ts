@@ -1,0 +1,70 @@
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { assert } from "@effect/vitest"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Queue from "effect/Queue"
+import { createServer } from "node:http"
+import { hmac, json, send } from "./support.ts"
+
+/** A notification as it came. */
+interface Received {
+  readonly transloadit: string
+  readonly signature: string
+}
+
+/** Somebody who waits for notifications and answers them with these statuses, then with 200. */
+export const receiver = Effect.fnUntraced(function* (
+  statuses: ReadonlyArray<number>,
+  options: {
+    /** The address that it listens on. */
+    readonly host?: string
+    readonly answer?: HttpServerResponse.HttpServerResponse
+  } = {}
+) {
+  const { answer = HttpServerResponse.text("heard"), host = "127.0.0.1" } = options
+  const received = yield* Queue.unbounded<Received>()
+  const left = [...statuses]
+  const server = yield* NodeHttpServer.make(() => createServer(), { host, port: 0 })
+  yield* server.serve(
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const body = yield* Effect.orDie(request.arrayBuffer)
+      const headers = { "content-type": request.headers["content-type"] ?? "" }
+      const form = yield* Effect.promise(() => new Response(body, { headers }).formData())
+      yield* Queue.offer(received, {
+        transloadit: String(form.get("transloadit")),
+        signature: String(form.get("signature"))
+      })
+      return HttpServerResponse.setStatus(answer, left.shift() ?? 200)
+    })
+  )
+  const { port } = new URL(HttpServer.formatAddress(server.address))
+  const urlAt = (hostname: string) => `http://${hostname}:${port}/hook`
+  return { url: urlAt(host), urlAt, next: Queue.take(received), heard: Queue.size(received) }
+})
+
+/** A form with the signature of the first Auth Key. */
+export const signedForm = Effect.fnUntraced(function* (path: string, params: object, files: ReadonlyArray<File> = []) {
+  const { credentials } = yield* Emulator.Emulator
+  const nonce = yield* Clock.currentTimeNanos
+  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
+  const text = JSON.stringify({ auth, nonce: String(nonce), ...params })
+  const form = new FormData()
+  form.set("params", text)
+  form.set("signature", hmac(text, credentials.secret))
+  for (const file of files) form.append("file", file)
+  return yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyFormData(form)))
+})
+
+/** The attempts to notify of an Assembly, as who sends these headers and this query sees them. */
+export const listed = (assemblyId: string, headers: Readonly<Record<string, string>> = {}, query = "") =>
+  Effect.map(send(HttpClientRequest.get(`/assembly_notifications/${assemblyId}${query}`, { headers })), (answer) => {
+    const { notifications, ok } = json(answer)
+    assert.strictEqual(ok, "ASSEMBLY_NOTIFICATIONS_LISTED")
+    return notifications as ReadonlyArray<Readonly<Record<string, unknown>>>
+  })
