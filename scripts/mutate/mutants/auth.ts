@@ -2,6 +2,17 @@ import { changes } from "../Mutant.ts"
 
 export const auth = [
   ...changes(
+    "packages/auth/src/Credentials.ts",
+    ["Credentials"],
+    [
+      {
+        name: "an empty secret signs",
+        find: `secret: Settings.notBlank(Redacted.value(options.secret))`,
+        replace: `secret: undefined`
+      }
+    ]
+  ),
+  ...changes(
     "packages/auth/src/Signer.ts",
     ["Signer", "Webhook"],
     [
