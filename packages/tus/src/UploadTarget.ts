@@ -175,7 +175,7 @@ export const AtRest = Schema.Struct({
 }).pipe(
   Schema.decodeTo(Schema.declare<UploadTarget>(isUploadTarget, { expected: "an UploadTarget" }), {
     decode: SchemaGetter.transformEffect((parts) =>
-      Effect.catchTag(fromRest(parts), "InvalidTarget", (error) => invalid(error.message, parts))
+      Effect.catchTag(fromRest(parts), "InvalidTarget", (error) => invalid(error.message, ""))
     ),
     encode: SchemaGetter.transform((target) => ({
       tusUrl: Redacted.value(target.tusUrl) as string,

@@ -2,6 +2,43 @@ import { changes } from "../Mutant.ts"
 
 export const auth = [
   ...changes(
+    "packages/auth/src/Redaction.ts",
+    ["Redaction"],
+    [
+      {
+        name: "a text is cut before it is redacted",
+        find: `const redacted = redact(text.slice(0, maxRead), secrets)`,
+        replace: `const redacted = redact(text.slice(0, max), secrets)`
+      },
+      {
+        name: "escapes are not read",
+        find: `Written.readings(text).flatMap(`,
+        replace: `[Written.literal(text)].flatMap(`
+      },
+      {
+        name: "the text of a server reaches a terminal",
+        find: `Printable.escape(onOneLine(redacted))`,
+        replace: `onOneLine(redacted)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/Fragments.ts",
+    ["Redaction"],
+    [
+      {
+        name: "9 characters of a secret stay",
+        find: `export const minPiece = 8`,
+        replace: `export const minPiece = 9`
+      },
+      {
+        name: "half a secret stays where a body breaks off",
+        find: `secret.text.startsWith(found) &&`,
+        replace: `secret.text === found &&`
+      }
+    ]
+  ),
+  ...changes(
     "packages/auth/src/Credentials.ts",
     ["Credentials"],
     [

@@ -1,3 +1,4 @@
+import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,7 +16,11 @@ type Ended = Effect.Effect<
  */
 const ending = (status: Assembly.Status): Ended | undefined => {
   const code = Assembly.errorCode(status) ?? status.ok ?? ""
-  const details = { assemblyId: status.assembly_id, code, message: status.message ?? code }
+  const details = {
+    assemblyId: status.assembly_id,
+    code: Redaction.code(code),
+    message: Redaction.text(status.message ?? code)
+  }
   switch (Assembly.state(status)) {
     case "Busy":
     case "Unknown":
