@@ -1,0 +1,61 @@
+/**
+ * Runs beside every test: a secret, a token, a signature, or the URL of an upload or a Status in a span, a log line,
+ * a line of a console or an error fails the test in which it was seen.
+ */
+import { afterAll, afterEach, expect } from "vitest"
+import { exemptions } from "./exemptions.ts"
+import * as Leak from "./Leak.ts"
+import * as Record from "./Record.ts"
+
+interface Found extends Leak.Leak {
+  readonly surface: Record.Surface
+  readonly context: string
+}
+
+let found: Array<Found> = []
+
+/** Texts without a leak; most texts come again and again. */
+const clean = new Set<string>()
+const maxClean = 10_000
+
+const isExempt = ({ kind, surface }: Found): boolean => {
+  const { currentTestName = "", testPath = "" } = expect.getState()
+  return exemptions.some(
+    (exemption) =>
+      testPath.endsWith(exemption.file) &&
+      currentTestName.startsWith(exemption.test ?? "") &&
+      surface === exemption.surface &&
+      kind === exemption.kind
+  )
+}
+
+/** What stands before a leak, which is not repeated. */
+const contextOf = (text: string, { start }: Leak.Leak): string =>
+  text.slice(0, Math.max(0, text.indexOf(start))).slice(-60)
+
+await Record.start((surface, text) => {
+  if (surface === "secret") {
+    Leak.learn(text)
+    clean.clear()
+    return
+  }
+  if (clean.has(text)) return
+  const leak = Leak.find(text)
+  if (leak !== undefined) found.push({ ...leak, surface, context: contextOf(text, leak) })
+  else if (clean.size < maxClean && text.length < 2000) clean.add(text)
+})
+
+const check = () => {
+  const leaks = found.filter((one) => !isExempt(one))
+  found = []
+  if (leaks.length === 0) return
+  const lines = leaks
+    .slice(0, 10)
+    .map(
+      ({ context, kind, start, surface }) => `- ${kind} (${start}…) in a ${surface}, after ${JSON.stringify(context)}`
+    )
+  throw new Error(`${leaks.length} of what must not be shown, see scripts/walk:\n${lines.join("\n")}`)
+}
+
+afterEach(check)
+afterAll(check)
