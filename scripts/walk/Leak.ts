@@ -5,28 +5,33 @@
 
 /** What was found, with the start of it only. */
 export interface Leak {
-  readonly kind: "known secret" | "upload URL" | "Status URL" | "signature" | "token"
+  readonly kind: "known secret" | "Assembly id" | "upload URL" | "Status URL" | "signature" | "token"
   readonly start: string
 }
 
 const minLength = 8
 
 /** The known values by their first characters: however many they are, a text is read once. */
-const known = new Map<string, Array<string>>()
+const known = new Map<string, Map<string, Leak["kind"]>>()
 
-/** The addresses of creations are no secrets; what follows them is one. */
-const secretOf = (value: string): string =>
-  /^https?:\/\//i.test(value) ? (/\/(?:resumable\/files|assemblies)\/([^?#]+)$/i.exec(value)?.[1] ?? "") : value
+const assemblyUrl = /^https?:.*\/assemblies\/([^?#]+)$/i
+const uploadUrl = /^https?:.*\/resumable\/files\/([^?#]+)$/i
+
+/** What of a value is secret. The address of a creation is none; what follows it is one. */
+const secretOf = (value: string): readonly [secret: string, kind: Leak["kind"]] => {
+  const assemblyId = assemblyUrl.exec(value)?.[1]
+  if (assemblyId !== undefined) return [assemblyId, "Assembly id"]
+  return [/^https?:/i.test(value) ? (uploadUrl.exec(value)?.[1] ?? "") : value, "known secret"]
+}
 
 /** From now on no text may hold this value. Words of fewer than 8 characters stand in ordinary texts too. */
-export const learn = (value: unknown): void => {
-  if (typeof value !== "string") return
-  const secret = secretOf(value)
+export const learn = (value: string): void => {
+  const [secret, kind] = secretOf(value)
   if (secret.length < minLength || secret.trim() === "") return
   const first = secret.slice(0, minLength)
-  const same = known.get(first)
-  if (same === undefined) known.set(first, [secret])
-  else if (!same.includes(secret)) same.push(secret)
+  const same = known.get(first) ?? new Map<string, Leak["kind"]>()
+  known.set(first, same)
+  if (same.get(secret) !== "known secret") same.set(secret, kind)
 }
 
 const forms: ReadonlyArray<readonly [kind: Leak["kind"], pattern: RegExp]> = [
@@ -47,27 +52,31 @@ const unescape = (text: string): string =>
       return code <= 0x10ffff ? String.fromCodePoint(code) : all
     })
 
-const findIn = (text: string): Leak | undefined => {
-  for (const [kind, pattern] of forms) {
-    for (const [, found = ""] of text.matchAll(pattern)) return { kind, start: found.slice(0, 4) }
-  }
-  if (known.size === 0) return undefined
+const knownIn = (text: string): ReadonlyArray<Leak> => {
+  const found: Array<Leak> = []
+  if (known.size === 0) return found
   for (let at = 0; at + minLength <= text.length; at++) {
-    const secret = known.get(text.slice(at, at + minLength))?.find((one) => text.startsWith(one, at))
-    if (secret !== undefined) return { kind: "known secret", start: secret.slice(0, 4) }
+    for (const [secret, kind] of known.get(text.slice(at, at + minLength)) ?? []) {
+      if (text.startsWith(secret, at)) found.push({ kind, start: secret.slice(0, 4) })
+    }
   }
-  return undefined
+  return found
 }
 
-/** The first leak in a text, as it stands or in up to three levels of escapes. */
-export const find = (text: string): Leak | undefined => {
+const formsIn = (text: string): ReadonlyArray<Leak> =>
+  forms.flatMap(([kind, pattern]) =>
+    Array.from(text.matchAll(pattern), ([, found = ""]): Leak => ({ kind, start: found.slice(0, 4) }))
+  )
+
+/** The leaks in a text, as it stands or in up to three levels of escapes. */
+export const find = (text: string): ReadonlyArray<Leak> => {
+  const found: Array<Leak> = []
   let read = text
   for (let level = 0; level < 4; level++) {
-    const leak = findIn(read)
-    if (leak !== undefined) return leak
+    found.push(...formsIn(read), ...knownIn(read))
     const next = unescape(read)
-    if (next === read) return undefined
+    if (next === read) break
     read = next
   }
-  return undefined
+  return found
 }

@@ -14,4 +14,12 @@ export interface Exemption {
   readonly why: string
 }
 
-export const exemptions: ReadonlyArray<Exemption> = []
+export const exemptions: ReadonlyArray<Exemption> = [
+  {
+    file: "cli/test/emulator.test.ts",
+    test: "the commands against the emulator > prints a token",
+    surface: "console",
+    kind: "known secret",
+    why: "`assembly token` exists to print a token."
+  }
+]

@@ -40,9 +40,10 @@ await Record.start((surface, text) => {
     return
   }
   if (clean.has(text)) return
-  const leak = Leak.find(text)
-  if (leak !== undefined) found.push({ ...leak, surface, context: contextOf(text, leak) })
-  else if (clean.size < maxClean && text.length < 2000) clean.add(text)
+  // An id alone may be the field `assemblyId` of an error, or what a program prints of its own Assemblies.
+  const leaks = Leak.find(text).filter(({ kind }) => kind !== "Assembly id" || surface === "span")
+  for (const leak of leaks) found.push({ ...leak, surface, context: contextOf(text, leak) })
+  if (leaks.length === 0 && clean.size < maxClean && text.length < 2000) clean.add(text)
 })
 
 const check = () => {
