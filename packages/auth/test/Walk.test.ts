@@ -17,7 +17,7 @@ const leaks: ReadonlyArray<readonly [name: string, effect: Effect.Effect<unknown
     "the URL of a Status",
     Effect.withSpan(Effect.void, "a", { attributes: { a: `\\/assemblies\\/${"0a".repeat(16)}` } })
   ],
-  ["the error of a span", Effect.exit(Effect.withSpan(Effect.fail(new Error(secret)), "a"))],
+  ["the error of a span", Effect.exit(Effect.withSpan(Effect.die(new Error(secret)), "a"))],
   ["a typed error", Effect.flip(Effect.fail(new AuthError.TokenUnavailable({ problem: encodeURIComponent(secret) })))],
   ["a log line", Effect.log("a", { secret })],
   ["the annotation of a log line that nobody prints", Effect.annotateLogs(Effect.logDebug("a"), { secret })],
@@ -30,7 +30,7 @@ describe("The walk", () => {
 
   it.effect("sees nothing where nothing is shown", () =>
     Effect.exit(
-      Effect.withSpan(Effect.fail(new Error("no")), "a", { attributes: { url: "/resumable/files/<redacted>" } })
+      Effect.withSpan(Effect.die(new Error("no")), "a", { attributes: { url: "/resumable/files/<redacted>" } })
     )
   )
 })

@@ -10,7 +10,7 @@ export interface Range {
 }
 
 /** So many characters of a secret in a row are found anywhere. A shorter secret is found as a whole. */
-export const minPiece = 8
+const minPiece = 8
 
 /** So many characters of the beginning of a secret are found where the text breaks off. */
 const minBeginning = 4

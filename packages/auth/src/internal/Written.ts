@@ -113,7 +113,7 @@ export interface Reading {
 }
 
 /** A text as it stands. */
-export const literal = (text: string): Reading => ({
+const literal = (text: string): Reading => ({
   text,
   starts: Array.from({ length: text.length }, (_, at) => at),
   ends: Array.from({ length: text.length }, (_, at) => at + 1)
