@@ -51,9 +51,10 @@ const recordSpans = (hear: Hear) =>
       function (this: Tracer.NativeSpan, time: bigint, exit: Exit.Exit<unknown, unknown>) {
         end.call(this, time, exit)
         const links = this.links.map(({ attributes }) => attributes)
-        hear("span", `${this.name} ${shown([[...this.attributes], this.events, links])}`)
+        const name = `${this.kind} ${this.name}`
+        hear("span", `${name} ${shown([[...this.attributes], this.events, links])}`)
         // As an exporter writes it, with its stack traces.
-        if (Exit.isFailure(exit)) hear("span", Cause.pretty(exit.cause))
+        if (Exit.isFailure(exit)) hear("span", `${name} ${Cause.pretty(exit.cause)}`)
       }
   )
 

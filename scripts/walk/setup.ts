@@ -9,6 +9,7 @@ import * as Record from "./Record.ts"
 
 interface Found extends Leak.Leak {
   readonly surface: Record.Surface
+  readonly text: string
   readonly context: string
 }
 
@@ -18,20 +19,23 @@ let found: Array<Found> = []
 const clean = new Set<string>()
 const maxClean = 10_000
 
-const isExempt = ({ kind, surface }: Found): boolean => {
+const isExempt = ({ kind, surface, text }: Found): boolean => {
   const { currentTestName = "", testPath = "" } = expect.getState()
   return exemptions.some(
     (exemption) =>
-      testPath.endsWith(exemption.file) &&
+      testPath.includes(exemption.file) &&
       currentTestName.startsWith(exemption.test ?? "") &&
       surface === exemption.surface &&
-      kind === exemption.kind
+      (exemption.text?.test(text) ?? true) &&
+      exemption.kinds.includes(kind)
   )
 }
 
-/** What stands before a leak, which is not repeated. */
-const contextOf = (text: string, { start }: Leak.Leak): string =>
-  text.slice(0, Math.max(0, text.indexOf(start))).slice(-60)
+/** The beginning of a text and what stands before its leak, which is not repeated. */
+const contextOf = (text: string, { start }: Leak.Leak): string => {
+  const before = text.slice(0, Math.max(0, text.indexOf(start)))
+  return before.length <= 80 ? before : `${before.slice(0, 20)} … ${before.slice(-60)}`
+}
 
 await Record.start((surface, text) => {
   if (surface === "secret") {
@@ -42,7 +46,7 @@ await Record.start((surface, text) => {
   if (clean.has(text)) return
   // An id alone may be the field `assemblyId` of an error, or what a program prints of its own Assemblies.
   const leaks = Leak.find(text).filter(({ kind }) => kind !== "Assembly id" || surface === "span")
-  for (const leak of leaks) found.push({ ...leak, surface, context: contextOf(text, leak) })
+  for (const leak of leaks) found.push({ ...leak, surface, text: text.slice(0, 80), context: contextOf(text, leak) })
   if (leaks.length === 0 && clean.size < maxClean && text.length < 2000) clean.add(text)
 })
 
