@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
 // TEST_REPORT=<file> writes the results as JSON, besides the usual output.
@@ -12,6 +13,8 @@ export default defineConfig({
       root: `packages/${name}`,
       test: { name: `@assembly-effect/${name}` }
     })),
+    // Fails a test that shows a secret or a capability.
+    setupFiles: [fileURLToPath(new URL("scripts/walk/setup.ts", import.meta.url))],
     // No test waits this long; a busy machine may.
     testTimeout: 60_000,
     hookTimeout: 60_000,

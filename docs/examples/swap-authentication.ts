@@ -27,7 +27,7 @@ const signedOnNode = (credentials: { readonly key: string; readonly secret: Reda
 
 const bearer = (token: Redacted.Redacted) => Authenticator.layerBearer(token)
 
-const client = (baseUrl: string, authenticator: Layer.Layer<Authenticator.Authenticator>) =>
+const client = <E>(baseUrl: string, authenticator: Layer.Layer<Authenticator.Authenticator, E>) =>
   AssemblyClient.layer({ baseUrl }).pipe(Layer.provide([authenticator, FetchHttpClient.layer]))
 
 export { bearer, client, signed, signedOnNode }

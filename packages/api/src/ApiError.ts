@@ -1,7 +1,8 @@
 /**
  * Everything that an operation can fail with. Handle by tag; a caller never needs to compare texts.
  *
- * None carries a secret, a signature or a signed URL.
+ * None carries a secret, a token, a signature, a signed URL, or the URL of an upload or a Status, also where the service
+ * repeats one.
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -10,6 +11,11 @@ import * as SchemaIssue from "effect/SchemaIssue"
 
 /**
  * What the service said: its code, the HTTP status, and what else was in the error object.
+ *
+ * Its texts are redacted, printable and bounded (`@assembly-effect/auth/Redaction`): `code` has at most 100 characters,
+ * `message` and each text in `reason` at most 1,000. `assemblyId` is the id that the caller gave; where the caller gave
+ * none, it is the one in the answer, if it is one. Whoever has it may read the Assembly's Status, so an application
+ * that exports errors may want to leave it out. No text and no span holds it.
  */
 export const Details = Schema.Struct({
   code: Schema.String,
@@ -95,7 +101,7 @@ export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("Servic
 
 /**
  * An answer that is neither a success nor an error of the service. `excerpt` is the start of the body, at most 200
- * characters, without the signature or token of the request.
+ * characters, redacted and printable.
  */
 export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()("UnexpectedResponse", {
   ...subject,

@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 
+export * as Redaction from "@assembly-effect/auth/Redaction"
 export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/Admission"
 export { afterStatus, isRefusal, parseJson, readError, scopedToFailure } from "@assembly-effect/auth/Transport"
 export { named as namedWait } from "@assembly-effect/auth/Wait"

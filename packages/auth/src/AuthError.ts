@@ -8,6 +8,18 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
+ * The Auth Key or its secret is empty or blank. `issues` name the field and the rule, never the value. It ends the Layer
+ * of the credentials, so no request fails with it.
+ */
+export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()("InvalidCredentials", {
+  issues: Schema.Array(Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String }))
+}) {
+  override get message() {
+    return `Credentials.layer: ${this.issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")}`
+  }
+}
+
+/**
  * What the service said to a token request: its code (empty where there was none) and the HTTP status.
  */
 export const Refusal = Schema.Struct({ code: Schema.String, status: Schema.Int })

@@ -3,8 +3,12 @@
  */
 import * as Config from "effect/Config"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { InvalidCredentials } from "./AuthError.ts"
+import * as Settings from "./Settings.ts"
 
 /**
  * Who asks. For servers, edge runtimes and workers only: a browser gets no secret.
@@ -18,27 +22,40 @@ export class Credentials extends Context.Service<
 >()("@assembly-effect/auth/Credentials") {}
 
 /**
- * Credentials from values.
+ * Credentials from values. Fails with `InvalidCredentials` where one of them is empty or blank: the service would refuse
+ * every request, and an HMAC with an empty secret can be made by anybody.
  *
  * @example Credentials.layer({ key: "my-key", secret: Redacted.make("my-secret") })
  */
 export const layer = (options: {
   readonly key: string
   readonly secret: Redacted.Redacted
-}): Layer.Layer<Credentials> => Layer.succeed(Credentials, options)
-
-const makeConfigured = () =>
+}): Layer.Layer<Credentials, InvalidCredentials> =>
   Layer.effect(
     Credentials,
-    Config.all({
-      key: Config.NonEmptyString("ASSEMBLY_AUTH_KEY"),
-      secret: Config.NonEmptyString("ASSEMBLY_AUTH_SECRET").pipe(Config.map((secret) => Redacted.make(secret)))
+    Effect.suspend(() => {
+      const issues = Settings.issues({
+        key: Settings.notBlank(options.key),
+        secret: Settings.notBlank(Redacted.value(options.secret))
+      })
+      return issues.length === 0 ? Effect.succeed(options) : Effect.fail(new InvalidCredentials({ issues }))
     })
   )
 
+const makeConfigured = () => {
+  const NotBlank = Schema.String.check(Schema.makeFilter(Settings.notBlank))
+  return Layer.effect(
+    Credentials,
+    Config.all({
+      key: Config.schema(NotBlank, "ASSEMBLY_AUTH_KEY"),
+      secret: Config.schema(NotBlank, "ASSEMBLY_AUTH_SECRET").pipe(Config.map((secret) => Redacted.make(secret)))
+    })
+  )
+}
+
 /**
- * Credentials from the configuration: `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`. A missing or empty variable is
- * a `ConfigError` that names it.
+ * Credentials from the configuration: `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`. A missing, empty or blank variable
+ * is a `ConfigError` that names it.
  */
 export const layerConfig: Layer.Layer<Credentials, Config.ConfigError> =
   // The annotation lets a bundler drop it, and `Config` with it, where nobody reads the configuration.

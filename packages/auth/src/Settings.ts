@@ -41,6 +41,10 @@ export const whole = (value: number | undefined, least: number): string | undefi
     ? undefined
     : `Expected a whole number of at least ${least}, got ${shown(value)}`
 
+/** A text with more in it than white space. The text itself is not told: it may be a secret. */
+export const notBlank = (value: string | undefined): string | undefined =>
+  value === undefined || value.trim() !== "" ? undefined : "Expected a text that is not blank"
+
 /** One option that breaks a rule. */
 export interface Issue {
   readonly path: ReadonlyArray<string>

@@ -24,13 +24,40 @@ describe("Credentials", () => {
     ["ASSEMBLY_AUTH_KEY", { ASSEMBLY_AUTH_SECRET: "a-secret" }],
     ["ASSEMBLY_AUTH_KEY", { ASSEMBLY_AUTH_KEY: "", ASSEMBLY_AUTH_SECRET: "a-secret" }],
     ["ASSEMBLY_AUTH_SECRET", { ASSEMBLY_AUTH_KEY: "a-key" }],
-    ["ASSEMBLY_AUTH_SECRET", { ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "" }]
+    ["ASSEMBLY_AUTH_SECRET", { ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "" }],
+    ["ASSEMBLY_AUTH_KEY", { ASSEMBLY_AUTH_KEY: " \t", ASSEMBLY_AUTH_SECRET: "a-secret" }],
+    ["ASSEMBLY_AUTH_SECRET", { ASSEMBLY_AUTH_KEY: "a-key", ASSEMBLY_AUTH_SECRET: "\n" }]
   ] as const)("without %s the error names it", ([variable, env]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read(env))
       assert.strictEqual(error._tag, "ConfigError")
       assert.include(error.message, variable)
       assert.notInclude(error.message, "a-secret")
+    })
+  )
+
+  it.effect.each([
+    ["key", "", "a-secret"],
+    ["key", " ", "a-secret"],
+    ["secret", "a-key", ""],
+    ["secret", "a-key", " \n"]
+  ] as const)("with an empty or blank %s are refused where they are given (%j, %j)", ([field, key, secret]) =>
+    Effect.gen(function* () {
+      const layer = Credentials.layer({ key, secret: Redacted.make(secret) })
+      const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
+      assert.strictEqual(error._tag, "InvalidCredentials")
+      assert.strictEqual(error.message, `Credentials.layer: ${field}: Expected a text that is not blank`)
+    })
+  )
+
+  it.effect("name every field that is blank", () =>
+    Effect.gen(function* () {
+      const layer = Credentials.layer({ key: "", secret: Redacted.make("") })
+      const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path),
+        [["key"], ["secret"]]
+      )
     })
   )
 })

@@ -9,8 +9,12 @@ import * as Schema from "effect/Schema"
 import { createHmac, createSecretKey } from "node:crypto"
 import { inspect } from "node:util"
 
+/** Credentials as a program may provide them by itself, which nobody has checked. */
+const unchecked = (secret: string) =>
+  Layer.succeed(Credentials.Credentials, { key: "k", secret: Redacted.make(secret) })
+
 const signer = (secret: string, algorithm?: Signer.Algorithm) =>
-  Signer.layerHmac({ algorithm }).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make(secret) })))
+  Signer.layerHmac({ algorithm }).pipe(Layer.provide(unchecked(secret)))
 
 const nodeSigner = (secret: string, algorithm?: Signer.Algorithm) =>
   Signer.layerFrom(
@@ -19,7 +23,7 @@ const nodeSigner = (secret: string, algorithm?: Signer.Algorithm) =>
       return (text) => createHmac(name, key).update(text).digest("hex")
     },
     { algorithm }
-  ).pipe(Layer.provide(Credentials.layer({ key: "k", secret: Redacted.make(secret) })))
+  ).pipe(Layer.provide(unchecked(secret)))
 
 const sign = (text: string) => Signer.Signer.use((service) => Effect.map(service.sign(text), Redacted.value))
 

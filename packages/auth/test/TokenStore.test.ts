@@ -20,7 +20,7 @@ const { answer, get, refuse, token } = TokenServer
 const storeOf = (keyValueStore: KeyValueStore.KeyValueStore, secret = "test-secret") =>
   TokenStore.layerKeyValueStore.pipe(
     Layer.provide([
-      Credentials.layer({ key: "test-key", secret: Redacted.make(secret) }),
+      Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make(secret) })),
       Layer.succeed(KeyValueStore.KeyValueStore, keyValueStore)
     ]),
     Layer.fresh

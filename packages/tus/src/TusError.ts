@@ -1,5 +1,6 @@
 /**
- * What an upload can fail with. None tells an upload URL: whoever has it may write.
+ * What an upload can fail with. None tells an upload URL: whoever has it may write. `message` is what the server said,
+ * redacted, printable and of at most 1,000 characters (`@assembly-effect/auth/Redaction`).
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"

@@ -2,6 +2,7 @@
  * Where bytes may go: the only way to a URL that an upload is sent to (spec.md, "Create a tus upload").
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Transport from "@assembly-effect/api/Transport"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -71,10 +72,13 @@ const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
 
 const refused = (field: InvalidTarget["field"], rule: string) => new InvalidTarget({ field, rule })
 
+/** No name of a host is longer. */
+const maxHost = 253
+
 /** Why a URL is refused whose origin does not belong to the service; the host is what a person looks for. */
 const foreign = (url: string): string =>
   URL.canParse(url)
-    ? `the host ${new URL(url).host} is none of the service's: if it is, add its origin to the option origins`
+    ? `the host ${Transport.Redaction.text(new URL(url).host, { max: maxHost })} is none of the service's: if it is, add its origin to the option origins`
     : "not an absolute URL"
 
 /**
@@ -209,7 +213,7 @@ export const AtRest = Schema.Struct({
 }).pipe(
   Schema.decodeTo(Schema.declare<UploadTarget>(isUploadTarget, { expected: "an UploadTarget" }), {
     decode: SchemaGetter.transformEffect((parts) =>
-      Effect.catchTag(fromRest(parts), "InvalidTarget", (error) => invalid(error.message, parts))
+      Effect.catchTag(fromRest(parts), "InvalidTarget", (error) => invalid(error.message, ""))
     ),
     encode: SchemaGetter.transform((target) => ({
       tusUrl: Redacted.value(target.tusUrl) as string,

@@ -115,7 +115,7 @@ export const api = [
       },
       {
         name: "an error names the Assembly of a stranger",
-        find: `const assemblyId = subject.assemblyId ?? error.assembly_id`,
+        find: `const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))`,
         replace: `const assemblyId = error.assembly_id ?? subject.assemblyId`
       },
       {
@@ -130,9 +130,15 @@ export const api = [
       },
       {
         name: "the text of an error is not redacted",
-        find: `const safe = Option.map(body, (parsed) => Redact.redactJson(parsed, secrets))`,
-        replace: `const safe = body`,
-        tests: ["OperationsOverHttp", "Proofs", "BrokenErrors"]
+        find: `message: Redaction.text(error.message ?? error.error ?? "", { secrets }),`,
+        replace: `message: error.message ?? error.error ?? "",`,
+        tests: ["ServerText", "Proofs", "BrokenErrors"]
+      },
+      {
+        name: "an excerpt is not redacted",
+        find: `excerpt: Redaction.excerpt(text, secrets)`,
+        replace: `excerpt: text.slice(0, 200)`,
+        tests: ["ServerText", "Proofs", "BrokenErrors"]
       },
       {
         name: "a redirect is an answer",
@@ -151,37 +157,6 @@ export const api = [
     ?`,
         replace: `response.status > 0
     ?`
-      }
-    ]
-  ),
-  ...changes(
-    "packages/api/src/internal/redact.ts",
-    ["BrokenErrors", "Proofs"],
-    [
-      {
-        name: "an excerpt is not redacted",
-        find: `const safe = withoutCut(redactForms(text, forms), forms)`,
-        replace: `const safe = forms.length === -1 ? withoutCut(redactForms(text, forms), forms) : text`
-      },
-      {
-        name: "the beginning of a secret stays at the end of an excerpt",
-        find: `const safe = withoutCut(redactForms(text, forms), forms)`,
-        replace: `const safe = redactForms(text, forms)`
-      },
-      {
-        name: "a secret stays in the form of JSON",
-        find: `JSON.stringify(secret).slice(1, -1),`,
-        replace: `secret,`
-      },
-      {
-        name: "a secret stays in the form of a URL",
-        find: `encodeURIComponent(secret)`,
-        replace: `secret`
-      },
-      {
-        name: "an empty secret is looked for",
-        find: `secrets.filter((secret) => secret !== "").flatMap(formsOf)`,
-        replace: `secrets.flatMap(formsOf)`
       }
     ]
   ),

@@ -2,6 +2,54 @@ import { changes } from "../Mutant.ts"
 
 export const auth = [
   ...changes(
+    "packages/auth/src/Redaction.ts",
+    ["Redaction"],
+    [
+      {
+        name: "a text is cut before it is redacted",
+        find: `const redacted = redact(text.slice(0, maxRead), secrets)`,
+        replace: `const redacted = redact(text.slice(0, max), secrets)`
+      },
+      {
+        name: "escapes are not read",
+        find: `Written.readings(text).flatMap(`,
+        replace: `Written.readings(text).slice(0, 1).flatMap(`
+      },
+      {
+        name: "the text of a server reaches a terminal",
+        find: `Printable.escape(onOneLine(redacted))`,
+        replace: `onOneLine(redacted)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/Fragments.ts",
+    ["Redaction"],
+    [
+      {
+        name: "9 characters of a secret stay",
+        find: `const minPiece = 8`,
+        replace: `const minPiece = 9`
+      },
+      {
+        name: "half a secret stays where a body breaks off",
+        find: `secret.text.startsWith(found) &&`,
+        replace: `secret.text === found &&`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/Credentials.ts",
+    ["Credentials"],
+    [
+      {
+        name: "an empty secret signs",
+        find: `secret: Settings.notBlank(Redacted.value(options.secret))`,
+        replace: `secret: undefined`
+      }
+    ]
+  ),
+  ...changes(
     "packages/auth/src/Signer.ts",
     ["Signer", "Webhook"],
     [

@@ -2,6 +2,17 @@ import { changes } from "../Mutant.ts"
 
 export const tus = [
   ...changes(
+    "packages/tus/src/internal/exchange.ts",
+    ["ServerText"],
+    [
+      {
+        name: "the text of a server is told as it is",
+        find: `Transport.Redaction.text(words, { secrets }) ||`,
+        replace: `words.slice(secrets.length * 0) ||`
+      }
+    ]
+  ),
+  ...changes(
     "packages/tus/src/internal/Lease.ts",
     ["/Lease.test"],
     [

@@ -1,9 +1,9 @@
+import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as AuthTransport from "@assembly-effect/auth/Transport"
 import * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as ApiError from "../ApiError.ts"
 import * as Transport from "../Transport.ts"
-import * as Redact from "./redact.ts"
 
 const excerptBytes = 8 * 1024
 const lenient = new TextDecoder()
@@ -26,7 +26,7 @@ const readSuccess = (
           ...subject,
           status: response.status,
           problem: error.problem,
-          excerpt: Redact.excerpt(lenient.decode(error.start.subarray(0, excerptBytes)), secrets)
+          excerpt: Redaction.excerpt(lenient.decode(error.start.subarray(0, excerptBytes)), secrets)
         })
   )
 }

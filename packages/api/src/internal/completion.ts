@@ -1,3 +1,4 @@
+import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,7 +19,11 @@ export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled 
  */
 export const outcome = (status: Assembly.Status): Option.Option<Result.Result<Assembly.Status, AssemblyError>> => {
   const code = Assembly.errorCode(status) ?? status.ok ?? ""
-  const details = { assemblyId: status.assembly_id, code, message: status.message ?? code }
+  const details = {
+    assemblyId: status.assembly_id,
+    code: Redaction.code(code),
+    message: Redaction.text(status.message ?? code)
+  }
   switch (Assembly.state(status)) {
     case "Busy":
     case "Unknown":

@@ -1,3 +1,4 @@
+import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as AuthTransport from "@assembly-effect/auth/Transport"
 import * as Wait from "@assembly-effect/auth/Wait"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -14,7 +15,6 @@ import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import type * as Transport from "../Transport.ts"
 import * as Body from "./body.ts"
-import * as Redact from "./redact.ts"
 
 /** An error, and the wait that came with it. */
 export interface Failed {
@@ -44,6 +44,7 @@ interface Answered extends Asked {
 }
 
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
+const decodeAssemblyId = Schema.decodeUnknownOption(Assembly.AssemblyId)
 
 const textOf = (body: unknown, key: string): string | undefined => {
   if (typeof body !== "object" || body === null) return undefined
@@ -68,14 +69,18 @@ const isAnswer = (operation: Operation.Any, status: number, body: unknown): bool
   return status !== 429 && status < 500 && !isAboutRequest(code) && textOf(body, "assembly_id") !== undefined
 }
 
-const toDetails = (error: ServiceError.ErrorObject, status: number, subject: Transport.Subject): ApiError.Details => {
+/** What an error object tells. The other side may repeat what was asked, so its texts are redacted. */
+const toDetails = (
+  error: ServiceError.ErrorObject,
+  { response: { status }, secrets, subject }: Answered
+): ApiError.Details => {
   // Who asks again with this id must not come upon a stranger's Assembly.
-  const assemblyId = subject.assemblyId ?? error.assembly_id
+  const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))
   return {
-    code: error.error ?? "",
+    code: Redaction.code(error.error ?? "", secrets),
     status,
-    message: error.message ?? error.error ?? "",
-    ...(error.reason === undefined ? undefined : { reason: error.reason }),
+    message: Redaction.text(error.message ?? error.error ?? "", { secrets }),
+    ...(error.reason === undefined ? undefined : { reason: Redaction.json(error.reason, { secrets }) }),
     ...(assemblyId === undefined ? undefined : { assemblyId })
   }
 }
@@ -105,8 +110,9 @@ const unexpected = ({ response, secrets, subject }: Answered, problem: string, t
   new ApiError.UnexpectedResponse({
     ...subject,
     status: response.status,
-    problem,
-    excerpt: Redact.excerpt(text, secrets)
+    // The path to what is wrong has keys of the answer in it.
+    problem: Redaction.text(problem, { secrets }),
+    excerpt: Redaction.excerpt(text, secrets)
   })
 
 /** The status alone says "too many requests", whoever in between wrote the body. */
@@ -117,7 +123,7 @@ const undecodable = (
   retryAfter: Duration.Duration
 ): Failed["error"] =>
   answered.response.status === 429
-    ? new ApiError.RateLimited({ ...toDetails({}, 429, answered.subject), retryAfter })
+    ? new ApiError.RateLimited({ ...toDetails({}, answered), retryAfter })
     : unexpected(answered, problem, text)
 
 /** The failure that an answer stands for, whose text was `body` where it was JSON. */
@@ -126,18 +132,15 @@ const toFailed = Effect.fnUntraced(function* (
   { problem: unreadable, text }: AuthTransport.ErrorText,
   body: Option.Option<unknown>
 ): Effect.fn.Return<never, Failed> {
-  const { response, secrets, subject } = answered
-  // The other side may repeat what was asked; a proof must not reach an error.
-  const safe = Option.map(body, (parsed) => Redact.redactJson(parsed, secrets))
-  const wait = yield* Wait.named(response.headers, Option.getOrUndefined(safe))
+  const wait = yield* Wait.named(answered.response.headers, Option.getOrUndefined(body))
   const retryAfter = Option.getOrElse(wait, () => Duration.zero)
-  const error = Option.flatMap(safe, decodeErrorObject)
+  const error = Option.flatMap(body, decodeErrorObject)
   const problem =
     unreadable ?? (Option.isNone(body) ? "a body that is not JSON" : "a body that is not an error of the service")
   return yield* Effect.fail<Failed>({
     wait,
     error: Option.isSome(error)
-      ? yield* toError(answered, toDetails(error.value, response.status, subject), retryAfter)
+      ? yield* toError(answered, toDetails(error.value, answered), retryAfter)
       : undecodable(answered, problem, text, retryAfter)
   })
 })

@@ -10,10 +10,12 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Admission from "../Admission.ts"
 import * as AuthError from "../AuthError.ts"
 import type * as Credentials from "../Credentials.ts"
+import * as Redaction from "../Redaction.ts"
 import type { Grant } from "../TokenStore.ts"
 import * as Transport from "../Transport.ts"
 import * as Wait from "../Wait.ts"
@@ -57,11 +59,12 @@ const toRequest = Effect.fnUntraced(function* ({ audience, baseUrl, scopes }: Gr
 })
 
 /** The code of an error body. Anything that does not look like one may be a repeated credential, and is not told. */
-const codeOf = (body: unknown): string | undefined =>
+const codeOf = (body: unknown, secrets: ReadonlyArray<string>): string | undefined =>
   Option.getOrUndefined(
-    Option.map(decodeError(body), ({ error }) =>
-      error !== undefined && /^[A-Z][A-Z0-9_]{0,79}$/.test(error) ? error : ""
-    )
+    Option.map(decodeError(body), ({ error = "" }) => {
+      const code = Redaction.code(error, secrets)
+      return /^[A-Z][A-Z0-9_]{0,79}$/.test(code) ? code : ""
+    })
   )
 
 /** The error that an answer without a token stands for, by its code, else by its status. */
@@ -120,7 +123,7 @@ const readBody = (
   )
 }
 
-const read = (grant: Grant) =>
+const read = (grant: Grant, { credentials }: Environment) =>
   Effect.fnUntraced(function* (
     response: HttpClientResponse.HttpClientResponse
   ): Effect.fn.Return<Answer, AuthError.AuthError> {
@@ -131,7 +134,7 @@ const read = (grant: Grant) =>
 
     const { problem, text } = yield* readBody(response)
     const body = problem === undefined ? Option.getOrUndefined(Transport.parseJson(text)) : undefined
-    const code = codeOf(body)
+    const code = codeOf(body, [Redacted.value(credentials.secret)])
     const token = decodeToken(body)
     if (Transport.isSuccess(status) && code === undefined && Option.isSome(token)) {
       const { access_token: value, expires_in: seconds } = token.value
@@ -152,7 +155,7 @@ const exchange = (grant: Grant, environment: Environment): Effect.Effect<Answer,
   toRequest(grant, environment).pipe(
     Effect.flatMap((form) => Transport.send(environment.http, form)),
     Effect.mapError(unavailable),
-    Effect.flatMap(read(grant)),
+    Effect.flatMap(read(grant, environment)),
     Effect.scoped,
     (answered) =>
       Transport.withLimit(

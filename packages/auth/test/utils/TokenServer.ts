@@ -73,7 +73,7 @@ export const make = Effect.fnUntraced(function* (...script: ReadonlyArray<Answer
   return { received, baseUrl: SecureUrl.make(baseUrl) }
 })
 
-const credentials = Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") })
+const credentials = Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") }))
 
 /** Tokens of a process of its own. */
 export const tokens = (

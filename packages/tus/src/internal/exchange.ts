@@ -28,21 +28,41 @@ export type AnswerError =
 
 const maxErrorBytes = 8 * 1024
 const decodeErrorBody = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
+const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
-const toMessage = (status: number, body: string): string => {
+/** What a body says: the line of tus, the `message` of an error object of the service, else the text itself. */
+const wordsOf = (body: string, json: Option.Option<unknown>): string => {
   const error = decodeErrorBody(body)
-  const text = error._tag === "Line" ? `${error.code}: ${error.message}` : error.text
-  // Answers to HEAD have no body.
-  return text.trim() === "" ? `status ${status}, without an explanation` : text
+  if (error._tag === "Line") return `${error.code}: ${error.message}`
+  const object = Option.flatMap(json, decodeErrorObject)
+  return Option.getOrUndefined(Option.map(object, ({ error: code, message }) => message ?? code)) ?? error.text
 }
 
+/** A shorter part of a path is a word as well as an id. */
+const minSecret = 8
+
+/**
+ * What a request carries that gives access: the ids of uploads in its URL and of the parts that it names, and the
+ * address of the Assembly in its metadata.
+ */
+const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): ReadonlyArray<string> => {
+  const named = [url, headers["upload-concat"] ?? ""].flatMap((text) =>
+    Array.from(text.matchAll(/\/resumable\/files\/([^\s?#]+)/g), ([, id = ""]) => id)
+  )
+  const metadata = (headers["upload-metadata"] ?? "").split(",").map((pair) => pair.trim().split(" "))
+  const assembly = metadata.flatMap(([key, value = ""]) => (key === "assembly_url" ? [value] : []))
+  return [...named, ...assembly].filter(({ length }) => length >= minSecret)
+}
+
+/** Answers to HEAD have no body. */
+const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>): string =>
+  Transport.Redaction.text(words, { secrets }) || `status ${status}, without an explanation`
+
 const toError = (
-  request: TusError.RequestName,
-  status: number,
-  body: string,
+  answer: { readonly request: TusError.RequestName; readonly status: number; readonly message: string },
   wait: Option.Option<Duration.Duration>
 ): AnswerError => {
-  const answer = { request, status, message: toMessage(status, body) }
+  const { request, status } = answer
   switch (status) {
     case 404:
     case 410:
@@ -78,8 +98,13 @@ export const readError = (
 ): Effect.Effect<AnswerError> =>
   Effect.gen(function* () {
     const { text: body } = yield* Transport.readError(response, { maxBytes: maxErrorBytes })
-    const wait = yield* Transport.namedWait(response.headers, Option.getOrUndefined(Transport.parseJson(body)))
-    return toError(request, response.status, body, wait)
+    const { status } = response
+    const json = Transport.parseJson(body)
+    const wait = yield* Transport.namedWait(response.headers, Option.getOrUndefined(json))
+    return toError(
+      { request, status, message: toMessage(status, wordsOf(body, json), secretsOf(response.request)) },
+      wait
+    )
   })
 
 /** The rules that headers break, by the names of the headers. Their values are not told: one may be a capability. */

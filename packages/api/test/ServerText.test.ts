@@ -1,0 +1,118 @@
+/**
+ * What a server wrote, in the errors of operations: without the proof of the request, without capabilities, bounded and
+ * printable.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { inspect } from "node:util"
+import { assemblyId } from "./utils/operations.ts"
+import * as Server from "./utils/ScriptedServer.ts"
+
+const token = "Xk9/fQ2+vB7/mN4.pL8_rT5-wZ3=".repeat(4)
+
+const clientAt = (server: Server.ScriptedServer) =>
+  AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
+    Layer.provide([Authenticator.layerBearer(Redacted.make(token)), FetchHttpClient.layer, RetryPolicy.layerNone]),
+    Layer.orDie
+  )
+
+const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+
+/** The error of an operation that was answered so. */
+const failure = <A, E>(
+  operation: Effect.Effect<A, E, AssemblyClient.AssemblyClient>,
+  ...answers: Array<Server.Answer>
+) =>
+  Effect.gen(function* () {
+    const server = yield* Server.make
+    server.script(...answers)
+    return yield* Effect.flip(Effect.provide(operation, clientAt(server)))
+  })
+
+/** All that an error shows anywhere. */
+const shown = (error: object) => `${String(error)} ${JSON.stringify(error)} ${inspect(error, { depth: Infinity })}`
+
+const slashed = token.replaceAll("/", "\\/")
+const unicode = Array.from(
+  token,
+  (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0").toUpperCase()}`
+).join("")
+
+describe("The token of a request that an answer repeats", () => {
+  it.effect.each([
+    ["in a long message", JSON.stringify({ error: "NO", message: "-".repeat(901) + token })],
+    ["with escaped slashes", `{"error":"NO","message":"${slashed}"}`],
+    ["with escaped slashes, in no JSON", `<html>${slashed}</html>`],
+    ["in \\u escapes", `{"error":"NO","message":"${unicode}"}`],
+    ["in \\u escapes, in no JSON", `<html>${unicode}</html>`],
+    ["percent-encoded in a message", JSON.stringify({ error: "NO", message: encodeURIComponent(token).toLowerCase() })],
+    ["as JSON in a message", JSON.stringify({ error: "NO", message: JSON.stringify({ slashed }) })],
+    ["as its code", JSON.stringify({ error: token })],
+    ["in its reason", JSON.stringify({ error: "NO", reason: { [token]: [slashed] } })],
+    ["as the id of the Assembly", JSON.stringify({ error: "NO", assembly_id: token })],
+    ["in half", `{"error":"NO","message":"${token.slice(0, 50)}`]
+  ] as const)("%s is not in the error", ([, body]) =>
+    Effect.gen(function* () {
+      for (const status of [400, 401, 429, 500]) {
+        const text = shown(yield* failure(list, Server.text(status, body)))
+        for (const part of ["Xk9", "fQ2", "mN4", unicode.slice(0, 12)]) assert.notInclude(text, part)
+      }
+    })
+  )
+})
+
+describe("A capability in an answer", () => {
+  const url = `https://api2-x.example.com/assemblies/${assemblyId}`
+
+  it.effect("is not in the excerpt of a malformed Status", () =>
+    Effect.gen(function* () {
+      const body = JSON.stringify({ assembly_ssl_url: url, assembly_id: assemblyId, ok: 1 })
+      const error = yield* failure(Assemblies.get(assemblyId), Server.text(200, body.replaceAll("/", "\\/")))
+      assert(error._tag === "UnexpectedResponse")
+      assert.include(error.excerpt, "https:\\/\\/api2-x.example.com\\/assemblies\\/<redacted>")
+      // The id that the caller gave.
+      assert.strictEqual(error.assemblyId, assemblyId)
+      assert.notInclude(error.excerpt + error.message, assemblyId)
+    })
+  )
+
+  it.effect("is not in the error of an Assembly that failed", () =>
+    Effect.gen(function* () {
+      const status = {
+        assembly_id: assemblyId,
+        error: "IMPORT_FAILED",
+        message: `cannot read https://s3.example.com/a?X-Amz-Signature=abc for ${url}, or http:\\/\\/h\\/resumable\\/files\\/u0`
+      }
+      const error = yield* failure(Assemblies.awaitCompletion(assemblyId), Server.json(200, status))
+      assert(error._tag === "AssemblyFailed")
+      assert.deepInclude(error, {
+        code: "IMPORT_FAILED",
+        message:
+          "cannot read https://s3.example.com/a?<redacted> for https://api2-x.example.com/assemblies/<redacted> or http:\\/\\/h\\/resumable\\/files\\/<redacted>"
+      })
+    })
+  )
+
+  it.effect("leaves a text that is bounded and printable", () =>
+    Effect.gen(function* () {
+      const message = `no\u001b[2J\u202e\n${"x".repeat(100_000)}`
+      const error = yield* failure(
+        list,
+        Server.json(400, { error: `E\u009b${"x".repeat(1000)}`, message, reason: message })
+      )
+      assert(error._tag === "ServiceFailure")
+      assert.match(error.message, /^no\\x1b\[2J\\u202e x{960,}…$/)
+      assert.isAtMost(error.message.length, 1001)
+      assert.match(error.code, /^E\\x9bx{90,}…$/)
+      assert.isAtMost(String(error.reason).length, 1001)
+    })
+  )
+})

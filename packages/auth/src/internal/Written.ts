@@ -1,0 +1,149 @@
+/**
+ * The ways in which a text may stand inside another one: JSON, a URL, a form, HTML, a log line.
+ */
+
+/** What an escape stands for, and where it ends. */
+interface Escape {
+  readonly value: string
+  readonly end: number
+}
+
+const named: ReadonlyMap<string, string> = new Map([
+  ["amp", "&"],
+  ["lt", "<"],
+  ["gt", ">"],
+  ["quot", '"'],
+  ["apos", "'"],
+  ["sol", "/"],
+  ["bsol", "\\"],
+  ["plus", "+"],
+  ["equals", "="],
+  ["colon", ":"],
+  ["period", "."],
+  ["quest", "?"],
+  ["num", "#"],
+  ["percnt", "%"],
+  ["lowbar", "_"]
+])
+
+const short: ReadonlyMap<string, string> = new Map([
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+  ["b", "\b"],
+  ["f", "\f"]
+])
+
+/** `\uNNNN`, `\u{N}`, `\xNN`, and a backslash before a character. */
+const backslash = /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([nrtbf])|(["'\\/]))/iy
+/** `&#47;`, `&#x2f;` and `&amp;`; the semicolon may be missing after a number. */
+const entity = /&(?:#([0-9]{1,7});?|#x([0-9a-f]{1,6});?|([a-z]{2,6});)/iy
+const percent = /%([0-9a-f]{2})/iy
+
+const matchAt = (pattern: RegExp, text: string, at: number): RegExpExecArray | null => {
+  pattern.lastIndex = at
+  return pattern.exec(text)
+}
+
+const fromCode = (code: number): string | undefined => (code <= 0x10ffff ? String.fromCodePoint(code) : undefined)
+
+const backslashAt = (text: string, at: number): Escape | undefined => {
+  const match = matchAt(backslash, text, at)
+  if (match === null) return undefined
+  const [whole, four, braced, two, letter, itself] = match
+  const digits = four ?? braced ?? two
+  const value = digits === undefined ? (itself ?? short.get(letter ?? "") ?? letter) : fromCode(parseInt(digits, 16))
+  return value === undefined ? undefined : { value, end: at + whole.length }
+}
+
+const entityAt = (text: string, at: number): Escape | undefined => {
+  const match = matchAt(entity, text, at)
+  if (match === null) return undefined
+  const [whole, decimal, hexadecimal, name = ""] = match
+  const code = decimal === undefined ? hexadecimal && parseInt(hexadecimal, 16) : Number(decimal)
+  const value = typeof code === "number" ? fromCode(code) : named.get(name.toLowerCase())
+  return value === undefined ? undefined : { value, end: at + whole.length }
+}
+
+const byteAt = (text: string, at: number): number | undefined => {
+  const digits = matchAt(percent, text, at)?.[1]
+  return digits === undefined ? undefined : parseInt(digits, 16)
+}
+
+/** How many bytes of UTF-8 a first byte announces. */
+const lengthOf = (first: number): number => (first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4)
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The bytes of one character; a byte that begins none is one of Latin-1. */
+const percentAt = (text: string, at: number): Escape | undefined => {
+  const first = byteAt(text, at)
+  if (first === undefined) return undefined
+  const bytes = Array.from({ length: lengthOf(first) }, (_, index) => byteAt(text, at + 3 * index) ?? 0)
+  try {
+    return { value: utf8.decode(Uint8Array.from(bytes)), end: at + 3 * bytes.length }
+  } catch {
+    return { value: String.fromCharCode(first), end: at + 3 }
+  }
+}
+
+/** The escape that begins at a place of a text, if one does. */
+export const escapeAt = (text: string, at: number): Escape | undefined => {
+  switch (text[at]) {
+    case "\\":
+      return backslashAt(text, at)
+    case "%":
+      return percentAt(text, at)
+    case "&":
+      return entityAt(text, at)
+    default:
+      return undefined
+  }
+}
+
+/** The rest of an escape that a text breaks off in. */
+export const isBrokenEscape = (rest: string): boolean =>
+  rest === "" || /^(?:%[0-9a-f]?|\\(?:u[0-9a-f]{0,3}|x[0-9a-f]?)?|&(?:#?[0-9a-z]{0,7}))$/i.test(rest)
+
+/** A text, and where each of its characters stands in the one that it was read from. */
+export interface Reading {
+  readonly text: string
+  readonly starts: ReadonlyArray<number>
+  readonly ends: ReadonlyArray<number>
+}
+
+/** A text as it stands. */
+const literal = (text: string): Reading => ({
+  text,
+  starts: Array.from({ length: text.length }, (_, at) => at),
+  ends: Array.from({ length: text.length }, (_, at) => at + 1)
+})
+
+const decode = ({ ends, starts, text }: Reading): Reading => {
+  const read = { text: "", starts: [] as Array<number>, ends: [] as Array<number> }
+  for (let at = 0; at < text.length;) {
+    const { end, value } = escapeAt(text, at) ?? { value: text.charAt(at), end: at + 1 }
+    read.text += value
+    for (let unit = 0; unit < value.length; unit++) {
+      read.starts.push(starts[at] ?? 0)
+      read.ends.push(ends[end - 1] ?? 0)
+    }
+    at = end
+  }
+  return read
+}
+
+/** JSON in JSON in a URL is as deep as texts go; what is deeper reads as it stands. */
+const maxLevels = 5
+
+/** A text as it stands, with its escapes read, with the escapes in that read, and so on. */
+export const readings = (text: string): ReadonlyArray<Reading> => {
+  const all = [literal(text)]
+  for (let last = all[0]; last !== undefined && all.length <= maxLevels;) {
+    const next = decode(last)
+    if (next.text === last.text) break
+    all.push(next)
+    last = next
+  }
+  return all
+}

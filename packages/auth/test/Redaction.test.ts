@@ -1,0 +1,190 @@
+import * as Redaction from "@assembly-effect/auth/Redaction"
+import * as Printable from "@assembly-effect/schema/Printable"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+const token = "q7-Xv/9Zk+RmB2.tY_w=e1"
+
+/** How one character may be written, by the name of the form. */
+const forms: Readonly<Record<string, (character: string) => string>> = {
+  plain: (character) => character,
+  json: (character) => (character === "/" ? "\\/" : JSON.stringify(character).slice(1, -1)),
+  unicode: (character) => character.split("").map(unicode).join(""),
+  "unicode in upper case": (character) =>
+    character
+      .split("")
+      .map((unit) => unicode(unit).replace(/[a-f]/g, (digit) => digit.toUpperCase()))
+      .join(""),
+  percent: (character) => percent(character).toLowerCase(),
+  "percent in upper case": (character) => percent(character),
+  form: (character) =>
+    character === " " ? "+" : character.isWellFormed() ? encodeURIComponent(character) : unicode(character),
+  decimal: (character) => `&#${character.codePointAt(0)};`,
+  hexadecimal: (character) => `&#x${character.codePointAt(0)?.toString(16)};`
+}
+
+const unicode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+
+const percent = (character: string): string =>
+  character.isWellFormed()
+    ? Array.from(
+        new TextEncoder().encode(character),
+        (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`
+      ).join("")
+    : unicode(character)
+
+const names = Object.keys(forms)
+const write = (text: string, form: (index: number) => string): ReadonlyArray<string> =>
+  Array.from(text, (character, index) => forms[form(index)]?.(character) ?? character)
+
+/** Every run of 8 characters that stayed, in any form in which the text had it. */
+const leftOf = (output: string, pieces: ReadonlyArray<string>): ReadonlyArray<string> =>
+  pieces
+    .map((_, start) => pieces.slice(start, start + 8))
+    .filter((run) => run.length === 8)
+    .map((run) => run.join(""))
+    .filter((run) => [run, Printable.escape(run)].some((form) => output.includes(form)))
+
+describe("A secret in a text", () => {
+  it.each(names)("is taken out as %s", (name) => {
+    const written = write(token, () => name).join("")
+    assert.strictEqual(Redaction.text(`it was <${written}>!`, { secrets: [token] }), "it was <<redacted>>!")
+  })
+
+  it.each([
+    ["JSON in JSON", JSON.stringify(JSON.stringify({ token }))],
+    ["JSON in a URL", encodeURIComponent(JSON.stringify({ token }).replaceAll("/", "\\/"))],
+    ["encoded twice", encodeURIComponent(encodeURIComponent(token))],
+    ["in the other case", token.toUpperCase()]
+  ])("is taken out inside of others: %s", (_, text) => {
+    const safe = Redaction.text(text, { secrets: [token] })
+    assert.include(safe, "<redacted>")
+    assert.notMatch(safe, /q7|9Zk|RmB|e1/i)
+  })
+
+  it("goes before anything is cut, and half of it at the end goes too", () => {
+    for (let before = 900; before <= 1010; before++) {
+      const safe = Redaction.text("-".repeat(before) + token, { secrets: [token] })
+      assert.notInclude(safe, token.slice(0, 4))
+    }
+    for (let length = 4; length <= token.length; length++) {
+      assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, length)}`, [token]), "so <redacted>")
+    }
+    assert.strictEqual(Redaction.text(`${token.repeat(60)} end`, { secrets: [token] }), "<redacted> end")
+    // In the middle of an escape.
+    assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, 5)}%2`, [token]), "so <redacted>")
+    assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, 5)}\\u00`, [token]), "so <redacted>")
+  })
+
+  it("that is short goes as a whole, and an empty one hides nothing", () => {
+    assert.strictEqual(Redaction.text("abc ab abc", { secrets: ["abc"] }), "<redacted> ab <redacted>")
+    assert.strictEqual(Redaction.text("abc", { secrets: [""] }), "abc")
+  })
+
+  // The characters of escapes themselves are the hardest ones.
+  const hard = Schema.String.check(Schema.isPattern(/^[%\\&ux41#;/+ aé"]{0,40}$/u, { expected: "parts of escapes" }))
+
+  for (const [kind, any] of [
+    ["any text", Schema.String],
+    ["parts of escapes", hard]
+  ] as const) {
+    it.effect.prop(
+      `leaves no 8 of its characters in a row, in any mix of forms, in any text, cut anywhere: ${kind}`,
+      {
+        secret: any,
+        before: any,
+        after: any,
+        mix: Schema.Array(Schema.Literals(names)).check(Schema.isMinLength(1)),
+        from: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 })),
+        to: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))
+      },
+      ({ after, before, from, mix, secret, to }) =>
+        Effect.sync(() => {
+          const pieces = write(secret, (index) => mix[index % mix.length] ?? "plain")
+          const text = before + pieces.join("") + after
+          const options = { secrets: [secret], max: 10_000 }
+          assert.deepStrictEqual(leftOf(Redaction.text(text, options), pieces), [])
+          const part = text.slice(from, Math.max(from, text.length - to))
+          assert.deepStrictEqual(leftOf(Redaction.text(part, options), pieces), [])
+        }),
+      { arbitrary: { runs: 2000 } }
+    )
+  }
+
+  it.effect.prop(
+    "never throws, and is bounded and printable, whatever the text and the secret are",
+    { text: Schema.String, secret: Schema.String },
+    ({ secret, text }) =>
+      Effect.sync(() => {
+        const safe = Redaction.excerpt(text.repeat(50), [secret])
+        assert.isAtMost(safe.length, 201)
+        assert.strictEqual(Printable.escape(safe), safe)
+      })
+  )
+
+  it("costs little in a text that is all escapes", () => {
+    const secret = "%41%41%41\\\\\\\\AAAA".repeat(20)
+    assert.isAtMost(
+      Redaction.text("%41\\\\A&#65;".repeat(200_000), { secrets: [secret, secret.slice(3)] }).length,
+      1001
+    )
+  })
+})
+
+const assemblyId = "0123456789abcdef0123456789abcdef"
+
+describe("A capability in a text", () => {
+  it.each([
+    [
+      "Cannot PATCH http://127.0.0.1:80/resumable/files/u0",
+      "Cannot PATCH http://127.0.0.1:80/resumable/files/<redacted>"
+    ],
+    ["<pre>Cannot PATCH /resumable/files/u0/a?b=c</pre>", "<pre>Cannot PATCH /resumable/files/<redacted></pre>"],
+    ['{"url":"https:\\/\\/h\\/resumable\\/files\\/u0"}', '{"url":"https:\\/\\/h\\/resumable\\/files\\/<redacted>"}'],
+    ["at=https%3A%2F%2Fh%2Fresumable%2ffiles%2Fu0", "at=https%3A%2F%2Fh%2Fresumable%2ffiles%2F<redacted>"],
+    ["&#x2F;resumable&#47;files&#x2f;u0", "&#x2F;resumable&#47;files&#x2f;<redacted>"],
+    ["\\u002fresumable\\u002Ffiles\\u002fu0", "\\u002fresumable\\u002Ffiles\\u002f<redacted>"],
+    [`no https://h/assemblies/${assemblyId} here`, "no https://h/assemblies/<redacted> here"],
+    [
+      `"assembly_ssl_url":"https:\\/\\/h\\/assemblies\\/${assemblyId}"`,
+      '"assembly_ssl_url":"https:\\/\\/h\\/assemblies\\/<redacted>"'
+    ],
+    [`cut off in /assemblies/${assemblyId.slice(0, 9)}`, "cut off in /assemblies/<redacted>"],
+    [`cut off in ${assemblyId.slice(0, 12)}`, "cut off in <redacted>"],
+    ["see https://cdn.example/a.png?Expires=1&Signature=xyz.", "see https://cdn.example/a.png?<redacted>"],
+    ["wss://h/updates?assembly=5d8a", "wss://h/updates?<redacted>"],
+    ["https://me:pass@h/a", "https://<redacted>@h/a"],
+    ["GET /assemblies?signature=sha384%3Aabc&params=x", "GET /assemblies?signature=<redacted>&params=x"],
+    ['{"access_token":"abc"}', '{"access_token":"<redacted>"}'],
+    [`Authorization: Bearer ${token}`, "Authorization: Bearer <redacted>"],
+    [`sha1:${"a1".repeat(20)}`, "sha1:<redacted>"]
+  ])("is taken out of %j", (text, safe) => {
+    assert.strictEqual(Redaction.text(text), safe)
+  })
+
+  it.each([
+    "The file report-2026.csv of https://api2.example.com/docs/x is not there",
+    "ERR_INVALID_OFFSET: expected 1048576, got 1048577",
+    "basic authentication is not known, set a token or a secret: none was given",
+    "the limit of /assemblies is 50 a minute, until 1767225600"
+  ])("an ordinary message stays: %s", (text) => {
+    assert.strictEqual(Redaction.text(text, { secrets: [token] }), text)
+  })
+
+  it("a page of several lines is one printable line", () => {
+    assert.strictEqual(Redaction.text("\n <p>\n  no\u001b[2J\u202e </p>\n"), "<p> no\\x1b[2J\\u202e </p>")
+  })
+
+  it("in JSON goes from keys and texts, and the value is bounded", () => {
+    const reason = { [`at ${token}`]: ["/resumable/files/u0", 1, null, true] }
+    assert.deepStrictEqual(Redaction.json(reason, { secrets: [token] }), {
+      "at <redacted>": ["/resumable/files/<redacted>", 1, null, true]
+    })
+    let deep: Schema.Json = "end"
+    for (let depth = 0; depth < 100_000; depth++) deep = [deep]
+    assert.isAtMost(JSON.stringify(Redaction.json(deep)).length, 100)
+    assert.isAtMost(JSON.stringify(Redaction.json(Array.from({ length: 100_000 }, () => 1))).length, 2000)
+    assert.isAtMost(JSON.stringify(Redaction.json({ text: "x".repeat(100_000) })).length, 1100)
+  })
+})

@@ -1,0 +1,156 @@
+/**
+ * What a server wrote, in the errors and events of uploads and in their spans: an upload URL never.
+ */
+import * as Tus from "@assembly-effect/tus/Tus"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import { inspect } from "node:util"
+import * as Loopback from "../../auth/test/utils/Loopback.ts"
+
+const id = "5d8a7c31f0e94b62a1d3c5e7f9b0a2c4+of~a.cell"
+const path = `/resumable/files/${id}`
+const assembly = "/assemblies/0123456789abcdef0123456789abcdef"
+
+/** A server whose every answer is an ordinary error page that repeats the request. */
+const make = Effect.fnUntraced(function* (status: number, page: (url: string) => string) {
+  const baseUrl = yield* Loopback.serve(async (request, response) => {
+    for await (const _chunk of request);
+    const url = `http://${request.headers.host}${request.url}`
+    response.writeHead(status, { "tus-resumable": "1.0.0" }).end(page(url))
+  })
+  const target = yield* UploadTarget.make({
+    tusUrl: `${baseUrl}/resumable/files/`,
+    assemblySslUrl: baseUrl + assembly
+  })
+  return { target, url: yield* Effect.fromResult(UploadTarget.resolve(target, path)) }
+})
+
+/** All that a value shows anywhere. */
+const shown = (value: unknown) => `${String(value)} ${JSON.stringify(value)} ${inspect(value, { depth: Infinity })}`
+
+/** Runs an effect, and answers its error and the spans that it made, as an exporter writes them. */
+const traced = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const spans: Array<Tracer.NativeSpan> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const error = yield* Effect.flip(Effect.withTracer(effect, tracer))
+    const exported = spans.map(({ attributes, events, name, status }) => [
+      name,
+      shown([[...attributes], events]),
+      status._tag === "Ended" && status.exit._tag === "Failure" ? Cause.pretty(status.exit.cause) : ""
+    ])
+    return { error, exported }
+  })
+
+const pages: ReadonlyArray<readonly [name: string, page: (url: string) => string]> = [
+  ["as it is", (url) => `Cannot PATCH ${url}`],
+  ["as its path", (url) => `<pre>Cannot PATCH ${new URL(url).pathname}</pre>`],
+  ["in HTML", (url) => `Cannot PATCH ${url.replaceAll("/", "&#x2F;")}`],
+  ["in JSON", (url) => JSON.stringify({ error: "NO", message: `Cannot PATCH ${url}` }).replaceAll("/", "\\/")],
+  ["in broken JSON", (url) => `{"url":"${url.replaceAll("/", "\\u002F")}"`],
+  ["percent-encoded", (url) => `at=${encodeURIComponent(url).toLowerCase()}`],
+  ["as its id alone", (url) => `no upload ${url.slice(url.lastIndexOf("/") + 1)}`],
+  ["cut off", (url) => `Cannot PATCH ${url.slice(0, -10)}`]
+]
+
+describe.each(pages)("An error page that repeats the upload URL %s", (_, page) => {
+  it.effect.each([404, 409, 413, 403, 423, 460, 500, 429])(
+    "does not bring it into the error of a %d, nor into a span",
+    (status) =>
+      Effect.gen(function* () {
+        const { url } = yield* make(status, page)
+        const { error, exported } = yield* traced(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))
+        const text = shown(error) + shown(exported)
+        for (const part of [id.slice(0, 12), id.slice(10, 22), "of~a"]) assert.notInclude(text, part)
+        assert.strictEqual(exported.length, 1)
+      }).pipe(Effect.provide(FetchHttpClient.layer))
+  )
+})
+
+describe("The text of a server", () => {
+  const message = (status: number, body: string) =>
+    Effect.gen(function* () {
+      const { url } = yield* make(status, () => body)
+      return (yield* Effect.flip(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))).message
+    }).pipe(Effect.provide(FetchHttpClient.layer))
+
+  it.effect("is the message of an error object, and not its JSON", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* message(403, '{"error":"NO_MORE","message":"no more uploads"}'), "no more uploads")
+      assert.strictEqual(yield* message(403, '{"error":"NO_MORE"}'), "NO_MORE")
+      assert.strictEqual(yield* message(403, '{"other":1}'), '{"other":1}')
+      assert.strictEqual(yield* message(403, "ERR_UPLOAD_STOPPED: no\n"), "ERR_UPLOAD_STOPPED: no")
+      assert.strictEqual(yield* message(403, " \n"), "status 403, without an explanation")
+    })
+  )
+
+  it.effect("is bounded and printable", () =>
+    Effect.gen(function* () {
+      const text = yield* message(500, `a\u001b[2J\nb${"z".repeat(7000)}`)
+      assert.match(text, /^a\\x1b\[2J bz+…$/)
+      assert.isAtMost(text.length, 1001)
+    })
+  )
+
+  it.effect("does not bring the URL of the Assembly into an error, which the metadata holds", () =>
+    Effect.gen(function* () {
+      const baseUrl = yield* Loopback.serve(async (request, response) => {
+        for await (const _chunk of request);
+        response.writeHead(403).end(`bad header ${String(request.headers["upload-metadata"])}`)
+      })
+      const target = yield* UploadTarget.make({
+        tusUrl: `${baseUrl}/resumable/files/`,
+        assemblySslUrl: baseUrl + assembly
+      })
+      const metadata = { filename: "a.txt", fieldname: "file" }
+      const error = yield* Effect.flip(Tus.create(target, { _tag: "Fixed", length: 3n, metadata }))
+      assert.include(error.message, "assembly_url <redacted>")
+      assert.notInclude(
+        error.message,
+        Buffer.from(baseUrl + assembly)
+          .toString("base64")
+          .slice(20, 40)
+      )
+    }).pipe(Effect.provide(FetchHttpClient.layer))
+  )
+
+  it.live("does not bring the URL into the reason of an event", () =>
+    Effect.gen(function* () {
+      let requests = 0
+      const baseUrl = yield* Loopback.serve(async (request, response) => {
+        for await (const _chunk of request);
+        const url = `http://${request.headers.host}${request.url}`
+        if (request.method === "POST") response.writeHead(201, { "tus-resumable": "1.0.0", location: path }).end()
+        else if (request.method === "HEAD") {
+          response.writeHead(200, { "tus-resumable": "1.0.0", "upload-offset": "0", "upload-length": "3" }).end()
+        } else if (++requests === 1) response.writeHead(500).end(`Cannot PATCH ${url}`)
+        else response.writeHead(204, { "tus-resumable": "1.0.0", "upload-offset": "3" }).end()
+      })
+      const target = yield* UploadTarget.make({
+        tusUrl: `${baseUrl}/resumable/files/`,
+        assemblySslUrl: baseUrl + assembly
+      })
+      const events = yield* Stream.runCollect(
+        Upload.upload(target, UploadSource.fromBytes(new Uint8Array(3)), {
+          retryDelay: "1 millis",
+          metadata: { filename: "a.txt", fieldname: "file" }
+        })
+      )
+      const retrying = events.find(({ _tag }) => _tag === "Retrying")
+      assert.deepInclude(retrying, { reason: `Cannot PATCH ${baseUrl}/resumable/files/<redacted>` })
+    }).pipe(Effect.provide(FetchHttpClient.layer))
+  )
+})

@@ -1,0 +1,66 @@
+/**
+ * Runs beside every test: a secret, a token, a signature, or the URL of an upload or a Status in a span, a log line,
+ * a line of a console or an error fails the test in which it was seen.
+ */
+import { afterAll, afterEach, expect } from "vitest"
+import { exemptions } from "./exemptions.ts"
+import * as Leak from "./Leak.ts"
+import * as Record from "./Record.ts"
+
+interface Found extends Leak.Leak {
+  readonly surface: Record.Surface
+  readonly text: string
+  readonly context: string
+}
+
+let found: Array<Found> = []
+
+/** Texts without a leak; most texts come again and again. */
+const clean = new Set<string>()
+const maxClean = 10_000
+
+const isExempt = ({ kind, surface, text }: Found): boolean => {
+  const { currentTestName = "", testPath = "" } = expect.getState()
+  return exemptions.some(
+    (exemption) =>
+      testPath.includes(exemption.file) &&
+      currentTestName.startsWith(exemption.test ?? "") &&
+      surface === exemption.surface &&
+      (exemption.text?.test(text) ?? true) &&
+      exemption.kinds.includes(kind)
+  )
+}
+
+/** The beginning of a text and what stands before its leak, which is not repeated. */
+const contextOf = (text: string, { start }: Leak.Leak): string => {
+  const before = text.slice(0, Math.max(0, text.indexOf(start)))
+  return before.length <= 80 ? before : `${before.slice(0, 20)} … ${before.slice(-60)}`
+}
+
+await Record.start((surface, text) => {
+  if (surface === "secret") {
+    Leak.learn(text)
+    clean.clear()
+    return
+  }
+  if (clean.has(text)) return
+  // An id alone may be the field `assemblyId` of an error, or what a program prints of its own Assemblies.
+  const leaks = Leak.find(text).filter(({ kind }) => kind !== "Assembly id" || surface === "span")
+  for (const leak of leaks) found.push({ ...leak, surface, text: text.slice(0, 80), context: contextOf(text, leak) })
+  if (leaks.length === 0 && clean.size < maxClean && text.length < 2000) clean.add(text)
+})
+
+const check = () => {
+  const leaks = found.filter((one) => !isExempt(one))
+  found = []
+  if (leaks.length === 0) return
+  const lines = leaks
+    .slice(0, 10)
+    .map(
+      ({ context, kind, start, surface }) => `- ${kind} (${start}…) in a ${surface}, after ${JSON.stringify(context)}`
+    )
+  throw new Error(`${leaks.length} of what must not be shown, see scripts/walk:\n${lines.join("\n")}`)
+}
+
+afterEach(check)
+afterAll(check)
