@@ -117,11 +117,11 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     Effect.gen(function* () {
       const { list } = yield* UploadJournal.UploadJournal
       yield* until(job("alone"), "FileEvent Created")
-      const [upload] = yield* list
+      const [first] = yield* list
       const [a] = files
-      assert.strictEqual(upload?.entry.file, 0)
-      if (upload === undefined || a === undefined || Effect.isEffect(a.source)) return
-      const { length } = yield* ResumableUpload.resume(upload.key, a.source)
+      assert.strictEqual(first?.entry.file, 0)
+      if (first === undefined || a === undefined || Effect.isEffect(a.source)) return
+      const { length } = yield* ResumableUpload.resume(first.key, a.source)
       assert.strictEqual(length, 700_000n)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )

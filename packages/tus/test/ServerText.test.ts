@@ -144,7 +144,7 @@ describe("The text of a server", () => {
         assemblySslUrl: baseUrl + assembly
       })
       const events = yield* Stream.runCollect(
-        Upload.upload(target, UploadSource.fromBytes(new Uint8Array(3)), {
+        Upload.events(target, UploadSource.fromBytes(new Uint8Array(3)), {
           retryDelay: "1 millis",
           metadata: { filename: "a.txt", fieldname: "file" }
         })
