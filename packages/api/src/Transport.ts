@@ -14,7 +14,14 @@ import type * as Scope from "effect/Scope"
 import * as ApiError from "./ApiError.ts"
 
 export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/Admission"
-export { afterStatus, isRefusal, parseJson, readError, scopedToFailure } from "@assembly-effect/auth/Transport"
+export {
+  afterStatus,
+  isRefusal,
+  parseJson,
+  readError,
+  readText,
+  scopedToFailure
+} from "@assembly-effect/auth/Transport"
 export { named as namedWait } from "@assembly-effect/auth/Wait"
 
 /** Which operation a request belongs to, and the Assembly where its path names one. */
