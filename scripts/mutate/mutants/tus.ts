@@ -603,6 +603,13 @@ export const tus = [
         tests: ["TusError", "Resumable", "Concatenation"]
       },
       {
+        name: "what follows a success has no limit",
+        find: `(size += chunk.length) <= maxErrorBytes)`,
+        replace: `(size += chunk.length) <= maxErrorBytes * 1e6)`,
+        project: "node",
+        tests: ["Bombs"]
+      },
+      {
         name: "the wait of a server error is lost",
         find: `Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer`,
         replace: `answer`,
