@@ -590,6 +590,22 @@ export const tus = [
     ]
   ),
   ...changes(
+    "packages/tus/src/internal/Caution.ts",
+    ["EarlyRefusal"],
+    [
+      {
+        name: "a body that is cut off is repeated as it was",
+        find: `if (this.#cuts < patience && this.#most === undefined) return`,
+        replace: `if (this.#cuts < patience * 1e9) return`
+      },
+      {
+        name: "bodies stay small for ever after a cut",
+        find: `this.#most *= 2n`,
+        replace: `this.#most *= 1n`
+      }
+    ]
+  ),
+  ...changes(
     "packages/tus/src/internal/exchange.ts",
     ["BrokenAnswers", "TusError"],
     [
