@@ -34,7 +34,7 @@ describe("Json.parse", () => {
   })
 
   it("takes no bracket in a string for a level, and no escaped quote for its end", () => {
-    for (const inside of ["[".repeat(1000), '\\"'.repeat(1000) + "[".repeat(1000), "\\\\"]) {
+    for (const inside of ["[".repeat(1000), `\\"${"[".repeat(1000)}`, `\\"\\"${"[".repeat(1000)}`, "\\\\"]) {
       assert.isTrue(Result.isSuccess(Json.parse(`["${inside}"]`)), inside.slice(0, 10))
     }
     assert.deepStrictEqual(Json.parse(`["\\\\",${arrays(128)}]`), tooDeep)

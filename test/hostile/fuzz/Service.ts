@@ -1,7 +1,6 @@
 /**
  * The right answer to every request of the packages: what a mutation starts from.
  */
-import { createHash } from "node:crypto"
 import * as Operations from "../../../packages/api/test/utils/operations.ts"
 import { type Answer, json, text } from "./Mutation.ts"
 
@@ -22,6 +21,14 @@ const tus = { "tus-resumable": "1.0.0" }
 
 const success = (name: string) => Operations.cases.find((one) => one.name === name)?.success
 
+const metadataOf = (header: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    header.split(",").map((entry) => {
+      const [key = "", value = ""] = entry.split(" ")
+      return [key, Buffer.from(value, "base64").toString()]
+    })
+  )
+
 /** A service of one Assembly and one upload, whose address is `origin`. `stored` are the bytes of the upload at first. */
 export const make = (origin: string, stored = 0) => {
   let offset = stored
@@ -41,7 +48,7 @@ export const make = (origin: string, stored = 0) => {
       {
         filename: "a.bin",
         fieldname: "file",
-        user_meta: { upload_marker: createHash("sha1").update(metadata).digest("hex") },
+        user_meta: metadataOf(metadata),
         size,
         offset,
         finished: offset === size,
