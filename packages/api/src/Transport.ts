@@ -15,7 +15,14 @@ import * as ApiError from "./ApiError.ts"
 
 export * as Redaction from "@assembly-effect/auth/Redaction"
 export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/Admission"
-export { afterStatus, isRefusal, parseJson, readError, scopedToFailure } from "@assembly-effect/auth/Transport"
+export {
+  afterStatus,
+  isRefusal,
+  parseJson,
+  readError,
+  readText,
+  scopedToFailure
+} from "@assembly-effect/auth/Transport"
 export { named as namedWait } from "@assembly-effect/auth/Wait"
 
 /** Which operation a request belongs to, and the Assembly where its path names one. */

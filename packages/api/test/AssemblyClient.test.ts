@@ -24,7 +24,7 @@ import * as Tracer from "effect/Tracer"
 import type { Socket } from "node:net"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, cases, status } from "./utils/operations.ts"
-import * as Server from "./utils/ScriptedServer.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
 

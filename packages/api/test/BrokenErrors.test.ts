@@ -17,7 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 import { clients } from "./utils/clients.ts"
-import * as Server from "./utils/ScriptedServer.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
 
 type Http = Layer.Layer<HttpClient.HttpClient>
 
@@ -25,7 +25,7 @@ const token = "0123456789abcdef0123456789abcdef"
 
 /** A client with its usual retries, and when the head of its first answer was there. */
 const clientAt = (
-  server: Server.ScriptedServer,
+  server: Server.HostileServer,
   http: Http,
   options?: { readonly token?: string; readonly requestTimeout?: Duration.Input }
 ) => {
@@ -62,12 +62,8 @@ const settled = <A, E>(fiber: Fiber.Fiber<A, E>, answered: Deferred.Deferred<voi
   })
 
 /** The head of an answer and half a body, then nothing. */
-const hanging =
-  (status: number, headers: Readonly<Record<string, string>> = {}): Server.Answer =>
-  (_, response) => {
-    response.writeHead(status, { "content-type": "application/json", "content-length": 100, ...headers })
-    response.write('{"error":"RATE_')
-  }
+const hanging = (status: number, headers: Readonly<Record<string, string>> = {}): Server.Answer =>
+  Server.hanging(status, { "content-type": "application/json", ...headers }, '{"error":"RATE_')
 
 describe.each(clients)("with %s", (_name, http) => {
   it.effect("a 403 whose body breaks off is told as it is, and not repeated", () =>

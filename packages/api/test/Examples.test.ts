@@ -32,7 +32,7 @@ import { report } from "../../../docs/examples/statistics-report.ts"
 import { bearer, client, signed, signedOnNode } from "../../../docs/examples/swap-authentication.ts"
 import * as TokenExample from "../../../docs/examples/tokens.ts"
 import { notifications } from "../../../docs/examples/webhooks.ts"
-import * as Server from "./utils/ScriptedServer.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
 
 // It is a suite of its own.
 await import("../../../docs/examples/testing-an-application.ts")

@@ -10,7 +10,7 @@ import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { credentials } from "./utils/FakeService.ts"
 import type { AnyError, Case } from "./utils/operations.ts"
 import { assemblyId, cases } from "./utils/operations.ts"
-import * as Server from "./utils/ScriptedServer.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
 
 const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
   fetch: FetchHttpClient.layer,
@@ -30,7 +30,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
   /** Runs the operation once, without retries, against a server with one answer. */
   const against = <A, E>(
     answer: Server.Answer,
-    use: (run: Effect.Effect<unknown, AnyError>, server: Server.ScriptedServer) => Effect.Effect<A, E>,
+    use: (run: Effect.Effect<unknown, AnyError>, server: Server.HostileServer) => Effect.Effect<A, E>,
     options?: Omit<AssemblyClient.Options, "baseUrl">
   ) =>
     Effect.gen(function* () {

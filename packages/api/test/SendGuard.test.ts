@@ -18,7 +18,7 @@ import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { clients } from "./utils/clients.ts"
 import { gzipSync } from "node:zlib"
-import * as Server from "./utils/ScriptedServer.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const contentType = "application/octet-stream"

@@ -14,11 +14,11 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { inspect } from "node:util"
 import { assemblyId } from "./utils/operations.ts"
-import * as Server from "./utils/ScriptedServer.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
 
 const token = "Xk9/fQ2+vB7/mN4.pL8_rT5-wZ3=".repeat(4)
 
-const clientAt = (server: Server.ScriptedServer) =>
+const clientAt = (server: Server.HostileServer) =>
   AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
     Layer.provide([Authenticator.layerBearer(Redacted.make(token)), FetchHttpClient.layer, RetryPolicy.layerNone]),
     Layer.orDie

@@ -26,7 +26,7 @@ import { createServer as createTlsServer } from "node:tls"
 import { clients } from "./utils/clients.ts"
 import * as FakeService from "./utils/FakeService.ts"
 import { assemblyId, cases } from "./utils/operations.ts"
-import * as Server from "./utils/ScriptedServer.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
 import * as SelfSigned from "./utils/selfSigned.ts"
 
 const facts = ({ code, permanent, problem, sent }: ApiError.TransportFailure) => ({ code, problem, sent, permanent })

@@ -11,7 +11,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Service from "./utils/FakeService.ts"
 import { assemblyId, status } from "./utils/operations.ts"
-import * as Server from "./utils/ScriptedServer.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
 
@@ -35,7 +35,7 @@ const service = (updates: (state: { current: string; connections: number }) => S
     return { server, state }
   })
 
-const watch = (server: Server.ScriptedServer, http = FetchHttpClient.layer) =>
+const watch = (server: Server.HostileServer, http = FetchHttpClient.layer) =>
   Stream.runCollect(Assemblies.watch(assemblyId, { interval: "1 hour", maxInterval: "1 hour" })).pipe(
     Effect.provide(
       AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(Layer.provide([authenticated, http]), Layer.orDie)

@@ -2,6 +2,7 @@
  * Where several processes share their tokens. Each keeps its own by default.
  */
 import * as Auth from "@assembly-effect/schema/Auth"
+import * as Json from "@assembly-effect/schema/Json"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
 import * as Context from "effect/Context"
 import * as Aead from "effect/crypto/Aead"
@@ -67,7 +68,7 @@ const patience = Duration.seconds(5)
 const utf8 = new TextEncoder()
 const { nonceLength } = Aead.aes256Gcm
 
-const AtRest = Schema.fromJsonString(
+const AtRest = Json.fromString(
   Schema.Struct({
     value: Auth.AccessToken,
     expiresAt: Schema.optional(Schema.DateTimeUtcFromMillis),

@@ -1,6 +1,7 @@
 /**
  * One HTTP exchange under the rules that hold for every request to the service, whoever makes it.
  */
+import * as Json from "@assembly-effect/schema/Json"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -176,12 +177,6 @@ export const isRefusal = (status: number): boolean =>
   status === 501 || (status >= 400 && status < 500 && !openBelow500.has(status))
 
 /**
- * The value of a JSON text; none where it is not JSON.
+ * The value of a JSON text; none where it is not JSON, or nested deeper than `Json.maxDepth`.
  */
-export const parseJson = (text: string): Option.Option<unknown> => {
-  try {
-    return Option.some(JSON.parse(text))
-  } catch {
-    return Option.none()
-  }
-}
+export const parseJson = (text: string): Option.Option<unknown> => Result.getSuccess(Json.parse(text))

@@ -3,6 +3,7 @@
  * and shows none ("Events").
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Json from "@assembly-effect/schema/Json"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
 import * as Effect from "effect/Effect"
@@ -83,7 +84,6 @@ const parse = (signature: string): { readonly algorithm: string; readonly digits
     : { algorithm: signature.slice(0, colon), digits: signature.slice(colon + 1) }
 }
 
-const parseJson = SchemaParser.decodeUnknownEffect(Schema.fromJsonString(Schema.Unknown))
 const decodeStatus = SchemaParser.decodeUnknownEffect(Assembly.Status)
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
@@ -128,8 +128,8 @@ export const make = Effect.fnUntraced(function* (options?: {
     verify: Effect.fnUntraced(function* (notification) {
       yield* check(notification)
       const body = yield* Effect.mapError(
-        parseJson(notification.transloadit),
-        () => new MalformedNotification({ path: [], problem: "it is not JSON" })
+        Effect.fromResult(Json.parse(notification.transloadit)),
+        (problem) => new MalformedNotification({ path: [], problem: `it is ${problem}` })
       )
       return yield* Effect.mapError(decodeStatus(body), toMalformed)
     })

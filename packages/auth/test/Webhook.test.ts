@@ -119,3 +119,13 @@ describe("Webhook.verify", () => {
     }).pipe(Effect.provide(webhook()))
   )
 })
+
+describe("a signed text that is made to break its reader", () => {
+  it.effect("is malformed where it is nested beyond measure", () =>
+    Effect.gen(function* () {
+      const text = transloadit.replace("{}", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`)
+      const error = yield* Effect.flip(Webhook.verify({ transloadit: text, signature: hmac(text) }))
+      assert.deepInclude(error, { _tag: "MalformedNotification", problem: "it is nested deeper than 128 levels" })
+    }).pipe(Effect.provide(webhook()))
+  )
+})

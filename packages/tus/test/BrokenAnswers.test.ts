@@ -15,7 +15,8 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as TestClock from "effect/testing/TestClock"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Loopback from "../../auth/test/utils/Loopback.ts"
+import * as Behaviour from "../../../test/hostile/Behaviour.ts"
+import * as Loopback from "../../../test/hostile/Loopback.ts"
 import * as Scene from "./utils/Scene.ts"
 
 /** A server that answers each method as it says, and the methods that came. */
@@ -36,10 +37,8 @@ const make = Effect.fnUntraced(function* (answer: (request: IncomingMessage, res
 const tus = { "tus-resumable": "1.0.0" }
 
 /** Half a body, and nothing more. */
-const hanging = (response: ServerResponse, status: number, headers: Readonly<Record<string, string>> = {}) => {
-  response.writeHead(status, { ...tus, "content-length": 100, ...headers })
-  response.write("NO")
-}
+const hanging = (response: ServerResponse, status: number, headers: Readonly<Record<string, string>> = {}) =>
+  Behaviour.hanging(status, { ...tus, ...headers }, "NO")(undefined, response)
 
 /** Runs with a clock that goes on once the head of the first answer is there. */
 const withoutWaiting = <A, E>(effect: Effect.Effect<A, E, HttpClient.HttpClient>) =>

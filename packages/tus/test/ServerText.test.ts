@@ -12,7 +12,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
-import * as Loopback from "../../auth/test/utils/Loopback.ts"
+import * as Loopback from "../../../test/hostile/Loopback.ts"
 
 const id = "5d8a7c31f0e94b62a1d3c5e7f9b0a2c4+of~a.cell"
 const path = `/resumable/files/${id}`

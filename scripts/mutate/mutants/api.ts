@@ -124,6 +124,12 @@ export const api = [
         replace: `return status < 500 &&`
       },
       {
+        name: "a code that every object has is a named error",
+        find: `Object.hasOwn(operation.errors, details.code) ? operation.errors[details.code] : undefined`,
+        replace: `operation.errors[details.code]`,
+        tests: ["HostileAnswers"]
+      },
+      {
         name: "429 with a body that nobody can read is unexpected",
         find: `answered.response.status === 429`,
         replace: `answered.response.status === 430`

@@ -151,5 +151,27 @@ export const schema = [
         replace: `/^127\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}/.test(hostname)`
       }
     ]
+  ),
+  ...changes(
+    "packages/schema/src/Json.ts",
+    ["Json"],
+    [
+      {
+        name: "JSON of any depth is parsed",
+        find: `if (depth > maxDepth) return false`,
+        replace: `if (depth < 0) return false`
+      },
+      {
+        name: "a bracket in a string is a level",
+        find: `index = endOfString(text, index)
+        if (index === -1) return true`,
+        replace: `if (index < 0) return true`
+      },
+      {
+        name: "an escaped quote ends a string",
+        find: `while (end !== -1 && isEscaped(text, end)) end`,
+        replace: `while (end !== -1 && isEscaped(text, 0)) end`
+      }
+    ]
   )
 ]

@@ -703,6 +703,22 @@ export const tus = [
     ]
   ),
   ...changes(
+    "packages/tus/src/internal/Caution.ts",
+    ["EarlyRefusal"],
+    [
+      {
+        name: "a body that is cut off is repeated as it was",
+        find: `if (this.#cuts < patience && this.#most === undefined) return`,
+        replace: `if (this.#cuts < patience * 1e9) return`
+      },
+      {
+        name: "bodies stay small for ever after a cut",
+        find: `this.#most *= 2n`,
+        replace: `this.#most *= 1n`
+      }
+    ]
+  ),
+  ...changes(
     "packages/tus/src/internal/exchange.ts",
     ["BrokenAnswers", "TusError"],
     [
@@ -714,6 +730,13 @@ export const tus = [
     case 410:
       return new TusError.UploadRefused(answer)`,
         tests: ["TusError", "Resumable", "Concatenation"]
+      },
+      {
+        name: "what follows a success has no limit",
+        find: `(size += chunk.length) <= maxErrorBytes)`,
+        replace: `(size += chunk.length) <= maxErrorBytes * 1e6)`,
+        project: "node",
+        tests: ["Bombs"]
       },
       {
         name: "the wait of a server error is lost",

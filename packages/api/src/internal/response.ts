@@ -2,12 +2,14 @@ import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as AuthTransport from "@assembly-effect/auth/Transport"
 import * as Wait from "@assembly-effect/auth/Wait"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Json from "@assembly-effect/schema/Json"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
@@ -91,7 +93,8 @@ const toError = (
   details: ApiError.Details,
   retryAfter: Duration.Duration
 ): Effect.Effect<Failed["error"]> => {
-  const Named = operation.errors[details.code]
+  // Every object has a `toString`, and the code is the other side's.
+  const Named = Object.hasOwn(operation.errors, details.code) ? operation.errors[details.code] : undefined
   if (Named !== undefined) return Effect.succeed(new Named(details))
   if (details.status === 429 || ServiceError.rateLimitCodes.has(details.code)) {
     return Effect.succeed(new ApiError.RateLimited({ ...details, retryAfter }))
@@ -126,17 +129,22 @@ const undecodable = (
     ? new ApiError.RateLimited({ ...toDetails({}, answered), retryAfter })
     : unexpected(answered, problem, text)
 
+/** The value of a body, or how that is no JSON to read. */
+const readJson = (text: string): Result.Result<unknown, string> =>
+  Result.mapError(Json.parse(text), (problem) => (problem === "not JSON" ? "that is not JSON" : problem))
+
 /** The failure that an answer stands for, whose text was `body` where it was JSON. */
 const toFailed = Effect.fnUntraced(function* (
   answered: Answered,
   { problem: unreadable, text }: AuthTransport.ErrorText,
-  body: Option.Option<unknown>
+  body: Result.Result<unknown, string>
 ): Effect.fn.Return<never, Failed> {
-  const wait = yield* Wait.named(answered.response.headers, Option.getOrUndefined(body))
+  const parsed = Option.getOrUndefined(Result.getSuccess(body))
+  const wait = yield* Wait.named(answered.response.headers, parsed)
   const retryAfter = Option.getOrElse(wait, () => Duration.zero)
-  const error = Option.flatMap(body, decodeErrorObject)
+  const error = Option.flatMap(Result.getSuccess(body), decodeErrorObject)
   const problem =
-    unreadable ?? (Option.isNone(body) ? "a body that is not JSON" : "a body that is not an error of the service")
+    unreadable ?? (Result.isFailure(body) ? `a body ${body.failure}` : "a body that is not an error of the service")
   return yield* Effect.fail<Failed>({
     wait,
     error: Option.isSome(error)
@@ -178,9 +186,9 @@ export const decoder = (operation: Operation.Any, options: { readonly maxBytes: 
 
   const decode = (answered: Answered, read: AuthTransport.ErrorText): Effect.Effect<unknown, Failed> => {
     const { problem, text } = read
-    const body = problem === undefined ? AuthTransport.parseJson(text) : Option.none()
-    return Option.isSome(body) && isAnswer(operation, answered.response.status, body.value)
-      ? Effect.flatMap(statusIn(answered, body.value), (value) =>
+    const body = problem === undefined ? readJson(text) : Result.fail(problem)
+    return Result.isSuccess(body) && isAnswer(operation, answered.response.status, body.success)
+      ? Effect.flatMap(statusIn(answered, body.success), (value) =>
           Effect.mapError(decodeSuccess(value), (issue) => malformed(answered, text, issue))
         )
       : toFailed(answered, read, body)

@@ -1,5 +1,7 @@
 /**
- * Bodies of answers, read as text within limits.
+ * Bodies of answers, read as text within limits. A limit counts the bytes as they come out of the HTTP client: what
+ * `content-length` tells are those on the wire, which a client may have decompressed, whether `content-encoding` is
+ * still to be seen or not.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -32,15 +34,6 @@ const concat = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => 
   return bytes
 }
 
-/** The length that HTTP itself holds the body to; none where it is unknown or counts compressed bytes. */
-const framedLength = (response: HttpClientResponse.HttpClientResponse): number | undefined => {
-  const { headers } = response
-  const length = headers["content-length"]
-  return length !== undefined && /^\d+$/.test(length) && headers["content-encoding"] === undefined
-    ? Number(length)
-    : undefined
-}
-
 const tooLarge = (maxBytes: number) => `a body of more than ${maxBytes} bytes`
 const notUtf8 = "a body that is not UTF-8"
 
@@ -60,28 +53,16 @@ const orEmpty = (error: HttpClientError.HttpClientError) =>
   error.reason._tag === "EmptyBodyError" ? Effect.succeed(empty) : Effect.fail(Diagnosis.diagnose(error))
 
 /**
- * The body as text: at most `maxBytes`, and strict UTF-8. A length that HTTP enforces is checked before anything is
- * read; else the stream is left at the first byte too many.
+ * The body as text: at most `maxBytes`, and strict UTF-8. The stream is left at the first byte too many.
  */
 export const readText = (
   response: HttpClientResponse.HttpClientResponse,
   { maxBytes }: { readonly maxBytes: number }
-): Effect.Effect<string, Lost | UnreadableBody> => {
-  const refuse = (start: Uint8Array) => Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start }))
-
-  const length = framedLength(response)
-  if (length !== undefined) {
-    if (length > maxBytes) return refuse(empty)
-    return response.arrayBuffer.pipe(
-      Effect.map((buffer) => new Uint8Array(buffer)),
-      Effect.catch(orEmpty),
-      Effect.flatMap(toText)
-    )
-  }
-
-  return Effect.suspend(() => {
+): Effect.Effect<string, Lost | UnreadableBody> =>
+  Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let size = 0
+    const refuse = (start: Uint8Array) => Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start }))
     return response.stream.pipe(
       Stream.runForEachArray((pieces) => {
         for (const chunk of pieces) {
@@ -96,7 +77,6 @@ export const readText = (
       Effect.flatMap(toText)
     )
   })
-}
 
 /** How far an exchange has come, where somebody limits its time. */
 interface Progress {

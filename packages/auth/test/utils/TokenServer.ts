@@ -11,7 +11,8 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Loopback from "./Loopback.ts"
+import * as Behaviour from "../../../../test/hostile/Behaviour.ts"
+import * as Loopback from "../../../../test/hostile/Loopback.ts"
 
 export interface Received {
   readonly method: string
@@ -36,20 +37,13 @@ export const token =
     answer(200, { access_token: `token-${index}`, ...fields })(request, response, index)
 
 /** The connection is cut before any answer. */
-export const cut: Answer = (_, response) => response.destroy()
+export const cut: Answer = Behaviour.reset
 
 /** No answer at all. */
-export const silence: Answer = () => undefined
+export const silence: Answer = Behaviour.silence
 
 /** A body without end. */
-export const endless: Answer = (_, response) => {
-  const pump = () => {
-    while (!response.destroyed && response.write("x".repeat(64 * 1024)));
-  }
-  response.writeHead(200)
-  response.on("drain", pump)
-  pump()
-}
+export const endless: Answer = Behaviour.endless(200)
 
 const read = async (request: IncomingMessage): Promise<Received> => {
   let body = ""

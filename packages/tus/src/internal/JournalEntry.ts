@@ -1,6 +1,7 @@
 /**
  * An entry of the journal, and its form at rest.
  */
+import * as Json from "@assembly-effect/schema/Json"
 import * as Schema from "effect/Schema"
 import * as UploadTarget from "../UploadTarget.ts"
 
@@ -52,6 +53,6 @@ const Stored = Schema.TaggedUnion({
  */
 export type Entry = typeof Stored.Type
 
-const codec = Schema.fromJsonString(Schema.toCodecJson(Stored))
+const codec = Json.fromString(Schema.toCodecJson(Stored))
 export const encode = Schema.encodeEffect(codec)
 export const decode = Schema.decodeEffect(codec)

@@ -2,6 +2,7 @@
  * Who is at work on an upload: one holder at a time, which renews its lease while it lives. Every change of a lease is a
  * compare-and-set, so that a holder knows when the lease is no longer its own.
  */
+import * as Json from "@assembly-effect/schema/Json"
 import * as Clock from "effect/Clock"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Deferred from "effect/Deferred"
@@ -17,7 +18,7 @@ import * as LeaseHolder from "../LeaseHolder.ts"
 import type { Leases } from "../UploadJournal.ts"
 import type { JournalKey } from "./JournalKey.ts"
 
-const AtRest = Schema.fromJsonString(
+const AtRest = Json.fromString(
   Schema.Struct({
     owner: Schema.String,
     /** Milliseconds since 1970. */

@@ -22,13 +22,14 @@ export interface Body {
 
 /**
  * Gives the body that starts at an offset. `size` is known from the start or not at all. What is not `replayable` gives
- * the bytes before the last offset away. `slices` are there where the platform cannot stream.
+ * the bytes before the last offset away. `slices` are there where the platform cannot stream. `most` is how many bytes
+ * the body may have, beside all other limits.
  */
 export interface Outgoing {
   readonly size: bigint | undefined
   readonly replayable: boolean
   readonly slices: Slices.Learned | undefined
-  readonly from: (offset: bigint) => Effect.Effect<Body, SourceFailed>
+  readonly from: (offset: bigint, most?: bigint) => Effect.Effect<Body, SourceFailed>
 }
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
@@ -55,9 +56,9 @@ export const replayable = (
     size,
     replayable: true,
     slices,
-    from: (offset) => {
+    from: (offset, most) => {
       const start = base + offset
-      const end = endOf(start)
+      const end = most === undefined ? endOf(start) : smaller(endOf(start), start + most)
       const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
       if (start === end) return Effect.succeed(body(new Uint8Array(0)))
       if (options.streams) {
@@ -125,7 +126,7 @@ export const oneShot = (
       size,
       replayable: false,
       slices,
-      from: (offset) =>
+      from: (offset, most) =>
         Effect.gen(function* () {
           if (offset < window.start || offset > window.start + BigInt(window.size)) {
             return yield* new SourceFailed({
@@ -134,7 +135,8 @@ export const oneShot = (
             })
           }
           window = yield* advance(Window.release(window, offset))
-          const length = slices?.next(BigInt(window.size)) ?? BigInt(Math.min(window.size, windowSize))
+          const full = slices?.next(BigInt(window.size)) ?? BigInt(Math.min(window.size, windowSize))
+          const length = most === undefined ? full : smaller(full, most)
           const parts = Window.first(window, Number(length))
           return {
             start: offset,

@@ -12,7 +12,6 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 import * as UploadTarget from "../UploadTarget.ts"
 
 /** The metadata key that makes every creation one of its kind. */
@@ -32,7 +31,7 @@ export interface Receipt {
 }
 
 const maxStatusBytes = 8 * 1024 * 1024
-const decodeStatus = Schema.decodeUnknownOption(Schema.fromJsonString(Assembly.Status))
+const decodeStatus = Schema.decodeUnknownOption(Assembly.Status)
 
 /** The id of the Assembly at a URL. */
 const idAt = (assemblySslUrl: string): string | undefined => /\/assemblies\/([^/]+)\/?$/.exec(assemblySslUrl)?.[1]
@@ -53,9 +52,11 @@ const status = (
       { operation: "Receipts.status" }
     )
     if (response.status !== 200) return Option.none<Assembly.Status>()
-    const bytes = Stream.limitBytes(response.stream, maxStatusBytes, () => Stream.empty)
-    const text = yield* Stream.mkString(Stream.decodeText(bytes))
-    return Option.filter(decodeStatus(text), (found) => isOf(target, found))
+    const text = yield* Transport.readText(response, { maxBytes: maxStatusBytes })
+    return Transport.parseJson(text).pipe(
+      Option.flatMap(decodeStatus),
+      Option.filter((found) => isOf(target, found))
+    )
   }).pipe(
     Effect.scoped,
     Effect.timeoutOption("30 seconds"),

@@ -10,6 +10,7 @@ import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as Append from "./Append.ts"
+import { Caution } from "./Caution.ts"
 import type { Seal } from "./Checksum.ts"
 import type { Emit } from "./Events.ts"
 import * as FilePieces from "./FilePieces.ts"
@@ -37,6 +38,7 @@ export interface Job<E = never> {
 /** What a step shares with the next one besides the state. */
 interface Shared extends Omit<Job, "untrusted"> {
   readonly pool: FilePieces.Pool
+  readonly caution: Caution
   /** Hears that the upload is left while the server counts other bytes than were sent. */
   readonly left: (error: TusError.UploadUntrusted) => Effect.Effect<void>
 }
@@ -99,10 +101,14 @@ const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | un
 const isTaken = (error: Policy.RequestError): boolean =>
   error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
 
+/** Whether a connection ended without an answer, after bytes may have left. */
+const isCut = (error: Policy.RequestError): boolean =>
+  error._tag === "TransportFailure" && error.sent === "maybe" && error.permanent !== true
+
 /** Sends the next body. */
 const send: Step<Transfer.Sending> = (job, state) =>
   Effect.gen(function* () {
-    const { body, checksum } = yield* Effect.flatMap(job.outgoing.from(state.acknowledged), job.seal)
+    const { body, checksum } = yield* Effect.flatMap(job.outgoing.from(state.acknowledged, job.caution.most), job.seal)
     const declare = declaration(state, body)
     yield* checkProgress(state, body, declare)
     const last = body.total === body.end
@@ -132,12 +138,14 @@ const send: Step<Transfer.Sending> = (job, state) =>
     const after = Transfer.handedOver(state, { handed, declared: declare })
     if (Result.isFailure(answer)) {
       const error = answer.failure
+      if (isCut(error)) job.caution.cut(body.start, body.end)
       return yield* Effect.fail(failedAt(isTaken(error) ? Transfer.miscounted(after, handed) : after)(error))
     }
     const offset = answer.success
     const next = yield* Effect.fromResult(
       Result.mapError(Transfer.appended(after, { offset, end: body.end, handed, length: declare }), doubted)
     )
+    job.caution.arrived()
     job.emit(UploadEvent.Progress({ sent: offset, acknowledged: offset, total: body.total ?? job.outgoing.size }))
     return next
   }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
@@ -222,7 +230,7 @@ export const toEnd = <E>(
 ): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const left = (error: TusError.UploadUntrusted) => Effect.ignore(job.untrusted(error))
-    const shared: Shared = { ...job, pool: new FilePieces.Pool(), left }
+    const shared: Shared = { ...job, pool: new FilePieces.Pool(), caution: new Caution(), left }
     let state = begun
     while (state._tag !== "Done") state = yield* step(shared, state)
     return state.length

@@ -134,18 +134,13 @@ const readHeaders = <A>(
  * too long, or never end. What the headers told stands.
  */
 const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<boolean> => {
-  const length = response.headers["content-length"]
-  const small = response.status === 204 || (length !== undefined && Number(length) <= maxErrorBytes)
-  if (response.request.method === "HEAD" || small) {
-    return Transport.afterStatus(Effect.as(Effect.ignore(response.arrayBuffer), true), () => false)
-  }
   const reading = Effect.suspend(() => {
     let size = 0
     return response.stream.pipe(
       Stream.runForEachWhile((chunk) => Effect.sync(() => (size += chunk.length) <= maxErrorBytes)),
       Effect.map(() => size <= maxErrorBytes)
     )
-  }).pipe(Effect.orElseSucceed(() => false))
+  }).pipe(Effect.catch(({ reason }) => Effect.succeed(reason._tag === "EmptyBodyError")))
   return Transport.afterStatus(reading, () => false)
 }
 

@@ -5,7 +5,7 @@
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as Loopback from "../../../auth/test/utils/Loopback.ts"
+import * as Loopback from "../../../../test/hostile/Loopback.ts"
 
 /** `FINAL` is the creation that puts parts together, `GET` a look at the Assembly's Status. */
 export interface Request {

@@ -1,0 +1,66 @@
+/**
+ * Answers that are made to break their reader: codes that name what every object has, and JSON without a bottom. Each
+ * ends in a typed error.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Service from "./utils/FakeService.ts"
+import { assemblyId, cases, status } from "./utils/operations.ts"
+
+const prototypeNames = ["toString", "constructor", "__proto__", "valueOf", "hasOwnProperty"]
+
+const nested = (levels: number) => `${'{"a":['.repeat(levels)}1${"]}".repeat(levels)}`
+
+/** A Status that is valid but for a field that goes down so many levels. */
+const deepStatus = (levels: number) => JSON.stringify(status).replace("{", `{"deep":${nested(levels)},`)
+
+describe.each(cases)("$name", ({ name, run }) => {
+  it.effect.each(prototypeNames)("an error code %s is one like any other", (code) =>
+    Effect.gen(function* () {
+      const service = Service.make(Service.json(400, { error: code, message: "no" }))
+      const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
+      assert.deepInclude(error, { _tag: "ServiceFailure", code, status: 400, message: "no" })
+    })
+  )
+
+  it.effect.each([200, 400])("JSON of 40,000 levels under status %s is an unexpected response", (code) =>
+    Effect.gen(function* () {
+      const service = Service.make(Service.text(code, deepStatus(20_000)))
+      const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: code })
+      assert.include(error.message, `${name}: status ${code}, a body nested deeper than 128 levels`)
+    })
+  )
+})
+
+describe("Assemblies.watch", () => {
+  it.effect("ends with an error at a Status of 40,000 levels", () =>
+    Effect.gen(function* () {
+      const service = Service.make(Service.text(200, deepStatus(20_000)))
+      const error = yield* Effect.flip(
+        Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), Service.client(service))
+      )
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 200 })
+    })
+  )
+
+  it.live("compares a Status of as many levels as are read", () =>
+    Effect.gen(function* () {
+      const service = Service.make(
+        Service.text(200, deepStatus(60)),
+        Service.text(200, deepStatus(60)),
+        Service.json(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
+      )
+      const seen = yield* Effect.provide(
+        Stream.runCollect(Assemblies.watch(assemblyId, { interval: "1 millis" })),
+        Service.client(service)
+      )
+      assert.deepStrictEqual(
+        seen.map(({ ok }) => ok),
+        ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
+      )
+    })
+  )
+})

@@ -1,0 +1,73 @@
+/**
+ * Answers that are small on the wire and large in memory: every limit counts what comes out of the HTTP client. The
+ * client is a process of its own, whose peak of memory is the witness.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { execFile } from "node:child_process"
+import * as Behaviour from "../../../test/hostile/Behaviour.ts"
+import * as Loopback from "../../../test/hostile/Loopback.ts"
+
+const mebi = 1024 * 1024
+
+/** What each bomb becomes. */
+const size = 256 * mebi
+
+/** What a client may take for everything, in MiB: windows of decoders, pieces, and garbage that is not collected yet. */
+const bound = 192
+
+const program = new URL("fixtures/bombed.ts", import.meta.url).pathname
+
+interface Report {
+  readonly outcomes: ReadonlyArray<Readonly<Record<string, string>>>
+  readonly mebibytes: number
+}
+
+const runClient = (client: string, baseUrls: ReadonlyArray<string>) =>
+  Effect.promise(
+    () =>
+      new Promise<Report>((resolve, reject) => {
+        execFile(process.execPath, [program, client, ...baseUrls], (error, stdout) => {
+          if (error === null) resolve(JSON.parse(stdout))
+          else reject(error)
+        })
+      })
+  )
+
+/** A service all of whose answers are the same bomb, under the status that has it read. */
+const service = (coding: Behaviour.Coding, body: Buffer, length: Behaviour.Length) => {
+  const answer = (status: number, headers = {}) => Behaviour.bomb(status, coding, body, length, headers)
+  return Loopback.serve(async (request, response) => {
+    for await (const _chunk of request);
+    const tus = { "tus-resumable": "1.0.0" }
+    if (request.method === "POST" && request.url !== "/token") {
+      // A creation with a body is not answered, so that the receipts are asked.
+      if (request.headers["content-type"] === "application/offset+octet-stream") response.destroy()
+      else answer(500, tus)(request, response)
+    } else answer(200, tus)(request, response)
+  })
+}
+
+const clients = ["fetch", "fetch without content-encoding", "undici", "undici that decompresses"]
+
+describe.each(Behaviour.codings)("a bomb of %s", (coding) => {
+  const made = Behaviour.compressed(coding, size)
+
+  it.live.each(clients)("is left at the limit by %s", (client) =>
+    Effect.gen(function* () {
+      const body = yield* Effect.promise(() => made)
+      assert.isBelow(body.length, 2 * mebi)
+      const baseUrls = [yield* service(coding, body, "true"), yield* service(coding, body, "missing")]
+      const { mebibytes, outcomes } = yield* runClient(client, baseUrls)
+      const expected = {
+        "the answer of an operation": "UnexpectedResponse",
+        "an error of tus": "ServerFailure",
+        "the body of a success of tus": "success",
+        "receipts, after a creation without an answer": "CreationUnknown",
+        "a token": "UnexpectedTokenResponse"
+      }
+      assert.deepStrictEqual(outcomes, [expected, expected])
+      assert.isBelow(mebibytes, bound)
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,87 @@
+/**
+ * JSON that anybody may have written, read within bounds.
+ *
+ * @example
+ * import * as Json from "@assembly-effect/schema/Json"
+ *
+ * Json.parse('{"ok":"ASSEMBLY_COMPLETED"}') // Result.succeed({ ok: "ASSEMBLY_COMPLETED" })
+ * Json.parse("[".repeat(1_000_000)) // Result.fail("nested deeper than 128 levels")
+ */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+
+/**
+ * How many arrays and objects may stand in each other. Nothing of the service comes near it; whatever walks over a value
+ * of this depth keeps its stack.
+ */
+export const maxDepth = 128
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** Whether the character at an index is escaped: an odd number of backslashes stands before it. */
+const isEscaped = (text: string, index: number): boolean => {
+  let start = index
+  while (text.charCodeAt(start - 1) === backslash) start--
+  return (index - start) % 2 === 1
+}
+
+/** The index of the quote that ends the string which begins at an index; -1 where none does. */
+const endOfString = (text: string, start: number): number => {
+  let end = text.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end
+}
+
+/** Looks at each character once. A text that is no JSON is judged up to where a parser stops. */
+const isShallow = (text: string): boolean => {
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    switch (text.charCodeAt(index)) {
+      case quote:
+        index = endOfString(text, index)
+        if (index === -1) return true
+        break
+      case 0x5b: // [
+      case 0x7b: // {
+        depth++
+        if (depth > maxDepth) return false
+        break
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--
+        break
+      default:
+    }
+  }
+  return true
+}
+
+/** Why a text was not read. */
+export type Problem = "not JSON" | `nested deeper than ${typeof maxDepth} levels`
+
+const tooDeep: Problem = `nested deeper than ${maxDepth} levels`
+
+/**
+ * The value of a JSON text. Its depth is bounded before it is parsed: a parser takes seconds for millions of levels, and
+ * no walk over them has stack enough.
+ */
+export const parse = (text: string): Result.Result<unknown, Problem> => {
+  if (!isShallow(text)) return Result.fail(tooDeep)
+  try {
+    return Result.succeed(JSON.parse(text))
+  } catch {
+    return Result.fail("not JSON")
+  }
+}
+
+/**
+ * `Schema.fromJsonString`, of a text within the same bound.
+ *
+ * @example
+ * Schema.decodeUnknownOption(Json.fromString(Schema.Struct({ size: Schema.Finite })))('{"size":3}')
+ */
+export const fromString = <S extends Schema.Constraint>(schema: S) =>
+  Schema.String.check(Schema.makeFilter(isShallow, { expected: `JSON of at most ${maxDepth} levels` })).pipe(
+    Schema.decodeTo(Schema.fromJsonString(schema))
+  )

@@ -1,0 +1,57 @@
+import * as Json from "@assembly-effect/schema/Json"
+import { assert, describe, it } from "@effect/vitest"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+
+const arrays = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
+const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
+
+const tooDeep = Result.fail("nested deeper than 128 levels" as const)
+
+describe("Json.parse", () => {
+  it("gives the value", () => {
+    const text = '{"a":[1,"\\"[[{",{"b":null}],"\\\\":"]"}'
+    assert.deepStrictEqual(Json.parse(text), Result.succeed(JSON.parse(text)))
+  })
+
+  it("says what is not JSON", () => {
+    for (const text of ["", "{", '"', '"\\"', "[1,]", "undefined", "]".repeat(200)]) {
+      assert.deepStrictEqual(Json.parse(text), Result.fail("not JSON"), text)
+    }
+  })
+
+  it.each([
+    ["arrays", arrays],
+    ["objects", objects]
+  ])("reads 128 levels of %s and not one more", (_, nest) => {
+    assert.isTrue(Result.isSuccess(Json.parse(nest(128))))
+    assert.deepStrictEqual(Json.parse(nest(129)), tooDeep)
+  })
+
+  it("counts what stands in each other, not what stands beside", () => {
+    assert.isTrue(Result.isSuccess(Json.parse(`[${Array.from({ length: 1000 }, () => arrays(100)).join()}]`)))
+  })
+
+  it("takes no bracket in a string for a level, and no escaped quote for its end", () => {
+    for (const inside of ["[".repeat(1000), `\\"${"[".repeat(1000)}`, `\\"\\"${"[".repeat(1000)}`, "\\\\"]) {
+      assert.isTrue(Result.isSuccess(Json.parse(`["${inside}"]`)), inside.slice(0, 10))
+    }
+    assert.deepStrictEqual(Json.parse(`["\\\\",${arrays(128)}]`), tooDeep)
+  })
+
+  it("stops at the bound: 5 million levels are not parsed", () => {
+    // A parser would get to the end of it, and find that it is none.
+    assert.deepStrictEqual(Json.parse("[".repeat(5_000_000)), tooDeep)
+  })
+})
+
+describe("Json.fromString", () => {
+  const schema = Json.fromString(Schema.Struct({ a: Schema.Unknown }))
+
+  it("decodes within the bound, and encodes", () => {
+    assert.deepStrictEqual(Schema.decodeUnknownOption(schema)(`{"a":${arrays(127)}}`)._tag, "Some")
+    assert.deepStrictEqual(Schema.encodeSync(schema)({ a: 1 }), '{"a":1}')
+    assert.deepStrictEqual(Schema.decodeUnknownOption(schema)(`{"a":${arrays(128)}}`), Option.none())
+  })
+})

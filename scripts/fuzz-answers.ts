@@ -1,0 +1,35 @@
+// Mutated answers for everything that reads one: each has to end in a value or a typed error, in bounded time and memory.
+// Most are given by a service in memory, whose clock does not wait; one of fifty comes over a connection, to `fetch` and
+// undici, with what only HTTP itself can break. Usage: fuzz-answers.ts [count] [seed]; prints the counts by outcome,
+// fails with the first finding and its seed.
+import * as Fuzz from "../test/hostile/fuzz/Fuzz.ts"
+import * as Subjects from "../test/hostile/fuzz/Subjects.ts"
+import * as Wire from "../test/hostile/fuzz/Wire.ts"
+
+const [count = "100000", seed = `${process.pid}`] = process.argv.slice(2)
+
+/** The most that this process may ever have, in MiB; it has 150 when everything is loaded. */
+const mostMemory = 768
+
+const peak = () => process.resourceUsage().maxRSS / 1024
+
+const measured = async (title: string, run: () => Promise<Fuzz.Report>): Promise<void> => {
+  const begun = performance.now()
+  const { answers, counts, runs, slowest } = await run()
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+  console.log(`\n${title}: ${answers} answers in ${runs} runs, ${seconds} s, slowest run ${slowest.toFixed(0)} ms`)
+  for (const [subject, outcomes] of counts) {
+    const parts = [...outcomes].toSorted(([, a], [, b]) => b - a).map(([outcome, times]) => `${outcome} ${times}`)
+    console.log(`  ${subject}: ${parts.join(", ")}`)
+  }
+  console.log(`  peak of memory ${peak().toFixed(0)} MiB`)
+  if (peak() > mostMemory) throw new Error(`more than ${mostMemory} MiB`)
+}
+
+const options = { seed: Number(seed), answers: Number(count) }
+
+console.log(`seed ${seed}`)
+await measured("in memory", () => Fuzz.run({ ...options, subjects: Subjects.all(Subjects.ordinary) }))
+await measured("over connections", () =>
+  Wire.run({ ...options, answers: Math.ceil(options.answers / 50), subjects: Subjects.all(Wire.pace) })
+)

@@ -1,0 +1,65 @@
+/**
+ * A real HTTP server that answers as a script says, one line for each request. The lines are any of `Behaviour`, faults
+ * included that no framework would make: bodies that break off, never end, never begin, or grow when they are read.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Behaviour from "./Behaviour.ts"
+import * as Loopback from "./Loopback.ts"
+
+/** A request as it arrived. */
+interface Received {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingMessage["headers"]
+  readonly body: string
+}
+
+/** Answers one request. */
+export type Answer = (request: Received, response: ServerResponse) => void
+
+export * from "./Behaviour.ts"
+
+export interface HostileServer {
+  readonly baseUrl: string
+  readonly received: ReadonlyArray<Received>
+  /** Sets the answers to come; the last one is repeated. */
+  readonly script: (...answers: ReadonlyArray<Answer>) => void
+}
+
+const readBody = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Array<Uint8Array> = []
+  for await (const chunk of request) chunks.push(chunk as Uint8Array)
+  return Buffer.concat(chunks).toString()
+}
+
+/** A server that ends, with all its connections, at the end of the scope. */
+export const make: Effect.Effect<HostileServer, never, Scope.Scope> = Effect.gen(function* () {
+  const received: Array<Received> = []
+  let answers: ReadonlyArray<Answer> = [Behaviour.text(500, "no script")]
+
+  const baseUrl = yield* Loopback.serve(async (request, response) => {
+    const body = await readBody(request)
+    const url = new URL(request.url ?? "/", "http://scripted.test")
+    const arrived: Received = {
+      method: request.method ?? "",
+      path: url.pathname,
+      query: url.searchParams,
+      headers: request.headers,
+      body
+    }
+    received.push(arrived)
+    const [answer, ...rest] = answers
+    if (rest.length > 0) answers = rest
+    answer?.(arrived, response)
+  })
+  return {
+    baseUrl,
+    received,
+    script: (...next) => {
+      answers = next
+    }
+  }
+})

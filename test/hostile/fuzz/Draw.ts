@@ -1,0 +1,28 @@
+/** Chance that a seed repeats: mulberry32, which is small and even enough to choose mutations by. */
+export class Draw {
+  #state: number
+  constructor(seed: number) {
+    this.#state = seed >>> 0
+  }
+
+  /** From 0 up to, and without, 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+
+  /** A whole number below a bound. */
+  below(bound: number): number {
+    return Math.floor(this.next() * bound)
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability
+  }
+
+  of<A>(choices: readonly [A, ...ReadonlyArray<A>]): A {
+    return choices[this.below(choices.length)] ?? choices[0]
+  }
+}

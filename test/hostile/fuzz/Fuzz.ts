@@ -1,0 +1,197 @@
+/**
+ * Mutated answers for everything that reads one, counted by what became of them. Whatever is no value and no typed error
+ * ends the run with the seed that shows it again.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Random from "effect/Random"
+import * as References from "effect/References"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { Draw } from "./Draw.ts"
+import * as Mutation from "./Mutation.ts"
+import * as Service from "./Service.ts"
+import type { Failure, Subject } from "./Subjects.ts"
+import * as VirtualClock from "./VirtualClock.ts"
+
+/** What must not happen. */
+export class Finding extends Data.TaggedError("Finding")<{
+  readonly subject: string
+  readonly seed: number
+  readonly problem: string
+}> {
+  override get message() {
+    return `${this.subject}, seed ${this.seed}: ${this.problem}`
+  }
+}
+
+/** How often each subject ended in what, by their names. */
+export type Counts = Map<string, Map<string, number>>
+
+export interface Report {
+  readonly counts: Counts
+  /** How many mutated answers were read. */
+  readonly answers: number
+  readonly runs: number
+  /** The longest run, in milliseconds of this machine. */
+  readonly slowest: number
+}
+
+/** Nobody asks more often for one thing. */
+const mostRequests = 400
+
+/** No run takes so long on any machine, in milliseconds. */
+const mostMillis = 20_000
+
+/** No message of an error is longer, in characters: what a server wrote has 1,000 at most, and our words stand around it. */
+const mostMessage = 4 * 1024
+
+const sizeOf = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<number> => {
+  switch (body._tag) {
+    case "Uint8Array":
+      return Effect.succeed(body.body.length)
+    case "Stream":
+      return Stream.runFold(
+        body.stream,
+        () => 0,
+        (sum: number, piece) => sum + piece.length
+      ).pipe(Effect.orElseSucceed(() => 0))
+    default:
+      return Effect.succeed("contentLength" in body ? (body.contentLength ?? 0) : 0)
+  }
+}
+
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
+
+/** The body as it comes: whole, in two pieces, cut, or without an end. */
+const deliver = (draw: Draw, body: Uint8Array): BodyInit => {
+  const way = draw.next()
+  if (way < 0.85) return body as BufferSource
+  const half = body.slice(0, body.length / 2)
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(half)
+      if (way < 0.93) {
+        controller.enqueue(body.slice(half.length))
+        controller.close()
+      } else if (way < 0.97) controller.error(new TypeError("terminated"))
+    }
+  })
+}
+
+const toResponse = (draw: Draw, { body, headers, status }: Mutation.Answer, isHead: boolean): Response =>
+  new Response(isHead || bodiless.has(status) ? null : deliver(draw, body), {
+    status,
+    headers: Object.entries(headers).map(([name, value]) => [name, value.trim()] as [string, string])
+  })
+
+/** A service in memory of whose answers most are mutated, and some are lost. */
+const makeClient = (draw: Draw, baseUrl: string, count: () => void) => {
+  const answer = Service.make(baseUrl)
+  let requests = 0
+  const http = HttpClient.make((request, url) =>
+    Effect.gen(function* () {
+      requests++
+      if (requests > mostRequests) return yield* Effect.die(new Error(`more than ${mostRequests} requests`))
+      const bytes = yield* sizeOf(request)
+      const right = answer({ method: request.method, path: url.pathname, headers: request.headers, bytes })
+      if (draw.chance(0.03)) {
+        return yield* new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request }) })
+      }
+      if (draw.chance(0.01)) return yield* Effect.never
+      const isMutated = draw.chance(0.75)
+      if (isMutated) count()
+      const sent = isMutated ? Mutation.mutate(draw, right) : right
+      return HttpClientResponse.fromWeb(request, toResponse(draw, sent, request.method === "HEAD"))
+    })
+  )
+  return http
+}
+
+const baseUrl = "https://api2.example.com"
+const start = Date.UTC(2026, 10, 21)
+
+/** Why an error is none that a program can handle. */
+const fault = (error: Failure): string | undefined => {
+  if (typeof error._tag !== "string" || typeof error.message !== "string") return "an error without a tag or a message"
+  if (error.message.length > mostMessage) return `a message of ${error.message.length} characters`
+  try {
+    void [String(error), JSON.stringify(error)]
+    return undefined
+  } catch (problem) {
+    return `${error._tag} cannot be printed: ${String(problem)}`
+  }
+}
+
+/** What a run ended in; a `Finding` where it must not end so. */
+export const outcomeOf = (exit: Exit.Exit<unknown, Failure>): Result.Result<string, string> => {
+  if (Exit.isSuccess(exit)) return Result.succeed("a value")
+  const found = Cause.findError(exit.cause)
+  if (Result.isFailure(found) || Cause.hasDies(exit.cause)) return Result.fail(Cause.pretty(exit.cause))
+  const problem = fault(found.success)
+  return problem === undefined ? Result.succeed(found.success._tag) : Result.fail(problem)
+}
+
+export const record = (counts: Counts, subject: string, outcome: string): void => {
+  const own = counts.get(subject) ?? new Map<string, number>()
+  counts.set(subject, own.set(outcome, (own.get(outcome) ?? 0) + 1))
+}
+
+/** Ends a run that does not end by itself. */
+export const inTime = <A>(run: Promise<A>, subject: string, seed: number): Promise<A> =>
+  new Promise((resolve, reject) => {
+    const late = () => reject(new Finding({ subject, seed, problem: `no end after ${mostMillis} ms` }))
+    const timer = setTimeout(late, mostMillis)
+    run.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+
+/** One run of one subject in memory, and how many mutated answers it read. */
+export const one = async (
+  subject: Subject,
+  seed: number
+): Promise<{ readonly outcome: string; readonly answers: number }> => {
+  const draw = new Draw(seed)
+  let answers = 0
+  const count = () => void answers++
+  const run = subject
+    .run(baseUrl, draw, count)
+    .pipe(
+      Effect.provideService(HttpClient.HttpClient, makeClient(draw, baseUrl, count)),
+      Effect.provideService(Clock.Clock, VirtualClock.make(start)),
+      Effect.provideService(References.MinimumLogLevel, "None"),
+      Random.withSeed(seed)
+    )
+  const outcome = outcomeOf(await inTime(Effect.runPromiseExit(run), subject.name, seed))
+  if (Result.isFailure(outcome)) throw new Finding({ subject: subject.name, seed, problem: outcome.failure })
+  return { outcome: outcome.success, answers }
+}
+
+/** So many mutated answers for all subjects together, in memory. */
+export const run = async (options: {
+  readonly subjects: ReadonlyArray<Subject>
+  readonly seed: number
+  readonly answers: number
+}): Promise<Report> => {
+  const counts: Counts = new Map()
+  let answers = 0
+  let runs = 0
+  let slowest = 0
+  while (answers < options.answers) {
+    for (const subject of options.subjects) {
+      const begun = performance.now()
+      const result = await one(subject, options.seed + runs)
+      slowest = Math.max(slowest, performance.now() - begun)
+      record(counts, subject.name, result.outcome)
+      answers += result.answers
+      runs++
+    }
+  }
+  return { counts, answers, runs, slowest }
+}

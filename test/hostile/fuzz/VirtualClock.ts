@@ -1,0 +1,59 @@
+/**
+ * A clock whose time passes when nothing else has anything to do: hours of waiting take no time, in their order.
+ */
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+
+interface Sleeper {
+  readonly at: number
+  readonly wake: () => void
+}
+
+/** After so many turns of the event loop everything that could go on has gone on. */
+const idleTurns = 4
+
+export const make = (start: number) => {
+  let now = start
+  let pumping = false
+  const sleepers = new Set<Sleeper>()
+
+  const wakeNext = () => {
+    let next: Sleeper | undefined
+    for (const sleeper of sleepers) if (next === undefined || sleeper.at < next.at) next = sleeper
+    if (next === undefined) return
+    sleepers.delete(next)
+    now = Math.max(now, next.at)
+    next.wake()
+  }
+
+  const pump = (turns: number): void => {
+    pumping = sleepers.size > 0
+    if (!pumping) return
+    setImmediate(() => {
+      if (turns > 1) return pump(turns - 1)
+      wakeNext()
+      return pump(idleTurns)
+    })
+  }
+
+  const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
+    Effect.callback((resume) => {
+      const sleeper: Sleeper = { at: now + Duration.toMillis(duration), wake: () => resume(Effect.void) }
+      sleepers.add(sleeper)
+      if (!pumping) pump(idleTurns)
+      return Effect.sync(() => sleepers.delete(sleeper))
+    })
+
+  const nanos = () => BigInt(Math.trunc(now)) * 1_000_000n
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: () => now,
+    currentTimeMillis: Effect.sync(() => now),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: nanos,
+    monotonicTimeNanos: Effect.sync(nanos),
+    sleep
+  }
+  return clock
+}

@@ -1,0 +1,156 @@
+/**
+ * Mutated answers as bytes on a connection: what only HTTP itself can break, such as framing, codings, and statuses that
+ * no library would write.
+ */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as References from "effect/References"
+import * as Result from "effect/Result"
+import type { IncomingMessage } from "node:http"
+import type { Socket } from "node:net"
+import * as Zlib from "node:zlib"
+import * as Loopback from "../Loopback.ts"
+import { Draw } from "./Draw.ts"
+import * as Fuzz from "./Fuzz.ts"
+import * as Mutation from "./Mutation.ts"
+import * as Service from "./Service.ts"
+import type { Pace, Subject } from "./Subjects.ts"
+
+/** Quick, since this time is real. */
+export const pace: Pace = {
+  requestTimeout: Duration.seconds(1),
+  deadline: Duration.seconds(3),
+  interval: Duration.millis(1),
+  maxWait: Duration.millis(10)
+}
+
+const startLines = [
+  "HTTP/1.1 000 Zero",
+  "HTTP/1.1 999 X",
+  "HTTP/1.1 099",
+  "HTTP/1.1 100 Continue",
+  "HTTP/9.9 200 OK",
+  "\u0000"
+]
+
+/** A coding that the body has, or has not. */
+const encode = (draw: Draw, body: Uint8Array): readonly [string | undefined, Uint8Array] =>
+  draw.of<() => readonly [string | undefined, Uint8Array]>([
+    () => [undefined, body],
+    () => [undefined, body],
+    () => [undefined, body],
+    () => ["gzip", Zlib.gzipSync(body)],
+    () => ["br", Zlib.brotliCompressSync(body)],
+    () => ["deflate", Zlib.deflateSync(body)],
+    () => ["zstd", Zlib.zstdCompressSync(body)],
+    () => ["gzip, br", Zlib.brotliCompressSync(Zlib.gzipSync(body))],
+    () => ["gzip", body],
+    () => ["br", body],
+    () => ["gzip", Zlib.gzipSync(body).subarray(0, 15)]
+  ])()
+
+/** How long a connection says nothing before it is closed, in milliseconds. */
+const silence = 1500
+
+/** A body in a frame that fits, or does not. */
+const frame = (draw: Draw, body: Uint8Array): readonly [string | undefined, Uint8Array] => {
+  const chunk = (size: string) => Buffer.concat([Buffer.from(`${size}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")])
+  return draw.of<() => readonly [string | undefined, Uint8Array]>([
+    () => [`content-length: ${body.length}`, body],
+    () => [`content-length: ${body.length}`, body],
+    () => [`content-length: ${body.length}`, body],
+    () => [`content-length: ${draw.below(body.length + 1)}`, body],
+    () => [`content-length: ${body.length + 1 + draw.below(1000)}`, body],
+    () => ["content-length: 99999999999999999999", body],
+    () => [undefined, body],
+    () => ["transfer-encoding: chunked", chunk(body.length.toString(16))],
+    () => ["transfer-encoding: chunked", chunk("zz")],
+    () => ["transfer-encoding: chunked", chunk("ffffffff")]
+  ])()
+}
+
+const write = (draw: Draw, socket: Socket, answer: Mutation.Answer, isHead: boolean): void => {
+  const [coding, coded] = encode(draw, answer.body)
+  const [length, framed] = frame(draw, coded)
+  const head = [
+    draw.chance(0.03) ? draw.of(startLines as [string, ...Array<string>]) : `HTTP/1.1 ${answer.status} X`,
+    ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
+    ...(coding === undefined ? [] : [`content-encoding: ${coding}`]),
+    ...(length === undefined ? [] : [length]),
+    "connection: close",
+    "",
+    ""
+  ].join("\r\n")
+  const bytes = Buffer.concat([Buffer.from(head, "latin1"), isHead ? Buffer.alloc(0) : framed])
+  const way = draw.next()
+  if (way < 0.9) socket.end(bytes)
+  else if (way < 0.98) socket.write(bytes.subarray(0, draw.below(bytes.length)), () => socket.resetAndDestroy())
+  else {
+    // Long enough for the limits of a request; those of minutes are for the clock in memory.
+    socket.write(bytes.subarray(0, draw.below(bytes.length)))
+    setTimeout(() => socket.destroy(), silence)
+  }
+}
+
+const read = async (request: IncomingMessage): Promise<number> => {
+  let size = 0
+  for await (const chunk of request) size += (chunk as Buffer).length
+  return size
+}
+
+const clients = { fetch: FetchHttpClient.layer, undici: NodeHttpClient.layerUndici } as const
+
+/** One run of one subject over a connection, and how many mutated answers it was given. */
+const one = (subject: Subject, client: keyof typeof clients, seed: number) =>
+  Effect.gen(function* () {
+    const draw = new Draw(seed)
+    let answers = 0
+    let answer: ReturnType<typeof Service.make> | undefined
+    const baseUrl: string = yield* Loopback.serve(async (request) => {
+      const bytes = await read(request)
+      answer ??= Service.make(baseUrl)
+      const { method = "", url: path = "" } = request
+      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
+      const right = answer({ method, path: path.split("?")[0] ?? "", headers, bytes })
+      answers++
+      write(draw, request.socket, draw.chance(0.7) ? Mutation.mutate(draw, right) : right, method === "HEAD")
+    })
+    const exit = yield* Effect.exit(subject.run(baseUrl, draw, () => void answers++))
+    return { outcome: Fuzz.outcomeOf(exit), answers }
+  }).pipe(Effect.scoped, Effect.provide(clients[client]), Effect.provideService(References.MinimumLogLevel, "None"))
+
+/** Side by side: runs wait for what never comes. */
+const concurrency = 8
+
+/** So many answers for all subjects together, over connections, through `fetch` and undici in turns. */
+export const run = async (options: {
+  readonly subjects: ReadonlyArray<Subject>
+  readonly seed: number
+  readonly answers: number
+}): Promise<Fuzz.Report> => {
+  const counts: Fuzz.Counts = new Map()
+  let answers = 0
+  let runs = 0
+  let slowest = 0
+  const worker = async (): Promise<void> => {
+    while (answers < options.answers) {
+      const index = runs++
+      const subject = options.subjects[index % options.subjects.length]
+      if (subject === undefined) return
+      const seed = options.seed + index
+      const client = Math.floor(index / options.subjects.length) % 2 === 0 ? "fetch" : "undici"
+      const begun = performance.now()
+      const result = await Fuzz.inTime(Effect.runPromise(one(subject, client, seed)), subject.name, seed)
+      slowest = Math.max(slowest, performance.now() - begun)
+      if (Result.isFailure(result.outcome)) {
+        throw new Fuzz.Finding({ subject: `${subject.name} over ${client}`, seed, problem: result.outcome.failure })
+      }
+      Fuzz.record(counts, subject.name, result.outcome.success)
+      answers += result.answers
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  return { counts, answers, runs, slowest }
+}
