@@ -108,7 +108,7 @@ const upload = (
   run: (baseUrl) =>
     Effect.flatMap(target(baseUrl), (to) =>
       Stream.runDrain(
-        Upload.upload(to, source, {
+        Upload.events(to, source, {
           metadata,
           maxRetries: 3,
           retryDelay: "1 millis",
