@@ -56,6 +56,7 @@ import * as Updates from "./internal/Updates.ts"
 import * as UploadedFiles from "./internal/UploadedFiles.ts"
 import * as UsedSignatures from "./internal/UsedSignatures.ts"
 import * as Workspaces from "./internal/Workspaces.ts"
+import * as Limits from "./Limits.ts"
 import type * as Template from "./Template.ts"
 
 /**
@@ -103,6 +104,7 @@ export interface Workspace {
  *   default. It doubles with every further one; there are 8.
  * - `uploadLifetime`: of uploads that are not finished, and of parts, 24 hours by default. Then they are gone (410).
  * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
+ * - `limits`: of requests, Assemblies and connections; those that are left out have their defaults.
  */
 export interface Options {
   readonly port?: number | undefined
@@ -114,6 +116,7 @@ export interface Options {
   readonly notificationPause?: Duration.Input | undefined
   readonly uploadLifetime?: Duration.Input | undefined
   readonly tokenLifetime?: Duration.Input | undefined
+  readonly limits?: Partial<Limits.Values> | undefined
 }
 
 const emulator = (options: Options) =>
@@ -195,6 +198,8 @@ const services = ({ notificationPause = "1 second", tokenLifetime = "1 hour", up
     Layer.provideMerge(stores)
   )
 
+const limitsOf = ({ limits }: Options): Limits.Values => ({ ...Limits.defaults, ...limits })
+
 const parts = (options: Options) =>
   Layer.mergeAll(
     emulator(options),
@@ -205,8 +210,9 @@ const parts = (options: Options) =>
     Layer.provide(Origin.layer),
     Layer.provide(Chance.layer(options.seed)),
     Layer.provide(storage(options)),
-    Layer.provide(Server.layer(options.port ?? 0)),
-    Layer.provide([NodeFileSystem.layer, NodePath.layer])
+    Layer.provide(Server.layer(options.port ?? 0, limitsOf(options))),
+    Layer.provide([NodeFileSystem.layer, NodePath.layer]),
+    Layer.provide(Layer.succeed(Limits.Limits, limitsOf(options)))
   )
 
 /**
