@@ -20,6 +20,8 @@ export const options = ({ headers, headersTime, idleTime }: Limits.Values): Http
   connectionsCheckingInterval: Math.min(toMillis(headersTime), maxInterval),
   maxHeaderSize: headers,
   keepAliveTimeout: Math.min(toMillis(idleTime), maxKeepAlive),
+  // Middleware refuses what names no host as well.
+  requireHostHeader: false,
   // No route upgrades a connection, so such a request is one like the others.
   shouldUpgradeCallback: () => false
 })

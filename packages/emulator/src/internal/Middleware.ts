@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import type * as Types from "effect/Types"
 import * as Cors from "./Cors.ts"
 import * as FaultyAnswer from "./FaultyAnswer.ts"
+import * as Paths from "./Paths.ts"
 import * as Refusal from "./Refusal.ts"
 
 /** The `date` of every answer is the emulator's clock: a client compares it with its own. */
@@ -26,4 +27,4 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
 )
 
 /** What holds for every request. The first one is the outermost: a page can read an injected fault as well. */
-export const layer = Layer.mergeAll(Cors.layer, FaultyAnswer.layer, date, elsewhere)
+export const layer = Layer.mergeAll(Cors.layer, FaultyAnswer.layer, date, Paths.layer, elsewhere)
