@@ -371,6 +371,25 @@ describe("A connection", () => {
       })
     )
 
+    it.effect("that asks for something else than an answer gets an answer all the same", () =>
+      Effect.gen(function* () {
+        const host = new URL((yield* Emulator.Emulator).baseUrl).host
+        const ask = (path: string, header: string) =>
+          raw(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n${header}\r\n\r\n`)
+        const told = (text: string) => text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)
+        const notFound = { error: "SERVER_404", http_code: 404, message: "There is no such operation." }
+        for (const path of ["/%", "/assemblies/%E0%A4%A", "/templates/%FF?params=%"]) {
+          assert.deepStrictEqual(JSON.parse(told(yield* ask(path, "x: y"))), notFound)
+        }
+        assert.deepStrictEqual(JSON.parse(told(yield* ask("/nowhere", "connection: upgrade\r\nupgrade: h2c"))), notFound)
+        assert.deepStrictEqual(JSON.parse(told(yield* ask("/nowhere", "expect: x"))), {
+          error: "SERVER_417",
+          http_code: 417,
+          message: "The expectation is not known."
+        })
+      })
+    )
+
     it.effect("whose headers do not end is closed", () =>
       Effect.gen(function* () {
         says(yield* raw("GET / HTTP/1.1\r\nhost: a\r\n"), 408, "The request took too long.")

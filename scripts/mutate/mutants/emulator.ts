@@ -420,5 +420,16 @@ export const emulator = [
         replace: `server.maxConnections = connections + 1`
       }
     ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Paths.ts",
+    ["/Limits"],
+    [
+      {
+        name: "a path that is no text is answered with nothing",
+        find: `return isReadable(url) ? yield* handler`,
+        replace: `return isReadable("") ? yield* handler`
+      }
+    ]
   )
 ]
