@@ -17,6 +17,7 @@ import type * as AuthKeys from "./AuthKeys.ts"
 import * as Form from "./Form.ts"
 import * as Json from "./Json.ts"
 import * as Refusal from "./Refusal.ts"
+import * as Turns from "./Turns.ts"
 
 /** A request as it was read. */
 interface Read<Op extends Operation.Any> {
@@ -155,22 +156,24 @@ const reader = <Op extends Operation.Any, Proof>(
 }
 
 /** Defects are logged and answered with status 500. */
-const route = <Op extends Operation.Any>(
+const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
   operation: Op,
   answer: (
     request: HttpServerRequest.HttpServerRequest
   ) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed, HttpRouter.RouteContext | Scope.Scope>
-) => {
+) {
+  const inTurn = yield* Turns.make
   const encode = SchemaParser.encodeUnknownEffect(operation.success)
   const handler = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
-      return HttpServerResponse.jsonUnsafe(yield* Effect.orDie(encode(yield* answer(request))))
+      const said = yield* answer(request)
+      return yield* inTurn(Effect.map(Effect.orDie(encode(said)), (body) => HttpServerResponse.jsonUnsafe(body)))
     },
     Effect.scoped,
     Refusal.answered(operation.name)
   )
   return HttpRouter.route(operation.method, operation.path as HttpRouter.PathInput, handler)
-}
+})
 
 /** The route of an operation that asks who asks: what the client's interpreter does, from the other side. */
 export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "signed" }>(
@@ -180,7 +183,7 @@ export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { 
   const authentication = yield* Authentication.Authentication
   const limits = yield* Limits.Limits
   const read = reader(operation, options, limits, authentication.authenticate)
-  return route(operation, (request) =>
+  return yield* route(operation, (request) =>
     Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, authKey: proof }))
   )
 })
@@ -191,5 +194,5 @@ export const open = Effect.fnUntraced(function* <Op extends Operation.Any & { re
   options: Options<Read<Op>, Op>
 ) {
   const read = reader(operation, options, yield* Limits.Limits, () => Effect.void)
-  return route(operation, (request) => Effect.flatMap(read(request), ({ read: said }) => options.handle(said)))
+  return yield* route(operation, (request) => Effect.flatMap(read(request), ({ read: said }) => options.handle(said)))
 })
