@@ -57,6 +57,7 @@ import * as Updates from "./internal/Updates.ts"
 import * as UploadedFiles from "./internal/UploadedFiles.ts"
 import * as UsedSignatures from "./internal/UsedSignatures.ts"
 import * as Workspaces from "./internal/Workspaces.ts"
+import * as Limits from "./Limits.ts"
 import type * as Template from "./Template.ts"
 
 /**
@@ -113,6 +114,7 @@ export interface Workspace {
  *   params of its Assembly are signed this machine as well: a notification would else be a way into the network.
  * - `uploadLifetime`: of uploads that are not finished, and of parts, 24 hours by default. Then they are gone (410).
  * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
+ * - `limits`: of requests, Assemblies and connections; those that are left out have their defaults.
  */
 export interface Options {
   readonly port?: number | undefined
@@ -127,6 +129,7 @@ export interface Options {
   readonly allowPrivateNotifications?: boolean | undefined
   readonly uploadLifetime?: Duration.Input | undefined
   readonly tokenLifetime?: Duration.Input | undefined
+  readonly limits?: Partial<Limits.Values> | undefined
 }
 
 const emulator = (options: Options) =>
@@ -219,6 +222,8 @@ const services = ({
     Layer.provideMerge(stores)
   )
 
+const limitsOf = ({ limits }: Options): Limits.Values => ({ ...Limits.defaults, ...limits })
+
 const parts = (options: Options) =>
   Layer.mergeAll(
     emulator(options),
@@ -229,8 +234,9 @@ const parts = (options: Options) =>
     Layer.provide(Origin.layer(options)),
     Layer.provide(Chance.layer(options.seed)),
     Layer.provide(storage(options)),
-    Layer.provide(Server.layer(options.port ?? 0)),
-    Layer.provide([NodeFileSystem.layer, NodePath.layer])
+    Layer.provide(Server.layer(options.port ?? 0, limitsOf(options))),
+    Layer.provide([NodeFileSystem.layer, NodePath.layer]),
+    Layer.provide(Layer.succeed(Limits.Limits, limitsOf(options)))
   )
 
 /**

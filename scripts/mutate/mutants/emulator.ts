@@ -36,12 +36,12 @@ export const emulator = [
   ),
   ...changes(
     "packages/emulator/src/internal/Creation.ts",
-    ["Workspaces", "Lifecycle"],
+    ["/Limits"],
     [
       {
-        name: "an Assembly of another Workspace is replayed",
-        find: `Option.filter(yield* assemblies.find(originalId), ({ workspace }) => workspace === authKey.workspace)`,
-        replace: `yield* assemblies.find(originalId)`
+        name: "the emulator bounds no file",
+        find: `maxSize === undefined ? limits.fileBytes :`,
+        replace: `maxSize === undefined ? undefined :`
       }
     ]
   ),
@@ -121,8 +121,8 @@ export const emulator = [
     [
       {
         name: "a full disk is an error of the emulator",
-        find: `code: "SERVER_507", status: 507,`,
-        replace: `code: "SERVER_500", status: 500,`
+        find: `server(507, `,
+        replace: `server(500, `
       }
     ]
   ),
@@ -194,22 +194,12 @@ export const emulator = [
   ),
   ...changes(
     "packages/emulator/src/internal/tus/Uploads.ts",
-    ["/Tus.test", "TusExtensions", "Requests"],
+    ["/Limits"],
     [
       {
-        name: "bytes are stored at another offset",
-        find: `if (append.offset !== offset) return`,
-        replace: `if (append.offset > offset) return`
-      },
-      {
-        name: "a part of another Assembly is put together",
-        find: `kind === "partial" && assembly_id === assembly.id`,
-        replace: `kind === "partial" && assembly_id !== ""`
-      },
-      {
-        name: "an Assembly that does not wait takes uploads",
-        find: `assembly.state === "uploading" ? Effect.succeed(assembly)`,
-        replace: `assembly.state !== undefined ? Effect.succeed(assembly)`
+        name: "an Assembly may have any number of uploads",
+        find: `(yield* uploads.count(assembly.id)) >= limits.files`,
+        replace: `(yield* uploads.count(assembly.id)) < 0`
       }
     ]
   ),
@@ -333,6 +323,187 @@ export const emulator = [
         name: "the key of another Workspace reads what was answered",
         find: `caller === undefined || caller.workspace === workspace`,
         replace: `caller === undefined || workspace !== ""`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Form.ts",
+    ["/Limits"],
+    [
+      {
+        name: "a field of a form may have any size",
+        find: `if (bytes > limits.formBytes) return yield* tooLong(limits)`,
+        replace: `if (bytes < 0) return yield* tooLong(limits)`
+      },
+      {
+        name: "a form may have any number of fields",
+        find: `if (fields.length > limits.formFields) return`,
+        replace: `if (fields.length < 0) return`
+      },
+      {
+        name: "a body is read whole before its size counts",
+        find: `if (bytes > limits.formBytes) return Effect.fail(tooLong(limits))`,
+        replace: `if (bytes < 0) return Effect.fail(tooLong(limits))`
+      },
+      {
+        name: "a query may have one field more",
+        find: `limits.formFields - 1)`,
+        replace: `limits.formFields)`
+      },
+      {
+        name: "fields may trickle in",
+        find: `Effect.timeoutOrElse(reading, { duration: formTime,`,
+        replace: `Effect.timeoutOrElse(reading, { duration: "1 day",`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Json.ts",
+    ["/Limits"],
+    [
+      {
+        name: "params may be nested one level deeper",
+        find: `if (++open > depth) return true`,
+        replace: `if (open++ > depth) return true`
+      },
+      {
+        name: "brackets in a text nest",
+        find: `if (code === 0x5c) index++`,
+        replace: `if (code === 0x5c) index += 0`
+      },
+      {
+        name: "what every object has is taken for a value",
+        find: `Object.hasOwn(object, key) ? object[key] : undefined`,
+        replace: `object[key]`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Route.ts",
+    ["/Limits"],
+    [
+      {
+        name: "params are parsed however deep they are",
+        find: `if (Json.isDeeperThan(text, limits.jsonDepth)) {`,
+        replace: `if (Json.isDeeperThan(text, 1e9)) {`
+      },
+      {
+        name: "a field is renamed to what every object has",
+        find: `Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name`,
+        replace: `aliases[name] ?? name`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Pattern.ts",
+    ["/Limits"],
+    [
+      {
+        name: "a pattern goes back",
+        find: `compiled.programSize() <= maxProgram && compiled.test(text)`,
+        replace: `new RegExp(pattern).test(text)`
+      },
+      {
+        name: "a pattern may become a program of any size",
+        find: `compiled.programSize() <= maxProgram && compiled`,
+        replace: `compiled`
+      },
+      {
+        name: "a pattern may repeat any number of times",
+        find: ` || repetitions(pattern) > maxRepetitions`,
+        replace: ``
+      },
+      {
+        name: "a referer may be of any length",
+        find: ` || text.length > maxText`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Execution.ts",
+    ["/Limits"],
+    [
+      {
+        name: "Steps may make any number of files",
+        find: `if (files > results) return Effect.fail(tooManyFiles)
+      if`,
+        replace: `if`
+      },
+      {
+        name: "Steps may make any number of bytes",
+        find: `if (bytes > resultBytes)`,
+        replace: `if (bytes < 0)`
+      },
+      {
+        name: "Steps may make a Status of any size",
+        find: `text > resultText ?`,
+        replace: `text < 0 ?`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Steps.ts",
+    ["/Limits"],
+    [
+      {
+        name: "a Step may use any number of others",
+        find: `if (countOf(use) > limits.steps)`,
+        replace: `if (countOf(use) < 0)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Instructions.ts",
+    ["/Limits"],
+    [
+      {
+        name: "an Assembly may have any number of Steps",
+        find: `if (countOf(merged["steps"]) > limits.steps)`,
+        replace: `if (countOf(merged["steps"]) < 0)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/FormFiles.ts",
+    ["/Limits"],
+    [
+      {
+        name: "a form may bring any number of files",
+        find: `if (index >= limits.files)`,
+        replace: `if (index < 0)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Connections.ts",
+    ["/Limits"],
+    [
+      {
+        name: "a body may pause for ever",
+        find: `exchange?.request.complete === true && !exchange`,
+        replace: `!exchange?`
+      },
+      {
+        name: "an idle connection stays",
+        find: `const isAnswering = exchange?.request.complete === true && !exchange.response.writableFinished`,
+        replace: `const isAnswering = exchange?.request.complete === true`
+      },
+      {
+        name: "any number of connections may be open",
+        find: `server.maxConnections = connections`,
+        replace: `server.maxConnections = connections + 1`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Paths.ts",
+    ["/Limits"],
+    [
+      {
+        name: "a path that is no text is answered with nothing",
+        find: `return isReadable(url) ? yield* handler`,
+        replace: `return isReadable("") ? yield* handler`
       }
     ]
   )

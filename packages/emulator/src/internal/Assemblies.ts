@@ -5,6 +5,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as AssemblyListing from "./AssemblyListing.ts"
 import * as Cancellation from "./Cancellation.ts"
 import * as Creation from "./Creation.ts"
+import * as Keywords from "./Keywords.ts"
 import * as Refusal from "./Refusal.ts"
 import * as Replay from "./Replay.ts"
 import * as Route from "./Route.ts"
@@ -19,6 +20,8 @@ const CreateWithoutId = Operation.make({
 })
 
 const aliases = { tus_num_expected_upload_files: "num_expected_upload_files" }
+
+const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${Keywords.max}`)
 
 const routes = Effect.gen(function* () {
   const creation = yield* Creation.Creation
@@ -53,7 +56,10 @@ const routes = Effect.gen(function* () {
     }),
     Route.signed(Operations.List, {
       invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", Refusal.explain(issues)),
-      handle: ({ authKey, params }) => listing.page(authKey.workspace, params)
+      handle: ({ authKey, params }) =>
+        (params.keywords ?? []).length > Keywords.max
+          ? Effect.fail(tooManyKeywords)
+          : listing.page(authKey.workspace, params)
     })
   ])
 })

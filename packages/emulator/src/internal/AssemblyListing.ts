@@ -9,6 +9,7 @@ import { okOf } from "./AssemblyStatus.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import * as Database from "./Database.ts"
 import * as ServiceDate from "./ServiceDate.ts"
+import * as Turns from "./Turns.ts"
 
 /** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
 export class AssemblyListing extends Context.Service<
@@ -107,6 +108,7 @@ const toFilter = (workspace: string, query: AssemblyList.Query): Database.Parame
 const make = Effect.gen(function* () {
   const database = yield* Database.Database
   const page = database.query(Row, pageSql)
+  const inTurn = yield* Turns.make
   const count = database.query(Schema.Struct({ count: Schema.Int }), countSql)
 
   return AssemblyListing.of({
@@ -114,10 +116,12 @@ const make = Effect.gen(function* () {
       const filter = toFilter(workspace, query)
       const limit = query.pageSize ?? AssemblyList.defaults.pageSize
       const offset = Database.offsetOf(query.page ?? AssemblyList.defaults.page, limit)
-      return database.transaction(() => ({
-        items: page.all({ ...filter, limit, offset }).map(toEntry),
-        count: Option.getOrThrow(count.first(filter)).count
-      }))
+      return inTurn(
+        database.transaction(() => ({
+          items: page.all({ ...filter, limit, offset }).map(toEntry),
+          count: Option.getOrThrow(count.first(filter)).count
+        }))
+      )
     }
   })
 })

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type { StorageFailed } from "../EmulatorError.ts"
+import * as Limits from "../Limits.ts"
 import * as AssemblyStatus from "./AssemblyStatus.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import type * as Authentication from "./Authentication.ts"
@@ -17,7 +18,7 @@ import * as Ids from "./Ids.ts"
 import * as Instructions from "./Instructions.ts"
 import * as Origin from "./Origin.ts"
 import * as Refusal from "./Refusal.ts"
-import { maxSizeExceeded } from "./robots/Robot.ts"
+import { maxSizeExceeded, tooManyFiles } from "./robots/Robot.ts"
 import { region } from "./Region.ts"
 import type * as Replay from "./Replay.ts"
 import * as TemplateStore from "./TemplateStore.ts"
@@ -88,6 +89,7 @@ const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const execution = yield* Execution.Execution
   const formFiles = yield* FormFiles.FormFiles
+  const limits = yield* Limits.Limits
   const origin = yield* Origin.Origin
   const random = yield* SecureRandom.SecureRandom
   const statuses = yield* AssemblyStatus.AssemblyStatus
@@ -100,7 +102,11 @@ const make = Effect.gen(function* () {
   })
 
   const read = (workspace: string, params: Schema.JsonObject) =>
-    Effect.provideService(Instructions.read(workspace, params), TemplateStore.TemplateStore, templates)
+    Effect.provideService(Instructions.read(workspace, params, limits), TemplateStore.TemplateStore, templates)
+
+  /** The lower of what the request allows and what the emulator does. */
+  const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
+    maxSize === undefined ? limits.fileBytes : Math.min(maxSize, limits.fileBytes ?? maxSize)
 
   const insert = Effect.fnUntraced(function* (assembly: Omit<AssemblyStore.New, "createdAt" | "region">) {
     const now = yield* DateTime.now
@@ -112,7 +118,8 @@ const make = Effect.gen(function* () {
   /** A request that ends before its body does is one that was broken off. */
   const receive = (id: string, files: NonNullable<Request["files"]>, maxSize: number | undefined) =>
     formFiles.receive(id, files, maxSize).pipe(
-      Effect.catchTag("TooLarge", () => execution.fail(id, maxSizeExceeded)),
+      Effect.catchTag("Oversized", () => execution.fail(id, maxSizeExceeded)),
+      Effect.catchTag("TooMany", () => execution.fail(id, tooManyFiles)),
       Effect.catchTag("Malformed", () => execution.abort(id)),
       Effect.andThen(assemblies.received(id)),
       // Interrupted, or nothing more can be stored.
@@ -123,8 +130,10 @@ const make = Effect.gen(function* () {
   const create = Effect.fnUntraced(function* ({ authKey, files, form, others, raw, ...request }: Request) {
     const { options, params } = yield* read(authKey.workspace, raw)
     const id = request.id ?? (yield* newId)
+    const maxSize = maxSizeOf(options)
     yield* insert({
       ...options,
+      maxSize,
       id,
       workspace: authKey.workspace,
       authKey: authKey.key,
@@ -136,7 +145,7 @@ const make = Effect.gen(function* () {
       replayOf: undefined,
       receiving: files !== undefined
     })
-    if (files !== undefined) yield* receive(id, files, options.maxSize)
+    if (files !== undefined) yield* receive(id, files, maxSize)
     const made = yield* status(id)
     return options.isQuiet ? quietly(made) : made
   })

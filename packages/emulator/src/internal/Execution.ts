@@ -7,10 +7,11 @@ import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type { StorageFailed } from "../EmulatorError.ts"
+import * as Limits from "../Limits.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import * as Endings from "./Endings.ts"
 import * as Robots from "./Robots.ts"
-import { type StepFile, StepFailed } from "./robots/Robot.ts"
+import { type StepFile, StepFailed, tooManyFiles } from "./robots/Robot.ts"
 import * as Steps from "./Steps.ts"
 import * as Storage from "./Storage.ts"
 import * as Updates from "./Updates.ts"
@@ -46,9 +47,33 @@ const toResults = (results: Results) =>
 /** A defect of a robot is the emulator's fault. Its cause is logged, not told. */
 const broken = new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message: "The emulator failed; see its log." })
 
+/** What the Steps of an Assembly make together, against its limits. The code of too much is the service's own. */
+const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
+  let files = 0
+  let bytes = 0
+  let text = 0
+  const tooMuch = (message: string) => Effect.fail(new StepFailed({ error: "ASSEMBLY_MEMORY_LIMIT_EXCEEDED", message }))
+  return {
+    /** Whether so many files more have room. */
+    hasRoom: (more: number): Effect.Effect<void, StepFailed> =>
+      files + more > results ? Effect.fail(tooManyFiles) : Effect.void,
+    count: (made: ReadonlyArray<StepFile>): Effect.Effect<void, StepFailed> => {
+      for (const { file } of made) {
+        files++
+        bytes += file.size ?? 0
+        text += JSON.stringify(file).length
+      }
+      if (files > results) return Effect.fail(tooManyFiles)
+      if (bytes > resultBytes) return tooMuch(`The Steps make more than ${resultBytes} bytes.`)
+      return text > resultText ? tooMuch("The Steps make more than a Status can tell.") : Effect.void
+    }
+  }
+}
+
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const endings = yield* Endings.Endings
+  const limits = yield* Limits.Limits
   const robots = yield* Robots.Robots
   const updates = yield* Updates.Updates
   const uploadedFiles = yield* UploadedFiles.UploadedFiles
@@ -61,10 +86,14 @@ const make = Effect.gen(function* () {
     results: Results
   ) {
     const { id } = assembly
-    const plan = yield* Steps.plan(assembly.steps, robots)
+    const plan = yield* Steps.plan(assembly.steps, robots, limits)
+    const { count, hasRoom } = meter(limits)
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
-      const input = uses.length === 0 ? uploaded : uses.flatMap((used) => results.get(used) ?? [])
-      const made = yield* robot.run({ assembly, name, step, files: input })
+      const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
+      // A robot makes as many files as it gets, and a Step that uses another twice doubles them.
+      yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
+      const made = yield* robot.run({ assembly, name, step, files: inputs.flat() })
+      yield* count(made)
       results.set(name, made)
       yield* assemblies.progress(id, { uploads: toFiles(uploaded), results: toResults(results) })
       for (const file of toFiles(made)) yield* updates.publish(Updates.resultFinished(id, name, file))
@@ -92,7 +121,7 @@ const make = Effect.gen(function* () {
 
   /** Whether a Step of an Assembly takes its time. What cannot be planned ends at once. */
   const isSlow = ({ steps }: AssemblyStore.Row) =>
-    Steps.plan(steps, robots).pipe(
+    Steps.plan(steps, robots, limits).pipe(
       Effect.map((plan) => plan.some(({ robot }) => robot.isSlow)),
       Effect.catch(() => Effect.succeed(false))
     )
@@ -129,7 +158,7 @@ const make = Effect.gen(function* () {
   const check = Effect.fnUntraced(function* (id: string) {
     const assembly = yield* assemblies.find(id)
     if (Option.isNone(assembly)) return
-    yield* Steps.plan(assembly.value.steps, robots).pipe(Effect.catch((failure) => fail(id, failure)))
+    yield* Steps.plan(assembly.value.steps, robots, limits).pipe(Effect.catch((failure) => fail(id, failure)))
   })
 
   const advance = (id: string) => orSoon(`advance ${id}`, begin(id))

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../EmulatorError.ts"
+import * as Limits from "../Limits.ts"
 import * as FileStore from "./FileStore.ts"
 import * as Form from "./Form.ts"
 import * as Ids from "./Ids.ts"
@@ -15,7 +16,10 @@ import * as UploadedFiles from "./UploadedFiles.ts"
 import * as UploadStore from "./UploadStore.ts"
 
 /** A file of a form is larger than `auth.max_size`. */
-export class TooLarge extends Data.TaggedError("TooLarge") {}
+export class Oversized extends Data.TaggedError("Oversized") {}
+
+/** A form brings more files than an Assembly may have. */
+export class TooMany extends Data.TaggedError("TooMany") {}
 
 /** Keeps the files that come in the form of a creation, as they come. */
 export class FormFiles extends Context.Service<
@@ -24,14 +28,15 @@ export class FormFiles extends Context.Service<
     /** `maxSize` is bytes. */
     readonly receive: (
       assemblyId: string,
-      files: Stream.Stream<Multipart.File, Form.Malformed>,
+      files: NonNullable<Form.Form["files"]>,
       maxSize: number | undefined
-    ) => Effect.Effect<void, Form.Malformed | StorageFailed | TooLarge>
+    ) => Effect.Effect<void, Form.Malformed | Oversized | StorageFailed | TooMany>
   }
 >()("@assembly-effect/emulator/FormFiles") {}
 
 const make = Effect.gen(function* () {
   const store = yield* FileStore.FileStore
+  const limits = yield* Limits.Limits
   const random = yield* SecureRandom.SecureRandom
   const updates = yield* Updates.Updates
   const uploadedFiles = yield* UploadedFiles.UploadedFiles
@@ -55,11 +60,10 @@ const make = Effect.gen(function* () {
     const bytes = Stream.mapError(file.content, ({ message }) => new Form.Malformed({ problem: message }))
     yield* store
       .append(id, bytes, { room: maxSize === undefined ? undefined : BigInt(maxSize), isHashed: true })
-      .pipe(Effect.catchTag("NoRoom", () => Effect.fail(new TooLarge())))
+      .pipe(Effect.catchTag("NoRoom", () => Effect.fail(new Oversized())))
     yield* uploads.setLength(id, yield* store.size(id))
     yield* uploads.finish(id, yield* store.digest(id))
-    const kept = (yield* uploads.ofAssembly(assemblyId)).find((upload) => upload.id === id)
-    yield* Option.match(Option.fromUndefinedOr(kept), {
+    yield* Option.match(yield* uploads.ofForm(id), {
       onNone: () => Effect.void,
       onSome: (upload) =>
         Effect.flatMap(uploadedFiles.of(upload), (stored) =>
@@ -69,7 +73,18 @@ const make = Effect.gen(function* () {
   })
 
   return FormFiles.of({
-    receive: (assemblyId, files, maxSize) => Stream.runForEach(files, (file) => keep(assemblyId, file, maxSize))
+    receive: (assemblyId, files, maxSize) =>
+      files.pipe(
+        Stream.zipWithIndex,
+        Stream.runForEach(
+          Effect.fnUntraced(function* ([file, index]) {
+            if (index >= limits.files) return yield* new TooMany()
+            yield* keep(assemblyId, file, maxSize)
+          })
+        ),
+        // The one limit that the parser itself finds while files arrive is their number.
+        Effect.catchTag("TooLarge", () => Effect.fail(new TooMany()))
+      )
   })
 })
 

@@ -3,9 +3,11 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type { StorageFailed } from "../EmulatorError.ts"
+import type * as Limits from "../Limits.ts"
 import * as CreationOptions from "./CreationOptions.ts"
 import * as Json from "./Json.ts"
 import * as Refusal from "./Refusal.ts"
@@ -22,6 +24,15 @@ const stepsDenied = new Refusal.Refusal({
   status: 400,
   message: "The Template takes no Steps of a request."
 })
+
+const tooManySteps = ({ steps }: Limits.Values) =>
+  new Refusal.Refusal({
+    code: "ASSEMBLY_INVALID_STEPS",
+    status: 400,
+    message: `An Assembly has at most ${steps} Steps.`
+  })
+
+const countOf = (steps: Schema.Json | undefined): number => (Predicate.isObject(steps) ? Object.keys(steps).length : 0)
 
 const decodeParams = SchemaParser.decodeUnknownEffect(Operations.Create.params, { errors: "all" })
 
@@ -42,10 +53,13 @@ const withTemplate = Effect.fnUntraced(function* (workspace: string, params: Sch
  */
 export const read: (
   workspace: string,
-  params: Schema.JsonObject
+  params: Schema.JsonObject,
+  limits: Limits.Values
 ) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore> = Effect.fnUntraced(
-  function* (workspace, params) {
+  function* (workspace, params, limits) {
     const merged = Json.withoutNulls(yield* withTemplate(workspace, params))
+    // Before anything looks at each of them.
+    if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
     return {
       params: yield* decodeParams(merged).pipe(
         Effect.mapError((issue) => Refusal.invalidForm(ApiError.fromSchemaIssue(issue)))

@@ -5,6 +5,27 @@ const isArray = (value: Schema.Json): value is Schema.JsonArray => Array.isArray
 
 const isObject = (value: Schema.Json): value is Schema.JsonObject => Predicate.isObject(value)
 
+/** Whether a text is nested deeper than that. Looks at each character once, before anything recursive reads it. */
+export const isDeeperThan = (text: string, depth: number): boolean => {
+  let open = 0
+  let inString = false
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (inString) {
+      if (code === 0x5c) index++
+      else if (code === 0x22) inString = false
+    } else if (code === 0x22) inString = true
+    else if (code === 0x5b || code === 0x7b) {
+      if (++open > depth) return true
+    } else if (code === 0x5d || code === 0x7d) open--
+  }
+  return false
+}
+
+/** What an object holds itself: a client may name what every object inherits. */
+const own = (object: Schema.JsonObject, key: string): Schema.Json | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined
+
 const mergeValues = (base: Schema.Json | undefined, over: Schema.Json | undefined): Schema.Json => {
   if (over === undefined || over === null) return base ?? null
   if (base === undefined || base === null) return over
@@ -19,7 +40,10 @@ const mergeValues = (base: Schema.Json | undefined, over: Schema.Json | undefine
 /** Objects key by key, lists place by place. `over` wins, but says nothing where it is null. */
 export const merge = (base: Schema.JsonObject, over: Schema.JsonObject): Schema.JsonObject =>
   Object.fromEntries(
-    [...new Set([...Object.keys(base), ...Object.keys(over)])].map((key) => [key, mergeValues(base[key], over[key])])
+    [...new Set([...Object.keys(base), ...Object.keys(over)])].map((key) => [
+      key,
+      mergeValues(own(base, key), own(over, key))
+    ])
   )
 
 /** Without the keys that say nothing. */

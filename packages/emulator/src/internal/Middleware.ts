@@ -7,6 +7,7 @@ import type * as Types from "effect/Types"
 import * as Cors from "./Cors.ts"
 import * as FaultyAnswer from "./FaultyAnswer.ts"
 import * as Hosts from "./Hosts.ts"
+import * as Paths from "./Paths.ts"
 import * as Refusal from "./Refusal.ts"
 
 /** The `date` of every answer is the emulator's clock: a client compares it with its own. */
@@ -27,4 +28,4 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
 )
 
 /** What holds for every request. The first one is the outermost: a page can read an injected fault as well. */
-export const layer = Layer.mergeAll(Hosts.layer, Cors.layer, FaultyAnswer.layer, date, elsewhere)
+export const layer = Layer.mergeAll(Hosts.layer, Cors.layer, FaultyAnswer.layer, date, Paths.layer, elsewhere)

@@ -11,9 +11,12 @@ import * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import type * as Scope from "effect/Scope"
 import type { StorageFailed } from "../EmulatorError.ts"
+import * as Limits from "../Limits.ts"
 import * as Authentication from "./Authentication.ts"
 import * as Form from "./Form.ts"
+import * as Json from "./Json.ts"
 import * as Refusal from "./Refusal.ts"
+import * as Turns from "./Turns.ts"
 
 /** A request as it was read. */
 interface Read<Op extends Operation.Any> {
@@ -53,9 +56,9 @@ interface Options<Input, Op extends Operation.Any> extends Rules {
 
 const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** The params object as it came; no field at all counts as an empty one. */
-const parseParams = (fields: Form.Fields): Option.Option<Schema.JsonObject> =>
-  decodeJsonObject(fields["params"] ?? "{}")
+/** What the field `name` says, where there is one. */
+const fieldOf = (fields: Form.Fields, name: string): string | undefined =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined
 
 /** The params of the operation itself. A nonce sits in `auth` or beside it; both are accepted everywhere. */
 const withoutAuth = ({ auth: _auth, nonce: _nonce, ...params }: Schema.JsonObject): Schema.JsonObject => params
@@ -72,7 +75,7 @@ const splitFields = (all: Form.Fields, aliases: Readonly<Record<string, string>>
   Object.fromEntries(
     Object.entries(all)
       .filter(([name]) => name !== "params" && name !== "signature")
-      .map(([name, value]) => [aliases[name] ?? name, value])
+      .map(([name, value]) => [Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name, value])
   )
 
 const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
@@ -80,7 +83,7 @@ const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
 
 /** A number has one form. Read as JavaScript reads it, `01` and `1e0` would be numbers as well. */
 const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: unknown, invalid: Rules["invalid"]) {
-  const changed = Object.entries(Object(named)).find(([name, text]) => fields[name] !== text)
+  const changed = Object.entries(Object(named)).find(([name, text]) => fieldOf(fields, name) !== text)
   if (changed === undefined) return
   return yield* invalid([{ path: [changed[0]], message: `Expected ${JSON.stringify(changed[1])}` }])
 })
@@ -95,7 +98,12 @@ const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, invalid
 type Prove<Proof> = (claim: Authentication.Claim) => Effect.Effect<Proof, Refusal.Refusal | StorageFailed>
 
 /** What comes before the handler: the wire → what it says, and whatever `prove` makes of who says it. */
-const reader = <Op extends Operation.Any, Proof>(operation: Op, rules: Rules, prove: Prove<Proof>) => {
+const reader = <Op extends Operation.Any, Proof>(
+  operation: Op,
+  rules: Rules,
+  limits: Limits.Values,
+  prove: Prove<Proof>
+) => {
   const { aliases = {}, invalid, takesFiles = false } = rules
   const decodePath = decoder(Schema.Struct<Op["variables"]>(operation.variables), invalid)
   const decodeParams = decoder<Op["params"]>(operation.params, invalid)
@@ -105,19 +113,24 @@ const reader = <Op extends Operation.Any, Proof>(operation: Op, rules: Rules, pr
   const encodeFields = SchemaParser.encodeUnknownEffect(fieldsCodec)
 
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
-    const { fields: all, files } = yield* Form.read(operation, request).pipe(
-      Effect.mapError(({ problem }) => invalid([{ path: [], message: problem }]))
+    const { fields: all, files } = yield* Form.read(operation, request, limits).pipe(
+      Effect.mapError(Form.refuse((problem) => invalid([{ path: [], message: problem }])))
     )
     if (files !== undefined && !takesFiles) {
       return yield* invalid([{ path: [], message: "This operation takes no files." }])
     }
-    const params = parseParams(all)
+    // No field at all counts as an empty object.
+    const text = fieldOf(all, "params") ?? "{}"
+    if (Json.isDeeperThan(text, limits.jsonDepth)) {
+      return yield* invalid([{ path: ["params"], message: `Expected at most ${limits.jsonDepth} levels` }])
+    }
+    const params = decodeJsonObject(text)
     if (Option.isNone(params)) return yield* invalid([{ path: ["params"], message: "Expected a JSON object" }])
 
     const proof = yield* prove({
-      text: all["params"] ?? "{}",
+      text,
       params: params.value,
-      signature: all["signature"],
+      signature: fieldOf(all, "signature"),
       authorization: request.headers["authorization"],
       referer: request.headers["referer"],
       scope: operation.scope
@@ -142,22 +155,24 @@ const reader = <Op extends Operation.Any, Proof>(operation: Op, rules: Rules, pr
 }
 
 /** Defects are logged and answered with status 500. */
-const route = <Op extends Operation.Any>(
+const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
   operation: Op,
   answer: (
     request: HttpServerRequest.HttpServerRequest
   ) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed, HttpRouter.RouteContext | Scope.Scope>
-) => {
+) {
+  const inTurn = yield* Turns.make
   const encode = SchemaParser.encodeUnknownEffect(operation.success)
   const handler = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
-      return HttpServerResponse.jsonUnsafe(yield* Effect.orDie(encode(yield* answer(request))))
+      const said = yield* answer(request)
+      return yield* inTurn(Effect.map(Effect.orDie(encode(said)), (body) => HttpServerResponse.jsonUnsafe(body)))
     },
     Effect.scoped,
     Refusal.answered(operation.name)
   )
   return HttpRouter.route(operation.method, operation.path as HttpRouter.PathInput, handler)
-}
+})
 
 /** The route of an operation that asks who asks: what the client's interpreter does, from the other side. */
 export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "signed" }>(
@@ -165,8 +180,9 @@ export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { 
   options: Options<Call<Op>, Op>
 ) {
   const authentication = yield* Authentication.Authentication
-  const read = reader(operation, options, authentication.authenticate)
-  return route(operation, (request) =>
+  const limits = yield* Limits.Limits
+  const read = reader(operation, options, limits, authentication.authenticate)
+  return yield* route(operation, (request) =>
     Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, authKey: proof }))
   )
 })
@@ -177,23 +193,21 @@ export const optionallySigned = Effect.fnUntraced(function* <Op extends Operatio
   options: Options<Read<Op> & { readonly caller: Authentication.Caller | undefined }, Op>
 ) {
   const authentication = yield* Authentication.Authentication
-  const read = reader(operation, options, (claim) =>
+  const read = reader(operation, options, yield* Limits.Limits, (claim) =>
     claim.signature === undefined && claim.authorization === undefined
       ? Effect.undefined
       : authentication.authenticate(claim)
   )
-  return route(operation, (request) =>
+  return yield* route(operation, (request) =>
     Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, caller: proof }))
   )
 })
 
 /** The route of an operation for everybody. */
-export const open = <Op extends Operation.Any & { readonly auth: "none" }>(
+export const open = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "none" }>(
   operation: Op,
   options: Options<Read<Op>, Op>
-) => {
-  const read = reader(operation, options, () => Effect.void)
-  const answer = (request: HttpServerRequest.HttpServerRequest) =>
-    Effect.flatMap(read(request), ({ read: said }) => options.handle(said))
-  return Effect.succeed(route(operation, answer))
-}
+) {
+  const read = reader(operation, options, yield* Limits.Limits, () => Effect.void)
+  return yield* route(operation, (request) => Effect.flatMap(read(request), ({ read: said }) => options.handle(said)))
+})

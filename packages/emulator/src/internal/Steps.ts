@@ -1,6 +1,8 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import type * as Limits from "../Limits.ts"
 import type { Robot } from "./robots/Robot.ts"
 import { StepFailed } from "./robots/Robot.ts"
 
@@ -24,10 +26,19 @@ const toNames = (names: typeof Names.Type): ReadonlyArray<string> =>
 
 const fail = (error: string, message: string) => Effect.fail(new StepFailed({ error, message }))
 
+/** How many names a `use` says, before anything looks at each of them. */
+const countOf = (use: Schema.Json | undefined): number => {
+  if (Array.isArray(use)) return use.length
+  return Predicate.hasProperty(use, "steps") && Array.isArray(use.steps) ? use.steps.length : 1
+}
+
 /** `:original` stands for the uploads, whether or not a Step has that name. */
-const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, steps: Steps) {
+const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, steps: Steps, limits: Limits.Values) {
   const { use } = step
   if (use === undefined) return []
+  if (countOf(use) > limits.steps) {
+    return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} uses more than ${limits.steps} others.`)
+  }
   const decoded = yield* decodeUse(use).pipe(
     Effect.catch(() => fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} has a use of no known form.`))
   )
@@ -59,7 +70,11 @@ const inOrder = Effect.fnUntraced(function* (planned: ReadonlyArray<Planned>) {
 })
 
 /** The Steps in order, each with its robot. What cannot run is known before anything is uploaded. */
-export const plan = Effect.fnUntraced(function* (steps: Steps, robots: ReadonlyMap<string, Robot>) {
+export const plan = Effect.fnUntraced(function* (
+  steps: Steps,
+  robots: ReadonlyMap<string, Robot>,
+  limits: Limits.Values
+) {
   const planned = yield* Effect.forEach(
     Object.entries(steps),
     Effect.fnUntraced(function* ([name, step]) {
@@ -67,7 +82,7 @@ export const plan = Effect.fnUntraced(function* (steps: Steps, robots: ReadonlyM
       if (robot === undefined) {
         return yield* fail("ASSEMBLY_STEP_UNKNOWN_ROBOT", `The Step ${name} asks for ${step.robot}, which is no robot.`)
       }
-      return { name, step, robot, uses: yield* usesOf(name, step, steps) }
+      return { name, step, robot, uses: yield* usesOf(name, step, steps, limits) }
     })
   )
   return yield* inOrder(planned)

@@ -5,9 +5,12 @@ import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Limits from "../Limits.ts"
 import * as Template from "../Template.ts"
 import * as Database from "./Database.ts"
 import * as Ids from "./Ids.ts"
+import * as Json from "./Json.ts"
+import * as Keywords from "./Keywords.ts"
 import * as Refusal from "./Refusal.ts"
 import * as Route from "./Route.ts"
 import * as ServiceDate from "./ServiceDate.ts"
@@ -15,7 +18,6 @@ import * as TemplateStore from "./TemplateStore.ts"
 
 const settings = {
   name: Schema.NonEmptyString,
-  template: Schema.Union([Template.Content, Schema.fromJsonString(Template.Content)]),
   require_signature_auth: Schema.Literals([0, 1]),
   assembly_status_expiry: Schema.Literals(["1day", "7days", "30days", "90days", "NoSave"]),
   transcoding_result_expiry: Schema.Literals(["1day", "NoSave"])
@@ -27,11 +29,13 @@ const optional = {
   transcoding_result_expiry: Schema.optionalKey(settings.transcoding_result_expiry)
 }
 
-const Changes = Schema.Struct({
-  ...optional,
-  name: Schema.optionalKey(settings.name),
-  template: Schema.optionalKey(settings.template)
-})
+/** The content of a Template, or a text of it: one that is nested too deep is not read. */
+const contentOf = ({ jsonDepth }: Limits.Values) => {
+  const shallow = Schema.String.check(
+    Schema.makeFilter((text) => !Json.isDeeperThan(text, jsonDepth), { expected: `at most ${jsonDepth} levels` })
+  )
+  return Schema.Union([Template.Content, shallow.pipe(Schema.decodeTo(Schema.fromJsonString(Template.Content)))])
+}
 
 const shown = <const Ok extends string>(ok: Ok) =>
   Schema.Struct({
@@ -68,25 +72,31 @@ const Get = Operation.make({
   retry: "safe"
 })
 
-const Create = Operation.make({
-  ...one,
-  name: "Templates.create",
-  method: "POST",
-  path: "/templates",
-  variables: {},
-  scope: "templates:write",
-  params: Schema.Struct({ ...optional, name: settings.name, template: settings.template }),
-  success: shown("TEMPLATE_CREATED")
-})
+const createWithin = (limits: Limits.Values) =>
+  Operation.make({
+    ...one,
+    name: "Templates.create",
+    method: "POST",
+    path: "/templates",
+    variables: {},
+    scope: "templates:write",
+    params: Schema.Struct({ ...optional, name: settings.name, template: contentOf(limits) }),
+    success: shown("TEMPLATE_CREATED")
+  })
 
-const Update = Operation.make({
-  ...one,
-  name: "Templates.update",
-  method: "PUT",
-  scope: "templates:write",
-  params: Changes,
-  success: shown("TEMPLATE_UPDATED")
-})
+const updateWithin = (limits: Limits.Values) =>
+  Operation.make({
+    ...one,
+    name: "Templates.update",
+    method: "PUT",
+    scope: "templates:write",
+    params: Schema.Struct({
+      ...optional,
+      name: Schema.optionalKey(settings.name),
+      template: Schema.optionalKey(contentOf(limits))
+    }),
+    success: shown("TEMPLATE_UPDATED")
+  })
 
 const Delete = Operation.make({
   ...one,
@@ -112,7 +122,7 @@ const List = Operation.make({
     order: Schema.optionalKey(Schema.Literals(["asc", "desc"])),
     fromdate: Schema.optionalKey(Scalar.FromDate),
     todate: Schema.optionalKey(Scalar.ToDate),
-    keywords: Schema.optionalKey(Schema.Array(Schema.String)),
+    keywords: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(Keywords.max))),
     // There are none here, so each of these lists the same.
     include_builtin: Schema.optionalKey(
       Schema.Literals(["all", "exclusively-all", "exclusively-latest", "latest", "none"])
@@ -137,6 +147,7 @@ const toItem = (row: TemplateStore.Row) => ({
 })
 
 const routes = Effect.gen(function* () {
+  const limits = yield* Limits.Limits
   const templates = yield* TemplateStore.TemplateStore
   const random = yield* SecureRandom.SecureRandom
 
@@ -159,7 +170,7 @@ const routes = Effect.gen(function* () {
         return { ...toShown(row), ok: "TEMPLATE_FOUND", message: "The Template was found." } as const
       })
     }),
-    Route.signed(Create, {
+    Route.signed(createWithin(limits), {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params: { template: content, ...params } }) {
         const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
@@ -167,7 +178,7 @@ const routes = Effect.gen(function* () {
         return { ...made, ok: "TEMPLATE_CREATED", message: "The Template was created." } as const
       })
     }),
-    Route.signed(Update, {
+    Route.signed(updateWithin(limits), {
       invalid,
       handle: Effect.fnUntraced(function* ({ authKey, params: { template, ...params }, path }) {
         const row = yield* find(authKey.workspace, path.idOrName)

@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import * as Limits from "../Limits.ts"
 import * as AuthKeys from "./AuthKeys.ts"
 import * as BearerTokens from "./BearerTokens.ts"
 import * as Form from "./Form.ts"
@@ -61,11 +62,11 @@ const decodeForm = SchemaParser.decodeUnknownEffect(Auth.OpenTokenRequest, { err
 const encodeAnswer = Schema.encodeEffect(Auth.TokenResponse)
 
 /** The refusals of a field that is there and breaks its rule. */
-const ofField: Readonly<Record<string, readonly [status: number, code: string]>> = {
-  grant_type: [400, "TOKEN_INVALID_GRANT_TYPE"],
-  aud: [403, "TOKEN_INVALID_AUDIENCE"],
-  scope: [403, "TOKEN_INVALID_SCOPE"]
-}
+const ofField: ReadonlyMap<string, readonly [status: number, code: string]> = new Map([
+  ["grant_type", [400, "TOKEN_INVALID_GRANT_TYPE"]],
+  ["aud", [403, "TOKEN_INVALID_AUDIENCE"]],
+  ["scope", [403, "TOKEN_INVALID_SCOPE"]]
+])
 
 /** A missing field is told before a wrong one. */
 const refuseForm = (form: Form.Fields, issue: SchemaIssue.Issue) => {
@@ -73,8 +74,8 @@ const refuseForm = (form: Form.Fields, issue: SchemaIssue.Issue) => {
     name: String(name),
     message
   }))
-  const first = broken.find(({ name }) => form[name] === undefined) ?? broken[0] ?? { name: "", message: "" }
-  const [status, code] = (form[first.name] === undefined ? undefined : ofField[first.name]) ?? [
+  const first = broken.find(({ name }) => !Object.hasOwn(form, name)) ?? broken[0] ?? { name: "", message: "" }
+  const [status, code] = (Object.hasOwn(form, first.name) ? ofField.get(first.name) : undefined) ?? [
     400,
     "TOKEN_INVALID_REQUEST"
   ]
@@ -84,11 +85,13 @@ const refuseForm = (form: Form.Fields, issue: SchemaIssue.Issue) => {
 const route = Effect.gen(function* () {
   const authKeys = yield* AuthKeys.AuthKeys
   const tokens = yield* BearerTokens.BearerTokens
+  const limits = yield* Limits.Limits
 
   const handler = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const authKey = yield* identify(authKeys, request.headers["authorization"])
-    const form = yield* Effect.mapError(Form.readUrlEncoded(request), ({ problem }) =>
-      refuse(400, "TOKEN_INVALID_REQUEST", problem)
+    const form = yield* Effect.mapError(
+      Form.readUrlEncoded(request, limits),
+      Form.refuse((problem) => refuse(400, "TOKEN_INVALID_REQUEST", problem))
     )
     const { scope: asked = [] } = yield* Effect.mapError(decodeForm(form), (issue) => refuseForm(form, issue))
     const scopes = yield* grantedScopes(authKey, asked)

@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
@@ -55,6 +55,10 @@ export class UploadStore extends Context.Service<
     readonly insert: (upload: New) => Effect.Effect<void, StorageFailed>
     /** A tus upload that was not terminated. */
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
+    /** A file that came in a form. */
+    readonly ofForm: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
+    /** How many uploads an Assembly has, parts and terminated ones among them. */
+    readonly count: (assemblyId: string) => Effect.Effect<number, StorageFailed>
     /** The files of an Assembly in the order of their creation, finished ones even after their termination. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     readonly setLength: (id: string, length: bigint) => Effect.Effect<void, StorageFailed>
@@ -90,6 +94,11 @@ const make = Effect.gen(function* () {
   const database = yield* Database.Database
   const insert = database.command(insertSql)
   const byId = database.query(Row, "SELECT * FROM uploads WHERE id = :id AND terminated_at IS NULL AND kind <> 'form'")
+  const ofForm = database.query(Row, "SELECT * FROM uploads WHERE id = :id AND kind = 'form'")
+  const count = database.query(
+    Schema.Struct({ count: Schema.Int }),
+    "SELECT count(*) AS count FROM uploads WHERE assembly_id = :assemblyId"
+  )
   const ofAssembly = database.query(Row, ofAssemblySql)
   const setLength = database.command("UPDATE uploads SET length = :length WHERE id = :id")
   const finish = database.command(
@@ -112,6 +121,8 @@ const make = Effect.gen(function* () {
       )
     }),
     find: (id) => database.run(() => byId.first({ id })),
+    ofForm: (id) => database.run(() => ofForm.first({ id })),
+    count: (assemblyId) => database.run(() => Option.getOrThrow(count.first({ assemblyId })).count),
     ofAssembly: (assemblyId) => database.run(() => ofAssembly.all({ assemblyId })),
     setLength: (id, length) => database.run(() => setLength({ id, length: length.toString() })),
     finish: Effect.fnUntraced(function* (id, digest) {

@@ -33,6 +33,12 @@ export const maxSizeExceeded = new StepFailed({
   message: "A file is larger than auth.max_size allows."
 })
 
+/** The code is the service's own for `auth.max_number_of_files`. */
+export const tooManyFiles = new StepFailed({
+  error: "MAX_NUMBER_OF_FILES_EXCEEDED",
+  message: "The Assembly has more files than the emulator allows."
+})
+
 /**
  * What a Step does: files in, files out. A new robot is one of these, named in `Robots`. The request that brings the
  * last byte waits for an Assembly, unless one of its robots takes its time (`isSlow`).

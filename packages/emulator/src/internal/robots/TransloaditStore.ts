@@ -32,7 +32,7 @@ const variables = ({ assembly }: Work, { file }: StepFile): Readonly<Record<stri
 
 const interpolate = (template: string, values: Readonly<Record<string, unknown>>): string =>
   template.replace(/\$\{([^{}]+)\}/g, (text, name: string) => {
-    const value = values[name]
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
     return typeof value === "string" || typeof value === "number" ? String(value) : text
   })
 

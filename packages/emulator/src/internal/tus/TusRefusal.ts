@@ -62,6 +62,7 @@ export const unknownPart = refusal("ERR_UPLOAD_NOT_FOUND", 404, "a part is no pa
 export const partNotFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "a part has not all of its bytes")
 export const notFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "the upload has not all of its bytes")
 export const maxSizeExceeded = hook("ERR_MAX_SIZE_EXCEEDED", 413, "the upload is larger than auth.max_size")
+export const tooManyUploads = hook("ERR_MAX_NUMBER_OF_FILES_EXCEEDED", 413, "the Assembly takes no more uploads")
 export const unknownChecksum = refusal(
   "ERR_UNSUPPORTED_CHECKSUM_ALGORITHM",
   400,
@@ -77,18 +78,18 @@ export const cannotStore = (failed: StorageFailed) =>
   refusal("ERR_INSUFFICIENT_STORAGE", 507, `the emulator cannot store: ${failed.problem}`)
 export const defect = refusal("ERR_INTERNAL_SERVER_ERROR", 500, "the emulator failed; see its log")
 
-const codes: Readonly<Record<string, readonly [code: TusRefusal["code"], status: number]>> = {
-  "upload-length": ["ERR_INVALID_UPLOAD_LENGTH", 400],
-  "upload-defer-length": ["ERR_INVALID_UPLOAD_DEFER_LENGTH", 400],
-  "upload-offset": ["ERR_INVALID_OFFSET", 400],
-  "upload-metadata": ["ERR_INVALID_METADATA", 400],
-  "upload-concat": ["ERR_INVALID_CONCAT", 400],
-  "content-type": ["ERR_INVALID_CONTENT_TYPE", 415]
-}
+const codes: ReadonlyMap<string, readonly [code: TusRefusal["code"], status: number]> = new Map([
+  ["upload-length", ["ERR_INVALID_UPLOAD_LENGTH", 400]],
+  ["upload-defer-length", ["ERR_INVALID_UPLOAD_DEFER_LENGTH", 400]],
+  ["upload-offset", ["ERR_INVALID_OFFSET", 400]],
+  ["upload-metadata", ["ERR_INVALID_METADATA", 400]],
+  ["upload-concat", ["ERR_INVALID_CONCAT", 400]],
+  ["content-type", ["ERR_INVALID_CONTENT_TYPE", 415]]
+])
 
 /** The refusal of a header that breaks a rule. */
 export const invalidHeader = (header: string, message: string): TusRefusal => {
-  const [code, status] = codes[header] ?? (["ERR_INVALID_HEADER", 400] as const)
+  const [code, status] = codes.get(header) ?? (["ERR_INVALID_HEADER", 400] as const)
   // The line ends the message.
   return refusal(code, status, `${header}: ${message.replace(/\s+/g, " ")}`)
 }

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Limits from "../../Limits.ts"
 import * as AssemblyStore from "../AssemblyStore.ts"
 import type * as BlobWriter from "../BlobWriter.ts"
 import * as Execution from "../Execution.ts"
@@ -97,6 +98,7 @@ const make = Effect.gen(function* () {
   const execution = yield* Execution.Execution
   const expiry = yield* Expiry.Expiry
   const files = yield* FileStore.FileStore
+  const limits = yield* Limits.Limits
   const locks = yield* UploadLocks.UploadLocks
   const origin = yield* Origin.Origin
   const random = yield* SecureRandom.SecureRandom
@@ -132,6 +134,10 @@ const make = Effect.gen(function* () {
     if (assembly.max_size === null || size === undefined || size <= BigInt(assembly.max_size)) return
     yield* execution.fail(assembly.id, maxSizeExceeded)
     return yield* TusRefusal.maxSizeExceeded
+  })
+
+  const checkCount = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
+    if ((yield* uploads.count(assembly.id)) >= limits.files) return yield* TusRefusal.tooManyUploads
   })
 
   /** An upload that has all its bytes. */
@@ -172,6 +178,7 @@ const make = Effect.gen(function* () {
 
   const create = Effect.fnUntraced(function* (creation: Creation) {
     const assembly = yield* assemblyAt(creation.metadata.assembly_url)
+    yield* checkCount(assembly)
     yield* checkSize(assembly, creation.length)
     const id = yield* newId
     const kind = creation.concat === undefined ? "ordinary" : "partial"
@@ -194,6 +201,7 @@ const make = Effect.gen(function* () {
 
   const concatenateNow = Effect.fnUntraced(function* (final: Final) {
     const assembly = yield* assemblyAt(final.metadata.assembly_url)
+    yield* checkCount(assembly)
     const parts = yield* Effect.forEach(final.parts, (url) => partAt(url, assembly))
     const length = parts.reduce((total, part) => total + (part.length ?? 0n), 0n)
     yield* checkSize(assembly, length)

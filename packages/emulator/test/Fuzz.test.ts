@@ -1,0 +1,33 @@
+/** A small selection of `pnpm fuzz:requests`, which sends 100,000 to an emulator in a process of its own. */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { run } from "./fuzz/Run.ts"
+import { layer as layerEmulator, send } from "./support.ts"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+
+/** FUZZED=5000 sends more. */
+const count = Number(process.env["FUZZED"] ?? 400)
+
+layer(layerEmulator(), { excludeTestServices: true })("Requests that are almost right", (it) => {
+  it.effect("are answered, or refused with the error object of the service", () =>
+    Effect.gen(function* () {
+      const { baseUrl, credentials } = yield* Emulator.Emulator
+      const place = { baseUrl, key: credentials.key, secret: Redacted.value(credentials.secret) }
+      const { counts, failures } = yield* Effect.promise(() =>
+        run(place, { count, seed: "selection", concurrency: 12 })
+      )
+      assert.deepStrictEqual(
+        failures.map(({ problem, route, sent }) => ({ problem, route, sent: sent.toString("latin1") })),
+        []
+      )
+      // Most of what a route can say is behind a signature and a path that are right.
+      const accepted = [...counts].filter(
+        ([, statuses]) => statuses.has("200") || statuses.has("201") || statuses.has("204")
+      )
+      assert.isAbove(accepted.length, counts.size / 2)
+      assert.strictEqual((yield* send(HttpClientRequest.options("/resumable/files/"))).status, 200)
+    })
+  )
+})

@@ -1,0 +1,456 @@
+/** What one client may cost the others: forms, nesting, regular expressions, Steps, files and connections are bounded. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import { assert, describe, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { connect } from "node:net"
+import { createUpload, hmac, json, layer as layerEmulator, send, uploadOne } from "./support.ts"
+
+let nonce = 0
+
+/** The fields of a signed request with this text of params, in which `AUTH` stands for the auth object. */
+const signText = Effect.fnUntraced(function* (text: string, auth: object = {}) {
+  const { credentials } = yield* Emulator.Emulator
+  const whole = { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: `${nonce++}`, ...auth }
+  const params = text.replace("AUTH", JSON.stringify(whole))
+  return { params, signature: hmac(params, credentials.secret) }
+})
+
+const signed = (params: object, auth?: object) =>
+  signText(JSON.stringify({ ...params, auth: "AUTH" }).replace('"AUTH"', "AUTH"), auth)
+
+const post = (path: string, fields: Readonly<Record<string, string>>) =>
+  send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyUrlParams(fields)))
+
+const create = (params: object) => Effect.flatMap(signed(params), (fields) => post("/assemblies", fields))
+
+type Answer = Effect.Success<ReturnType<typeof send>>
+
+const refused = (answer: Answer, status: number, error: string, message: string) => {
+  const said: Readonly<Record<string, unknown>> = { ...json(answer), status: answer.status }
+  assert.deepInclude(said, { status, error, http_code: status, message })
+}
+
+const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
+
+const tooLong = "The fields of a form have at most 4000 bytes together."
+const small = { formBytes: 4000, formFields: 10, files: 2, steps: 4, results: 8 }
+
+layer(layerEmulator({ limits: small }), { excludeTestServices: true })("A form", (it) => {
+  it.effect("that says its size is refused before it is read", () =>
+    Effect.gen(function* () {
+      refused(yield* post("/assemblies", { params: "x".repeat(4001) }), 413, "SERVER_413", tooLong)
+      refused(
+        yield* post("/token", { grant_type: "x".repeat(4001) }),
+        401,
+        "SERVER_401",
+        "The request has no Basic credentials."
+      )
+    })
+  )
+
+  it.effect("of an Auth Key for a token is bounded as well", () =>
+    Effect.gen(function* () {
+      const { key, secret } = (yield* Emulator.Emulator).credentials
+      const request = HttpClientRequest.post("/token").pipe(
+        HttpClientRequest.basicAuth(key, Redacted.value(secret)),
+        HttpClientRequest.bodyUrlParams({ grant_type: "x".repeat(4001) })
+      )
+      refused(yield* send(request), 413, "SERVER_413", tooLong)
+    })
+  )
+
+  it.effect("that does not say its size is read no further than it may go", () =>
+    Effect.gen(function* () {
+      const endless = Stream.forever(Stream.make(new Uint8Array(1000).fill(0x61)))
+      const request = HttpClientRequest.post("/assemblies").pipe(
+        HttpClientRequest.bodyStream(endless, { contentType: "application/x-www-form-urlencoded" })
+      )
+      assert.isTrue(yield* answeredOrCut(send(request), (answer) => refused(answer, 413, "SERVER_413", tooLong)))
+    })
+  )
+
+  it.effect("of many parts is bounded by one of its fields, by all together and by their number", () =>
+    Effect.gen(function* () {
+      const form = (fields: ReadonlyArray<string>) => {
+        const body = new FormData()
+        for (const [index, value] of fields.entries()) body.append(`field${index}`, value)
+        return send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormData(body)))
+      }
+      refused(yield* form(["x".repeat(4001)]), 413, "SERVER_413", tooLong)
+      refused(yield* form(["x".repeat(2000), "x".repeat(2000)]), 413, "SERVER_413", tooLong)
+      refused(yield* form(Array.from({ length: 11 }, () => "")), 413, "SERVER_413", "A form has at most 10 fields.")
+    })
+  )
+
+  it.effect("has at most so many fields in a body and in a query", () =>
+    Effect.gen(function* () {
+      const fields = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`f${index}`, ""]))
+      refused(yield* post("/assemblies", fields), 413, "SERVER_413", "A form has at most 10 fields.")
+      const list = HttpClientRequest.get("/assemblies").pipe(HttpClientRequest.setUrlParams(fields))
+      refused(yield* send(list), 413, "SERVER_413", "A form has at most 10 fields.")
+    })
+  )
+
+  it.effect("that is nested deep is not read, whoever sends it", () =>
+    Effect.gen(function* () {
+      const params = `{"auth":AUTH,"fields":{"a":${nested(99)}}}`
+      const expected = "params: Expected at most 100 levels"
+      refused(yield* post("/assemblies", yield* signText(params)), 400, "INVALID_FORM_DATA", expected)
+      refused(yield* post("/assemblies", { params: nested(600) }), 400, "INVALID_FORM_DATA", expected)
+      const fine = yield* post("/assemblies", yield* signText(params.replace(nested(99), nested(98))))
+      assert.strictEqual(fine.status, 200)
+      // Brackets in a text nest nothing.
+      assert.strictEqual((yield* create({ fields: { a: "[".repeat(500), b: `"${"[".repeat(500)}` } })).status, 200)
+    })
+  )
+
+  it.effect("with a Template in a text that is nested deep is refused", () =>
+    Effect.gen(function* () {
+      const put = (depth: number) =>
+        Effect.flatMap(signed({ name: `nested ${depth}`, template: `{"fields":{"a":${nested(depth)}}}` }), (fields) =>
+          post("/templates", fields)
+        )
+      assert.strictEqual((yield* put(98)).status, 200)
+      const answer = yield* put(99)
+      assert.deepInclude(json(answer), { error: "TEMPLATE_VALIDATION_ERROR", http_code: 400 })
+    })
+  )
+
+  it.effect("that is wrong in many places tells the first of them", () =>
+    Effect.gen(function* () {
+      const steps = Object.fromEntries(Array.from({ length: 4 }, (_, index) => [`s${index}`, "x".repeat(900)]))
+      const { message } = json(yield* create({ steps }))
+      assert.isAtMost(String(message).length, 2000)
+    })
+  )
+
+  it.effect("with more files than an Assembly has fails the Assembly", () =>
+    Effect.gen(function* () {
+      const { params, signature } = yield* signed({})
+      const body = new FormData()
+      body.append("params", params)
+      body.append("signature", signature)
+      for (const name of ["a", "b", "c"]) body.append(name, new Blob([name]), name)
+      const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormData(body)))
+      assert.deepInclude(json(answer), { error: "MAX_NUMBER_OF_FILES_EXCEEDED" })
+    })
+  )
+})
+
+/** A client that is answered while it sends may see its connection close instead. */
+const answeredOrCut = <E, R>(answer: Effect.Effect<Answer, E, R>, check: (answer: Answer) => void) =>
+  Effect.match(answer, {
+    onFailure: () => true,
+    onSuccess: (one) => {
+      check(one)
+      return true
+    }
+  })
+
+layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assembly", (it) => {
+  const doubling = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [
+        `s${index}`,
+        { robot: "/upload/handle", ...(index === 0 ? {} : { use: [`s${index - 1}`, `s${index - 1}`] }) }
+      ])
+    )
+
+  it.effect("whose Steps double their files fails where they are too many", () =>
+    Effect.gen(function* () {
+      // 1 + 2 + 4 files have room, 8 more do not.
+      const status = yield* uploadOne({ steps: doubling(4) }, new Uint8Array(1))
+      assert.strictEqual(status.error, "MAX_NUMBER_OF_FILES_EXCEEDED")
+      assert.strictEqual(status.message, "The Assembly has more files than the emulator allows.")
+      assert.strictEqual((yield* uploadOne({ steps: doubling(3) }, new Uint8Array(1))).ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("has at most so many Steps, and each uses at most so many", () =>
+    Effect.gen(function* () {
+      refused(yield* create({ steps: doubling(5) }), 400, "ASSEMBLY_INVALID_STEPS", "An Assembly has at most 4 Steps.")
+      const use = ["a", "a", "a", "a", "a"]
+      const robot = "/upload/handle"
+      for (const names of [use, { steps: use }]) {
+        const answer = yield* create({ steps: { a: { robot }, b: { robot, use: names } } })
+        assert.deepInclude(json(answer), {
+          error: "ASSEMBLY_STEP_INVALID_USE",
+          message: "The Step b uses more than 4 others."
+        })
+      }
+    })
+  )
+
+  it.effect("takes so many uploads and no more", () =>
+    Effect.gen(function* () {
+      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 3 })
+      const upload = createUpload(assembly, { "upload-length": "1" })
+      assert.deepStrictEqual([(yield* upload).status, (yield* upload).status], [201, 201])
+      const third = yield* upload
+      assert.deepStrictEqual(
+        { status: third.status, text: third.text },
+        { status: 413, text: '{"error":"ERR_MAX_NUMBER_OF_FILES_EXCEEDED: the Assembly takes no more uploads"}' }
+      )
+    })
+  )
+
+  it.effect("keeps fields that are called like what every object has", () =>
+    Effect.gen(function* () {
+      const template = { name: "prototypes", template: { fields: { a: 1 } } }
+      const { id } = json(yield* post("/templates", yield* signed(template)))
+      const text = `{"auth":AUTH,"template_id":"${id}","fields":{"constructor":null,"toString":2,"__proto__":{"b":3}}}`
+      const fields = yield* signText(text)
+      const answer = yield* send(
+        HttpClientRequest.post("/assemblies").pipe(
+          HttpClientRequest.bodyUrlParams([...Object.entries(fields), ["valueOf", "4"], ["hasOwnProperty", "5"]])
+        )
+      )
+      assert.strictEqual(answer.status, 200)
+      assert.strictEqual(
+        JSON.stringify(json(answer)["fields"]),
+        '{"a":1,"constructor":null,"toString":2,"__proto__":{"b":3},"valueOf":"4","hasOwnProperty":"5"}'
+      )
+    })
+  )
+
+  it.effect("keeps a field of a multipart form that is called __proto__", () =>
+    Effect.gen(function* () {
+      const body = new FormData()
+      for (const [name, value] of Object.entries(yield* signed({}))) body.append(name, value)
+      body.append("__proto__", "kept")
+      const answer = yield* send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormData(body)))
+      assert.strictEqual(JSON.stringify(json(answer)["fields"]), '{"__proto__":"kept"}')
+    })
+  )
+
+  it.effect("is not found by more keywords than a list looks for", () =>
+    Effect.gen(function* () {
+      const keywords = Array.from({ length: 21 }, () => "a")
+      const list = (path: string, params: object) =>
+        Effect.flatMap(signed(params), (fields) =>
+          send(HttpClientRequest.get(path).pipe(HttpClientRequest.setUrlParams(fields)))
+        )
+      const fromdate = "2020-01-01 00:00:00"
+      assert.strictEqual((yield* list("/assemblies", { fromdate, keywords: keywords.slice(1) })).status, 200)
+      refused(
+        yield* list("/assemblies", { fromdate, keywords }),
+        400,
+        "ASSEMBLY_LIST_ERROR",
+        "keywords: Expected at most 20"
+      )
+      assert.deepInclude(json(yield* list("/templates", { keywords })), { error: "TEMPLATE_LIST_ERROR" })
+    })
+  )
+})
+
+layer(layerEmulator({ limits: { fileBytes: 4, resultBytes: 6, resultText: 2500 } }), { excludeTestServices: true })(
+  "The files of an Assembly",
+  (it) => {
+    const robot = "/upload/handle"
+
+    it.effect("are each no larger than the emulator allows", () =>
+      Effect.gen(function* () {
+        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+        assert.strictEqual((yield* createUpload(assembly, { "upload-length": "5" })).status, 413)
+        const { error } = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+        assert.strictEqual(error, "MAX_SIZE_EXCEEDED")
+      })
+    )
+
+    it.effect("have no more bytes together than the emulator allows", () =>
+      Effect.gen(function* () {
+        const two = { a: { robot }, b: { robot } }
+        assert.strictEqual((yield* uploadOne({ steps: two }, new Uint8Array(3))).ok, "ASSEMBLY_COMPLETED")
+        const status = yield* uploadOne({ steps: two }, new Uint8Array(4))
+        assert.strictEqual(status.error, "ASSEMBLY_MEMORY_LIMIT_EXCEEDED")
+        assert.strictEqual(status.message, "The Steps make more than 6 bytes.")
+      })
+    )
+
+    it.effect("are described by no more than a Status tells", () =>
+      Effect.gen(function* () {
+        const status = yield* uploadOne(
+          { steps: { a: { robot, use: [":original"] }, b: { robot }, c: { robot }, d: { robot } } },
+          new Uint8Array(0)
+        )
+        assert.strictEqual(status.error, "ASSEMBLY_MEMORY_LIMIT_EXCEEDED")
+        assert.strictEqual(status.message, "The Steps make more than a Status can tell.")
+      })
+    )
+  }
+)
+
+layer(layerEmulator(), { excludeTestServices: true })("auth.referer", (it) => {
+  const list = Effect.fnUntraced(function* (pattern: string, referer: string) {
+    const fields = yield* signed({ fromdate: "2020-01-01 00:00:00" }, { referer: pattern })
+    return yield* send(
+      HttpClientRequest.get("/assemblies", { headers: { referer } }).pipe(HttpClientRequest.setUrlParams(fields))
+    )
+  })
+  const mismatch = (answer: Answer) =>
+    refused(answer, 400, "REFERER_MISMATCH", "The referer does not match auth.referer.")
+
+  it.effect("is matched in linear time", () =>
+    Effect.gen(function* () {
+      for (const pattern of ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*b$"]) {
+        mismatch(yield* list(pattern, `${"a".repeat(2000)}!`))
+      }
+    })
+  )
+
+  it.effect("is not matched where that would take long", () =>
+    Effect.gen(function* () {
+      mismatch(yield* list("x{500}x{501}", "x".repeat(1100)))
+      mismatch(yield* list("((((a{10}){10}){10}b)|c){9}", "a"))
+      mismatch(yield* list("a".repeat(257), "a".repeat(300)))
+      mismatch(yield* list("a", "a".repeat(2049)))
+      mismatch(yield* list("(a)\\1", "aa"))
+      mismatch(yield* list("a(?=b)", "ab"))
+    })
+  )
+
+  it.effect("is a regular expression as JavaScript writes it", () =>
+    Effect.gen(function* () {
+      const referer = "https://shop.example.com:8080/cart?id=1"
+      for (const pattern of [
+        "^https?:\\/\\/(?:[\\w-]+\\.)*example\\.com(?::\\d+)?\\/",
+        "(?<host>example)\\.com",
+        "\\u0065xample",
+        "^https://.{4}\\.example",
+        "cart\\?id=\\d{1,3}$"
+      ]) {
+        assert.strictEqual((yield* list(pattern, referer)).status, 200, pattern)
+      }
+    })
+  )
+})
+
+/** What a server answers to these bytes, until it closes the connection. */
+const raw = Effect.fnUntraced(function* (bytes: string) {
+  const { baseUrl } = yield* Emulator.Emulator
+  return yield* Effect.callback<string>((resume) => {
+    const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1", () => socket.write(bytes))
+    let text = ""
+    socket.setEncoding("utf8")
+    socket.on("data", (chunk) => (text += chunk))
+    socket.on("error", () => {})
+    socket.on("close", () => resume(Effect.succeed(text)))
+    return Effect.sync(() => socket.destroy())
+  })
+})
+
+const says = (text: string, status: number, message: string) => {
+  assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `, "u"))
+  assert.deepStrictEqual(JSON.parse(text.slice(text.indexOf("\r\n\r\n"))), {
+    error: `SERVER_${status}`,
+    http_code: status,
+    message
+  })
+}
+
+describe("A connection", () => {
+  const limits = { headers: 2000, headersTime: "200 millis", formTime: "100 millis" } as const
+
+  layer(layerEmulator({ limits }), { excludeTestServices: true })((it) => {
+    it.effect("that brings no HTTP gets an error object and is closed", () =>
+      Effect.gen(function* () {
+        says(yield* raw("no HTTP\r\n\r\n"), 400, "The request is no HTTP.")
+        says(yield* raw("GET / HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n"), 400, "The request is no HTTP.")
+      })
+    )
+
+    it.effect("that brings too many headers, or a path that is too long, is told so", () =>
+      Effect.gen(function* () {
+        says(yield* raw(`GET / HTTP/1.1\r\nx: ${"x".repeat(2000)}\r\n\r\n`), 431, "The headers are too large.")
+        says(yield* raw(`GET /${"x".repeat(2000)} HTTP/1.1\r\n\r\n`), 431, "The headers are too large.")
+      })
+    )
+
+    it.effect("that asks for something else than an answer gets an answer all the same", () =>
+      Effect.gen(function* () {
+        const host = new URL((yield* Emulator.Emulator).baseUrl).host
+        const ask = (path: string, header: string) =>
+          raw(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n${header}\r\n\r\n`)
+        const told = (text: string) => text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)
+        const notFound = { error: "SERVER_404", http_code: 404, message: "There is no such operation." }
+        for (const path of ["/%", "/assemblies/%E0%A4%A", "/templates/%FF?params=%"]) {
+          assert.deepStrictEqual(JSON.parse(told(yield* ask(path, "x: y"))), notFound)
+        }
+        assert.deepStrictEqual(
+          JSON.parse(told(yield* ask("/nowhere", "connection: upgrade\r\nupgrade: h2c"))),
+          notFound
+        )
+        assert.deepStrictEqual(JSON.parse(told(yield* ask("/nowhere", "expect: x"))), {
+          error: "SERVER_417",
+          http_code: 417,
+          message: "The expectation is not known."
+        })
+      })
+    )
+
+    it.effect("whose headers do not end is closed", () =>
+      Effect.gen(function* () {
+        says(yield* raw("GET / HTTP/1.1\r\nhost: a\r\n"), 408, "The request took too long.")
+      })
+    )
+
+    it.effect("whose form does not end is answered", () =>
+      Effect.gen(function* () {
+        const { baseUrl } = yield* Emulator.Emulator
+        const text = yield* raw(
+          `POST /assemblies HTTP/1.1\r\nhost: ${new URL(baseUrl).host}\r\nconnection: close\r\n` +
+            "content-type: application/x-www-form-urlencoded\r\ncontent-length: 100\r\n\r\nparams="
+        )
+        assert.match(text, /^HTTP\/1\.1 408 /)
+        assert.include(text, '"message":"The fields of the form took too long to arrive."')
+      })
+    )
+  })
+
+  layer(layerEmulator({ limits: { idleTime: "200 millis" } }), { excludeTestServices: true })((it) => {
+    it.effect("that waits for nothing is closed", () =>
+      Effect.gen(function* () {
+        const { baseUrl } = yield* Emulator.Emulator
+        const text = yield* raw(`GET /nowhere HTTP/1.1\r\nhost: ${new URL(baseUrl).host}\r\n\r\n`)
+        assert.match(text, /^HTTP\/1\.1 404 /)
+      })
+    )
+
+    it.effect("whose upload pauses is closed, and what it brought stays", () =>
+      Effect.gen(function* () {
+        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+        const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
+        const url = new URL(headers["location"] ?? "")
+        yield* raw(
+          `PATCH ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\ntus-resumable: 1.0.0\r\nupload-offset: 0\r\n` +
+            "content-type: application/offset+octet-stream\r\ncontent-length: 10\r\n\r\n12345"
+        )
+        const status = yield* send(HttpClientRequest.head(url.href, { headers: { "tus-resumable": "1.0.0" } }))
+        assert.strictEqual(status.headers["upload-offset"], "5")
+      })
+    )
+  })
+
+  layer(layerEmulator({ limits: { connections: 1 } }), { excludeTestServices: true })((it) => {
+    it.effect("beyond the number that may be open is closed", () =>
+      Effect.gen(function* () {
+        const { baseUrl } = yield* Emulator.Emulator
+        const first = yield* Effect.acquireRelease(
+          Effect.callback<ReturnType<typeof connect>>((resume) => {
+            const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1", () => socket.write("GET /"))
+            // It counts when the server has taken it.
+            socket.once("connect", () => resume(Effect.succeed(socket)))
+          }),
+          (socket) => Effect.sync(() => socket.destroy())
+        )
+        assert.strictEqual(yield* raw("GET / HTTP/1.1\r\nhost: a\r\n\r\n"), "")
+        assert.isFalse(first.destroyed)
+      })
+    )
+  })
+})

@@ -1,0 +1,141 @@
+/** Sends bytes as they are and judges the answer. */
+import { connect } from "node:net"
+import type { World } from "./Routes.ts"
+
+/** What came back: the first answer, or how the connection ended without one. */
+export interface Answer {
+  /** A status, or `closed` where the server closed the connection, or `silent` where nothing came in time. */
+  readonly outcome: number | "closed" | "silent"
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+  /** Whether `body` is all of it. */
+  readonly isWhole: boolean
+}
+
+/** Milliseconds until an answer that does not come is a failure. */
+const patience = 20_000
+
+/** Milliseconds until a request counts as one that lacks something. */
+const politeness = 80
+
+const nothing = (outcome: "closed" | "silent"): Answer => ({ outcome, headers: new Map(), body: "", isWhole: false })
+
+const unchunk = (text: string): { readonly body: string; readonly isWhole: boolean } => {
+  let rest = text
+  let body = ""
+  while (true) {
+    const line = rest.indexOf("\r\n")
+    if (line === -1) return { body, isWhole: false }
+    const size = Number.parseInt(rest.slice(0, line), 16)
+    if (size === 0) return { body, isWhole: true }
+    if (rest.length < line + 2 + size + 2) return { body, isWhole: false }
+    body += rest.slice(line + 2, line + 2 + size)
+    rest = rest.slice(line + 2 + size + 2)
+  }
+}
+
+/** The first answer in what a server sent, interim ones left out. */
+const parse = (received: string, isHead: boolean): Answer | undefined => {
+  const end = received.indexOf("\r\n\r\n")
+  if (end === -1) return undefined
+  const [line = "", ...lines] = received.slice(0, end).split("\r\n")
+  const outcome = Number(line.split(" ")[1])
+  const rest = received.slice(end + 4)
+  if (outcome < 200) return parse(rest, isHead)
+  const headers = new Map(
+    lines.map((one) => [one.slice(0, one.indexOf(":")).toLowerCase(), one.slice(one.indexOf(":") + 1).trim()])
+  )
+  if (isHead || outcome === 204 || outcome === 304) return { outcome, headers, body: "", isWhole: true }
+  // Updates go on as long as their Assembly does.
+  if (headers.get("content-type") === "text/event-stream") return { outcome, headers, body: "", isWhole: true }
+  if (headers.get("transfer-encoding") === "chunked") return { outcome, headers, ...unchunk(rest) }
+  const length = Number(headers.get("content-length") ?? Number.POSITIVE_INFINITY)
+  return { outcome, headers, body: rest.slice(0, length), isWhole: rest.length >= length }
+}
+
+/** Latin-1, so that a character is a byte. */
+export const exchange = (port: number, bytes: Buffer): Promise<Answer> =>
+  new Promise((resolve) => {
+    const isHead = bytes.subarray(0, 5).toString("latin1") === "HEAD "
+    let received = ""
+    let done = false
+    const socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true })
+    const end = (answer: Answer) => {
+      if (done) return
+      done = true
+      clearTimeout(timer)
+      clearTimeout(half)
+      socket.resetAndDestroy()
+      resolve(answer)
+    }
+    const timer = setTimeout(() => end(nothing("silent")), patience)
+    // A body that is shorter than its headers say is over then for the server too.
+    const half = setTimeout(() => socket.end(), politeness)
+    socket.setEncoding("latin1")
+    socket.on("connect", () => {
+      socket.write(bytes)
+    })
+    socket.on("data", (chunk) => {
+      received += chunk
+      const answer = parse(received, isHead)
+      if (answer?.isWhole === true) end(answer)
+    })
+    socket.on("error", () => end(parse(received, isHead) ?? nothing("closed")))
+    socket.on("end", () => end(parse(received, isHead) ?? nothing("closed")))
+    socket.on("close", () => end(nothing("closed")))
+  })
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(Buffer.from(text, "latin1").toString("utf8"))
+  } catch {
+    return undefined
+  }
+}
+
+const isErrorObject = (value: unknown, status: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  "error" in value &&
+  typeof value.error === "string" &&
+  "http_code" in value &&
+  value.http_code === status
+
+const isHook = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "error" in value && String(value.error).startsWith("ERR_")
+
+/** Why an answer is wrong; undefined where it is right. A connection may be closed: some requests never end. */
+export const wrong = (sent: Buffer, { body, headers, isWhole, outcome }: Answer): string | undefined => {
+  if (outcome === "silent") return "no answer"
+  if (outcome === "closed" || outcome < 400) return undefined
+  if (outcome >= 500) return `status ${outcome}: ${body.slice(0, 200)}`
+  if (sent.subarray(0, 5).toString("latin1") === "HEAD ") return undefined
+  if (!isWhole) return `a broken error, ${outcome}`
+  const value = parseJson(body)
+  if (isErrorObject(value, outcome)) return undefined
+  const isTus = headers.get("content-type")?.startsWith("text/plain") === true
+  return isTus && (/^ERR_[A-Z0-9_]+: .+\n$/s.test(body) || isHook(value))
+    ? undefined
+    : `no error object, ${outcome}: ${body.slice(0, 200)}`
+}
+
+const keep = (all: Array<string>, one: unknown) => {
+  if (typeof one !== "string" || all.includes(one)) return
+  all.push(one)
+  if (all.length > 40) all.shift()
+}
+
+const field = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+
+/** Remembers what an answer names, so that later requests find it. */
+export const learn = (world: World, { body, headers, outcome }: Answer): void => {
+  if (typeof outcome !== "number" || outcome >= 300) return
+  keep(world.uploads, headers.get("location")?.split("/").at(-1))
+  const value = parseJson(body)
+  keep(world.assemblies, field(value, "assembly_id"))
+  keep(world.tokens, field(value, "access_token"))
+  if (field(value, "content") !== undefined) keep(world.templates, field(value, "id"))
+  const results = field(value, "results")
+  for (const file of Object.values(Object(results)).flat()) keep(world.assets, field(file, "asset_id"))
+}

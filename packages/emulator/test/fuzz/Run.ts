@@ -1,0 +1,68 @@
+/** Sends seeded requests that are almost right, each to a route in turn. */
+import * as Chance from "./Chance.ts"
+import { exchange, learn, wrong } from "./Exchange.ts"
+import { spoil, toBytes } from "./Request.ts"
+import { routes, type World } from "./Routes.ts"
+
+interface Failure {
+  readonly number: number
+  readonly route: string
+  readonly problem: string
+  readonly sent: Buffer
+}
+
+export interface Outcome {
+  /** How often each route ended how: `route` → status → count. */
+  readonly counts: ReadonlyMap<string, ReadonlyMap<string, number>>
+  readonly failures: ReadonlyArray<Failure>
+}
+
+export interface Options {
+  readonly count: number
+  readonly seed: string
+  /** Requests at the same time. */
+  readonly concurrency: number
+  readonly progress?: (done: number) => void
+}
+
+const world = (baseUrl: string, key: string, secret: string): World => ({
+  host: new URL(baseUrl).host,
+  key,
+  secret,
+  assemblies: [],
+  uploads: [],
+  templates: [],
+  assets: [],
+  tokens: []
+})
+
+export const run = async (
+  { baseUrl, key, secret }: { readonly baseUrl: string; readonly key: string; readonly secret: string },
+  { concurrency, count, progress, seed }: Options
+): Promise<Outcome> => {
+  const all = Object.entries(routes)
+  const known = world(baseUrl, key, secret)
+  const port = Number(new URL(baseUrl).port)
+  const counts = new Map(all.map(([name]) => [name, new Map<string, number>()]))
+  const failures: Array<Failure> = []
+  let next = 0
+
+  const worker = async () => {
+    while (next < count && failures.length < 20) {
+      const number = next++
+      const chance = Chance.make(`${seed}/${number}`)
+      // In another order in each round, so that routes meet.
+      const [route, make] = all[(number + Math.floor(number / all.length)) % all.length]!
+      const sent = toBytes(spoil(make(known, chance), chance), chance)
+      const answer = await exchange(port, sent)
+      learn(known, answer)
+      const ofRoute = counts.get(route)!
+      ofRoute.set(String(answer.outcome), (ofRoute.get(String(answer.outcome)) ?? 0) + 1)
+      const problem = wrong(sent, answer)
+      if (problem !== undefined) failures.push({ number, route, problem, sent })
+      progress?.(number)
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  return { counts, failures }
+}
