@@ -7,8 +7,9 @@ import * as TusRefusal from "./tus/TusRefusal.ts"
 /** A refusal before any route has seen the request, in the form that errors of its route have. */
 export const toResponse = (
   request: HttpServerRequest.HttpServerRequest,
-  refusal: { readonly code: string; readonly status: number; readonly message: string }
+  // An error's message would be lost where it is spread.
+  { code, message, status }: { readonly code: string; readonly status: number; readonly message: string }
 ): HttpServerResponse.HttpServerResponse =>
   RequestPath.of(request).startsWith("/resumable/")
-    ? TusRefusal.toResponse(new TusRefusal.TusRefusal({ ...refusal, form: "line", code: `ERR_${refusal.code}` }))
-    : Refusal.toResponse(new Refusal.Refusal(refusal))
+    ? TusRefusal.toResponse(new TusRefusal.TusRefusal({ status, message, form: "line", code: `ERR_${code}` }))
+    : Refusal.toResponse(new Refusal.Refusal({ code, status, message }))
