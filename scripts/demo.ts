@@ -111,7 +111,7 @@ const upload = Effect.fnUntraced(function* (created: Assembly.Status, { name, so
   const events = Upload.events(target, source, { metadata: { filename: name, fieldname: "file" }, maxRetries: 3 }).pipe(
     Stream.tap((event) => (UploadEvent.$is("Resumed")(event) ? Ref.set(resumed, true) : Effect.void))
   )
-  yield* UploadProgress.follow(events, { label: name })
+  yield* UploadProgress.follow(events, UploadProgress.view(name))
   if (breaks && !(yield* Ref.get(resumed))) return yield* new DemoFailed({ problem: "the upload was never resumed" })
 })
 

@@ -12,6 +12,8 @@ interface Measure {
   readonly at: number
   readonly sent: bigint
   readonly rate: number | undefined
+  /** Whether the next amount counts from itself on. */
+  readonly isPaused?: boolean
 }
 
 /**
@@ -44,6 +46,7 @@ const minMeasureMillis = 200
 const smoothingMillis = 2000
 
 const measureAgain = (measure: Measure, sent: bigint, now: number): Measure => {
+  if (measure.isPaused === true) return sent === measure.sent ? measure : { at: now, sent, rate: measure.rate }
   const elapsed = now - measure.at
   if (elapsed < minMeasureMillis) return measure
   // After a broken connection the server may have less than was sent; that is no negative speed.
@@ -86,6 +89,12 @@ export const resume = (progress: Progress, change: { readonly now: number; reado
   acknowledged: change.offset,
   now: Math.max(progress.now, change.now),
   measure: { at: Math.max(progress.now, change.now), sent: change.offset, rate: progress.measure.rate }
+})
+
+/** The progress before an amount that says nothing about the speed, since some of it was stored earlier. */
+export const pauseMeasure = (progress: Progress): Progress => ({
+  ...progress,
+  measure: { ...progress.measure, sent: progress.sent, isPaused: true }
 })
 
 /** Whether every byte is stored. */

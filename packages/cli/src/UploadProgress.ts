@@ -6,7 +6,6 @@ import * as Printable from "@assembly-effect/schema/Printable"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Ref from "effect/Ref"
 import * as Stream from "effect/Stream"
 import * as Terminal from "effect/Terminal"
 import * as Format from "./Format.ts"
@@ -39,7 +38,7 @@ export const advance = (
 const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): string | undefined => {
   switch (event._tag) {
     case "Retrying":
-      return `Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${Printable.escape(event.reason)}`
+      return `Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${event.reason}`
     case "Resumed": {
       const share = ProgressBar.percent(progress)
       return `Resumed at ${Format.bytes(event.offset)}${share === undefined ? "" : ` (${share}%)`}`
@@ -55,43 +54,83 @@ const redrawInterval = "100 millis"
 /** The width to draw in: a line that fills the last cell wraps in some terminals. */
 const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns) - 1
 
-interface Options {
+/**
+ * How events are shown.
+ *
+ * - `label`: what stands before the progress.
+ * - `advance`: the progress after an event, at a time in milliseconds since 1970.
+ * - `note`: what an event leaves on the screen for good, if anything.
+ * - `isEnd`: whether every byte is stored with this event.
+ * - `after`: what goes on after that, such as `Processing`, where something does.
+ */
+export interface View<Event> {
   readonly label: string
+  readonly advance: (progress: ProgressBar.Progress, event: Event, now: number) => ProgressBar.Progress
+  readonly note: (event: Event, progress: ProgressBar.Progress) => string | undefined
+  readonly isEnd: (event: Event) => boolean
+  readonly after?: string | undefined
 }
+
+/** How the upload of one file is shown. */
+export const view = (label: string): View<UploadEvent.UploadEvent> => ({
+  label,
+  advance,
+  note,
+  isEnd: ({ _tag }) => _tag === "Completed"
+})
 
 /**
  * One writer for events and ticks, so nothing is ever written into the line. Whatever ends the upload, the cursor comes
  * back at the start of a line of its own.
  */
-const animate = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>, { label }: Options) =>
+const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Event>) =>
   Effect.gen(function* () {
     const terminal = yield* Terminal.Terminal
     const style = yield* Style.current
-    const current = yield* Ref.make(ProgressBar.start({ total: undefined, now: yield* Clock.currentTimeMillis }))
+    const startedAt = yield* Clock.currentTimeMillis
+    let progress = ProgressBar.start({ total: undefined, now: startedAt })
+    let endedAt: number | undefined
 
-    const draw = Effect.fnUntraced(function* (above: string | undefined) {
+    const lineAt = (now: number, width: number) =>
+      endedAt === undefined || shown.after === undefined
+        ? ProgressBar.line(progress, { label: shown.label, width, style })
+        : Text.truncate(`${shown.after}, ${Format.duration(now - endedAt)}`, width)
+
+    const draw = Effect.fnUntraced(function* (above: string | undefined, below = "") {
       const width = drawingWidth(yield* terminal.columns)
-      const line = ProgressBar.line(yield* Ref.get(current), { label, width, style })
-      const kept = above === undefined ? "" : `${style.yellow(Text.truncate(above, width))}\n`
-      yield* Output.draw(Style.eraseLine + kept + line)
-    })
-
-    const show = Effect.fnUntraced(function* (event: UploadEvent.UploadEvent | undefined) {
       const now = yield* Clock.currentTimeMillis
-      const progress = yield* Ref.updateAndGet(current, (before) =>
-        event === undefined ? ProgressBar.update(before, { now }) : advance(before, event, now)
-      )
-      const above = event === undefined ? undefined : note(event, progress)
-      if (event === undefined || above !== undefined || event._tag === "Completed") yield* draw(above)
+      const kept = above === undefined ? "" : `${style.yellow(Text.truncate(Printable.escape(above), width))}\n`
+      yield* Output.draw(Style.eraseLine + kept + lineAt(now, width) + below)
     })
 
-    const ticks = Stream.map(Stream.tick(redrawInterval), () => undefined)
+    const tick = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (endedAt === undefined) progress = ProgressBar.update(progress, { now })
+      yield* draw(undefined)
+    })
+
+    const show = Effect.fnUntraced(function* (event: Event) {
+      const now = yield* Clock.currentTimeMillis
+      if (endedAt === undefined) progress = shown.advance(progress, event, now)
+      const above = shown.note(event, progress)
+      const isEnd = endedAt === undefined && shown.isEnd(event)
+      if (isEnd) yield* draw(above, shown.after === undefined ? "" : "\n")
+      else if (above !== undefined) yield* draw(above)
+      if (isEnd) endedAt = now
+    })
+
+    const ticks = Stream.map(Stream.tick(redrawInterval), () => tick)
     yield* Effect.acquireUseRelease(
       Output.draw(Style.hideCursor),
-      () => events.pipe(Stream.merge(ticks, { haltStrategy: "left" }), Stream.runForEach(show)),
+      () =>
+        events.pipe(
+          Stream.map(show),
+          Stream.merge(ticks, { haltStrategy: "left" }),
+          Stream.runForEach((step) => step)
+        ),
       () => Output.draw(`\n${Style.showCursor}`)
     )
-    return yield* Ref.get(current)
+    return progress
   })
 
 /** Where the end is not known, a line is written for each 64 MiB. */
@@ -105,31 +144,39 @@ const milestone = (progress: ProgressBar.Progress): number => {
 }
 
 /** What the lines have told so far. */
-interface View {
+interface Told {
   readonly progress: ProgressBar.Progress
+  readonly isEnded: boolean
   readonly told: number
 }
 
-const log = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>, { label }: Options) =>
+const log = <Event, E, R>(
+  events: Stream.Stream<Event, E, R>,
+  { advance: next, after, isEnd, label, note: noteOf }: View<Event>
+) =>
   Effect.gen(function* () {
+    const name = Printable.escape(label)
     const write = (text: string) => Output.draw(`${text}\n`)
 
-    const show = Effect.fnUntraced(function* (view: View, event: UploadEvent.UploadEvent) {
-      const progress = advance(view.progress, event, yield* Clock.currentTimeMillis)
-      const above = note(event, progress)
-      if (above !== undefined) yield* write(`${Printable.escape(label)}: ${above}`)
+    const show = Effect.fnUntraced(function* (before: Told, event: Event) {
+      const progress = before.isEnded ? before.progress : next(before.progress, event, yield* Clock.currentTimeMillis)
+      const above = noteOf(event, progress)
+      if (above !== undefined) yield* write(`${name}: ${Printable.escape(above)}`)
+      if (before.isEnded) return before
+      const isEnded = isEnd(event)
       const reached = milestone(progress)
-      if (event._tag === "Completed" || reached > view.told) yield* write(ProgressBar.sentence(progress, label))
-      return { progress, told: Math.max(view.told, reached) }
+      if (isEnded || reached > before.told) yield* write(ProgressBar.sentence(progress, label))
+      if (isEnded && after !== undefined) yield* write(`${name}: ${after}`)
+      return { progress, isEnded, told: Math.max(before.told, reached) }
     })
 
     const progress = ProgressBar.start({ total: undefined, now: yield* Clock.currentTimeMillis })
-    const last = yield* Stream.runFoldEffect(events, (): View => ({ progress, told: 0 }), show)
+    const last = yield* Stream.runFoldEffect(events, (): Told => ({ progress, isEnded: false, told: 0 }), show)
     return last.progress
   })
 
 /**
- * Runs an upload and shows its events under a label; answers where it ended. Fails as the upload fails.
+ * Runs an upload and shows its events; answers where it ended. Fails as the upload fails.
  *
  * **Details**
  *
@@ -138,12 +185,12 @@ const log = <E, R>(events: Stream.Stream<UploadEvent.UploadEvent, E, R>, { label
  * line is written at each 10 % and at the same events.
  *
  * @example
- * UploadProgress.follow(Upload.events(target, source, options), { label: "video.mp4" })
+ * UploadProgress.follow(Upload.events(target, source, options), UploadProgress.view("video.mp4"))
  */
-export const follow = <E, R>(
-  events: Stream.Stream<UploadEvent.UploadEvent, E, R>,
-  options: Options
+export const follow = <Event, E, R>(
+  events: Stream.Stream<Event, E, R>,
+  shown: View<Event>
 ): Effect.Effect<ProgressBar.Progress, E, R | Terminal.Terminal> =>
   Effect.flatMap(TerminalCapabilities.TerminalCapabilities, ({ canAnimate }) =>
-    canAnimate ? animate(events, options) : log(events, options)
+    canAnimate ? animate(events, shown) : log(events, shown)
   )

@@ -37,7 +37,7 @@ const slowly = (events: ReadonlyArray<UploadEvent.UploadEvent>) =>
   Stream.fromIterable(events).pipe(Stream.mapEffect((event) => Effect.as(Effect.sleep("20 millis"), event)))
 
 const follow = (screen: ReturnType<typeof Screen.make>, events: Stream.Stream<UploadEvent.UploadEvent, string>) =>
-  UploadProgress.follow(events, { label: "cat.mp4" }).pipe(Effect.provide(screen.layer), Effect.forkChild)
+  UploadProgress.follow(events, UploadProgress.view("cat.mp4")).pipe(Effect.provide(screen.layer), Effect.forkChild)
 
 describe("UploadProgress in a terminal", () => {
   it.effect("rewrites one line and leaves what should be seen later above it", () =>

@@ -58,8 +58,8 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       yield* fs.writeFileString(join(folder, "empty.txt"), "")
 
       const screen = Screen.make({ columns: 0, animated: false })
-      yield* Service.run(upload, paths).pipe(Effect.provide(screen.layer))
-      expect(screen.text()).toMatch(/^cat\.txt: 100% .*\nempty\.txt: 100% .*\n$/)
+      yield* Service.run(upload, [...paths, "--journal", join(folder, "state")]).pipe(Effect.provide(screen.layer))
+      expect(screen.text()).toMatch(/^2 files: Assembly \w{32}\n2 files: 100% .*\n2 files: Processing\n$/)
       const table = String((yield* TestConsole.logLines).at(-1))
       const assetId =
         /^stored +cat\.txt +4 B +(\S{22}) +404cdd7bc109c432f8cc2443b45bcfe95980f5107215c645236e577929ac3e52$/m.exec(
@@ -100,27 +100,68 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     Effect.gen(function* () {
       yield* Service.run(list, ["--from", "1h", "--json"])
       const before = yield* lastJson(AssemblyList.Page)
-      const error = yield* Effect.flip(Service.run(upload, ["missing.txt"]))
+      const error = yield* Effect.flip(Service.run(upload, ["missing.txt", "--journal", "/nowhere"]))
       expect(error).toMatchObject({ _tag: "CannotRead", problem: "no such file" })
       yield* Service.run(list, ["--from", "1h", "--json"])
       expect((yield* lastJson(AssemblyList.Page)).items.length).toBe(before.items.length)
     })
   )
 
-  it.effect("cancels its Assembly when a file is refused, and says so", () =>
+  it.effect("keeps its Assembly when a file is refused, says so, and continues it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { join } = yield* Path.Path
-      const path = join(yield* fs.makeTempDirectoryScoped(), "refused.txt")
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const path = join(folder, "refused.txt")
       yield* fs.writeFileString(path, "meow")
       const faults = yield* Faults.Faults
       yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/resumable/files/", status: 403 }))
-      const error = yield* Effect.flip(Service.run(upload, [path]))
-      expect(error).toMatchObject({ _tag: "UploadRefused", status: 403 })
-      const [, id = ""] = /^Assembly (\w{32})$/.exec(String((yield* TestConsole.logLines).at(-1))) ?? []
-      expect((yield* TestConsole.errorLines).at(-1)).toBe(`assembly: the Assembly ${id} was canceled`)
-      const status = yield* Assemblies.get(Assembly.AssemblyId.make(id))
-      expect(status.ok).toBe("ASSEMBLY_CANCELED")
+      const args = [path, "--journal", join(folder, "state")]
+      const error = yield* Effect.flip(Service.run(upload, args))
+      expect(error).toMatchObject({ _tag: "FilesFailed", assembly: "kept" })
+      expect((yield* TestConsole.errorLines).at(-1)).toBe("assembly: the upload is kept; the same command continues it")
+      const id = error._tag === "FilesFailed" ? error.assemblyId : ""
+      expect((yield* Assemblies.get(Assembly.AssemblyId.make(id))).ok).toBe("ASSEMBLY_UPLOADING")
+
+      const screen = Screen.make({ columns: 0, animated: false })
+      yield* Service.run(upload, args).pipe(Effect.provide(screen.layer))
+      expect(screen.text()).toContain(`refused.txt: Continuing Assembly ${id}\n`)
+      expect((yield* Assemblies.get(Assembly.AssemblyId.make(id))).ok).toBe("ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("begins again where it is told to, and cancels what was left", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { join } = yield* Path.Path
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const path = join(folder, "again.txt")
+      yield* fs.writeFileString(path, "meow")
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/resumable/files/", status: 403 }))
+      const args = [path, "--journal", join(folder, "state")]
+      const error = yield* Effect.flip(Service.run(upload, args))
+      const id = error._tag === "FilesFailed" ? error.assemblyId : ""
+      yield* Service.run(upload, [...args, "--restart"])
+      expect((yield* Assemblies.get(Assembly.AssemblyId.make(id))).ok).toBe("ASSEMBLY_CANCELED")
+    })
+  )
+
+  it.effect("refuses two files of one name before anything is created", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { join } = yield* Path.Path
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const paths = [join(folder, "d1", "report.csv"), join(folder, "d2", "report.csv")]
+      for (const [index, path] of paths.entries()) {
+        yield* fs.makeDirectory(join(folder, `d${index + 1}`))
+        yield* fs.writeFileString(path, `${index}`)
+      }
+      const error = yield* Effect.flip(Service.run(upload, [...paths, "--journal", join(folder, "state")]))
+      expect(error.message).toBe(
+        `${paths.join(" and ")} have the same name, report.csv: upload them one by one, or rename one`
+      )
+      expect(yield* fs.exists(join(folder, "state"))).toBe(false)
     })
   )
 })

@@ -23,7 +23,7 @@ export type { AnswerError } from "./internal/exchange.ts"
 
 /**
  * How long a request without a body may take until its answer is there, and how long a download may stand still:
- * 30 seconds by default. Beyond it the error is `Stalled`.
+ * 30 seconds by default. Beyond it the error is `Stalled`. It holds for each question to the Assembly's receipts too.
  *
  * **Gotchas**
  *

@@ -118,7 +118,7 @@ const upload = (
           ...options
         })
       )
-    )
+    ).pipe(Effect.provideService(Tus.RequestTimeout, Duration.fromInputUnsafe(requestTimeout)))
 })
 
 /** A notification whose text is wrong, and signed all the same: the service itself may be the attacker. */

@@ -1,17 +1,18 @@
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import * as Upload from "@assembly-effect/tus/Upload"
-import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import type * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
+import * as ResumableAssemblyUpload from "@assembly-effect/tus/ResumableAssemblyUpload"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as ErrorLine from "../ErrorLine.ts"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Format from "../Format.ts"
+import * as JobProgress from "../JobProgress.ts"
 import * as LocalFile from "../LocalFile.ts"
 import * as Output from "../Output.ts"
-import * as Style from "../Style.ts"
+import * as StateFolder from "../StateFolder.ts"
 import * as Table from "../Table.ts"
 import * as UploadProgress from "../UploadProgress.ts"
 
@@ -41,31 +42,65 @@ const columns: ReadonlyArray<Table.Column<Stored>> = [
   { title: "SHA-256", value: ({ file }) => file.sha256 ?? "" }
 ]
 
-const send = (target: UploadTarget.UploadTarget, { name, source }: LocalFile.LocalFile) =>
-  UploadProgress.follow(Upload.events(target, source, { metadata: { filename: name, fieldname: "file" } }), {
-    label: name
+/** Two files would have one name at the service, and one would hide the other. Nothing was sent. */
+export class SameName extends Schema.TaggedError<SameName>()("SameName", {
+  name: Schema.String,
+  paths: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `${this.paths.join(" and ")} have the same name, ${this.name}: upload them one by one, or rename one`
+  }
+}
+
+const checkNames = (files: ReadonlyArray<LocalFile.LocalFile>): Effect.Effect<void, SameName> => {
+  const same = [...Map.groupBy(files, ({ name }) => name)].find(([, found]) => found.length > 1)
+  if (same === undefined) return Effect.void
+  const [name, found] = same
+  return Effect.fail(new SameName({ name, paths: found.map(({ path }) => path) }))
+}
+
+/** A server that restarts, or a network that is away, is waited for: some seven minutes without any progress. */
+const maxRetries = 20
+
+/** Whether the next run of the same command continues the job. */
+const isContinued = (error: AssemblyUploadError.ResumableAssemblyUploadError): boolean =>
+  !["AssemblyFailed", "AssemblyCanceled", "AssemblyAborted", "InvalidRequest"].includes(error._tag) &&
+  (error._tag !== "FilesFailed" || error.assembly === "kept")
+
+/** Uploads the files as one job, shows it, and answers the Status of its Assembly. */
+const run = (
+  files: ReadonlyArray<LocalFile.LocalFile>,
+  options: Pick<ResumableAssemblyUpload.Options, "params" | "restart"> & { readonly isKept: boolean }
+) =>
+  Effect.gen(function* () {
+    let status: Assembly.Status | undefined
+    const continued = Effect.suspend(() =>
+      options.isKept && status !== undefined
+        ? Output.error("the upload is kept; the same command continues it")
+        : Effect.void
+    )
+    const events = ResumableAssemblyUpload.events({
+      params: options.params,
+      restart: options.restart,
+      files: files.map(({ name, source }) => ({ source, filename: name })),
+      concurrency: 1,
+      upload: { maxRetries },
+      wait: { interval: "100 millis" }
+    }).pipe(
+      Stream.tap((event) =>
+        Effect.sync(() => {
+          if ("status" in event) status = event.status
+        })
+      )
+    )
+    yield* UploadProgress.follow(events, JobProgress.view(files.map(({ name }) => name))).pipe(
+      Effect.tapError((error) => (isContinued(error) ? continued : Effect.void)),
+      Effect.onInterrupt(() => continued)
+    )
+    return status
   })
 
-/** How long the end of an Assembly is waited for that nobody will finish: a signal ends the program soon. */
-const cancelTimeout = "700 millis"
-
-/** Nothing comes to this Assembly any more, so it must not wait for ever. What went wrong is told besides. */
-const giveUp = (assemblyId: Assembly.AssemblyId) =>
-  Assemblies.cancel(assemblyId).pipe(
-    Effect.timeout(cancelTimeout),
-    Effect.matchEffect({
-      onSuccess: ({ ok }) =>
-        Output.error(
-          ok === "ASSEMBLY_CANCELED"
-            ? `the Assembly ${assemblyId} was canceled`
-            : `the Assembly ${assemblyId} was over before it could be canceled`
-        ),
-      onFailure: (error) =>
-        Output.error(`the Assembly ${assemblyId} may wait for its files for ever: ${ErrorLine.fromError(error)}`)
-    })
-  )
-
-/** `assembly upload`: one Assembly for all files, each uploaded resumably. */
+/** `assembly upload`: one Assembly for all files, each uploaded resumably. The same command continues what it left. */
 export const upload = Command.make(
   "upload",
   {
@@ -76,24 +111,35 @@ export const upload = Command.make(
     template: Flag.String("template").pipe(
       Flag.withDescription("The Template that processes the files; without one they are stored in the Workspace"),
       Flag.optional
+    ),
+    restart: Flag.Boolean("restart").pipe(
+      Flag.withDescription("Cancel what an earlier command has left of this upload, and begin again"),
+      Flag.withDefault(false)
+    ),
+    journal: Flag.String("journal").pipe(
+      Flag.withDescription("The folder that keeps unfinished uploads; by default below the state folder of the user"),
+      Flag.optional
     )
   },
-  Effect.fnUntraced(function* ({ paths, template }) {
+  Effect.fnUntraced(function* ({ journal, paths, restart, template }) {
     const files = yield* Effect.forEach(paths, LocalFile.open)
-    const created = yield* Assemblies.create({
-      ...Option.match(template, { onNone: () => ({ steps: store }), onSome: (templateId) => ({ templateId }) }),
-      numExpectedUploadFiles: files.length
+    yield* checkNames(files)
+    const folder = Option.isSome(journal) ? journal : yield* StateFolder.uploads
+    const params = Option.match(template, {
+      onNone: () => ({ steps: store }),
+      onSome: (templateId) => ({ templateId })
     })
-    yield* Output.lines([`Assembly ${created.assembly_id}`])
-    yield* Effect.flatMap(UploadTarget.fromAssembly(created), (target) =>
-      Effect.forEach(files, (file) => send(target, file), { discard: true })
-    ).pipe(Effect.onError(() => giveUp(created.assembly_id)))
-
-    const status = yield* Assemblies.awaitCompletion(created.assembly_id, { interval: "100 millis" })
-    yield* Output.report([Style.blank, ...Table.render(columns, filesOf(status), yield* Output.layout)])
+    const status = yield* run(files, { params, restart, isKept: Option.isSome(folder) }).pipe(
+      Effect.provide(StateFolder.journal(folder))
+    )
+    if (status === undefined) return
+    yield* Output.lines(["", `Assembly ${status.assembly_id}`])
+    yield* Output.report(Table.render(columns, filesOf(status), yield* Output.layout))
   })
 ).pipe(
-  Command.withDescription("Upload files into a new Assembly and wait for its results"),
+  Command.withDescription(
+    "Upload files into a new Assembly and wait for its results; the same command continues what it left"
+  ),
   Command.withExamples([
     { command: "assembly upload video.mp4 cover.jpg", description: "Store two files in the Workspace" },
     { command: "assembly upload --template <id> video.mp4", description: "Process a file with a Template" }

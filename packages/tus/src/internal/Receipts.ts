@@ -5,6 +5,7 @@
  */
 import * as Transport from "@assembly-effect/api/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -13,6 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as UploadTarget from "../UploadTarget.ts"
+import { RequestTimeout } from "./Timeout.ts"
 
 /** The metadata key that makes every creation one of its kind. */
 export const markerKey = "upload_marker"
@@ -40,6 +42,12 @@ const idAt = (assemblySslUrl: string): string | undefined => /\/assemblies\/([^/
 const isOf = (target: UploadTarget.UploadTarget, status: Assembly.Status): boolean =>
   status.assembly_id === idAt(Redacted.value(target.assemblySslUrl))
 
+/** Nothing where the answer takes longer than a request may (`Tus.RequestTimeout`). */
+const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
+  Effect.flatMap(RequestTimeout, (limit) =>
+    Duration.isFinite(limit) ? Effect.map(Effect.timeoutOption(asked, limit), Option.flatten) : asked
+  )
+
 /** The Status of the Assembly, or nothing when it cannot be had. It is an answer to a question asked on the way. */
 const status = (
   target: UploadTarget.UploadTarget
@@ -59,8 +67,7 @@ const status = (
     )
   }).pipe(
     Effect.scoped,
-    Effect.timeoutOption("30 seconds"),
-    Effect.map(Option.flatten),
+    inRequestTime,
     Effect.orElseSucceed(() => Option.none<Assembly.Status>())
   )
 

@@ -1,0 +1,70 @@
+/**
+ * Shows what happens while an Assembly gets its files and works on them: the progress of all files together.
+ */
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
+import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import * as Format from "./Format.ts"
+import * as ProgressBar from "./ProgressBar.ts"
+import type * as UploadProgress from "./UploadProgress.ts"
+
+/** Whether the next amount of bytes includes some that an earlier run has stored, which says nothing about the speed. */
+const skips = ({ _tag }: UploadEvent): boolean => _tag === "Resumed" || _tag === "Completed"
+
+/** The progress after an event. */
+const advance = (progress: ProgressBar.Progress, event: AssemblyUploadEvent, now: number): ProgressBar.Progress => {
+  switch (event._tag) {
+    case "Progress":
+      return ProgressBar.update(progress, { now, ...event })
+    case "FileEvent":
+      return skips(event.event) ? ProgressBar.pauseMeasure(ProgressBar.update(progress, { now })) : progress
+    case "Uploaded": {
+      const total = progress.total ?? progress.sent
+      return ProgressBar.update(progress, { now, sent: total, acknowledged: total, total })
+    }
+    default:
+      return ProgressBar.update(progress, { now })
+  }
+}
+
+/** What of one file stays on the screen, behind its name where there are several. */
+const fileNote = (
+  { event, file }: Extract<AssemblyUploadEvent, { readonly _tag: "FileEvent" }>,
+  names: ReadonlyArray<string>
+): string | undefined => {
+  const prefix = names.length === 1 ? "" : `${names[file] ?? ""}: `
+  switch (event._tag) {
+    case "Retrying":
+      return `${prefix}Retrying in ${Format.duration(event.delay)} (attempt ${event.attempt}): ${event.reason}`
+    case "Resumed":
+      return `${prefix}Resumed at ${Format.bytes(event.offset)}`
+    case "Waiting":
+      return `${prefix}Waiting: ${event.reason}`
+    default:
+      return undefined
+  }
+}
+
+/** How a job is shown. */
+export const view = (names: ReadonlyArray<string>): UploadProgress.View<AssemblyUploadEvent> => ({
+  label: names.length === 1 ? (names[0] ?? "") : `${names.length} files`,
+  advance,
+  isEnd: ({ _tag }) => _tag === "Uploaded",
+  after: "Processing",
+  note: (event) => {
+    switch (event._tag) {
+      case "AssemblyCreated":
+        return `Assembly ${event.status.assembly_id}`
+      case "AssemblyResumed":
+        return Assembly.isOver(event.status) ? undefined : `Continuing Assembly ${event.status.assembly_id}`
+      case "Waiting":
+        return `Waiting: ${event.reason}`
+      case "FileEvent":
+        return fileNote(event, names)
+      case "FileFailed":
+        return `${names[event.file] ?? ""}: ${event.error.message}`
+      default:
+        return undefined
+    }
+  }
+})

@@ -1,0 +1,39 @@
+/**
+ * Where the command line keeps what the next command continues: unfinished uploads.
+ */
+import * as LeaseHolder from "@assembly-effect/node/LeaseHolder"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
+
+const variable = (name: string) => Config.option(Config.schema(Schema.NonEmptyString, name))
+
+/**
+ * The folder of unfinished uploads: `$XDG_STATE_HOME/assembly/uploads`, else `~/.local/state/assembly/uploads`; on Windows
+ * below `%LOCALAPPDATA%`. None where no variable names a home.
+ */
+export const uploads = Effect.gen(function* () {
+  const path = yield* Path.Path
+  const state = yield* variable("XDG_STATE_HOME")
+  const home = yield* variable("HOME")
+  const local = yield* variable("LOCALAPPDATA")
+  return state.pipe(
+    Option.orElse(() => Option.map(home, (at) => path.join(at, ".local", "state"))),
+    Option.orElse(() => local),
+    Option.map((at) => path.join(at, "assembly", "uploads"))
+  )
+})
+
+/**
+ * The journal of uploads in a folder; without one it is in memory, and the next command begins anew. A process of this
+ * machine that has ended holds no upload.
+ */
+export const journal = (folder: Option.Option<string>) =>
+  Option.match(folder, {
+    onNone: () => UploadJournal.layerMemory(),
+    onSome: (at) => UploadJournal.layerFileSystem(at)
+  }).pipe(Layer.provideMerge(LeaseHolder.layer))
