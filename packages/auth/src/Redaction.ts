@@ -14,13 +14,14 @@
  *   a whole. Where the text breaks off, the first 4 characters of a secret at its end go too.
  * - What is a capability by its form goes without being known: the id in an upload URL and in the URL of a Status or its
  *   updates, query and user info of any URL, signatures and tokens by their names, the value of an `authorization`
- *   header, and any 32 hexadecimal digits in a row. The host and the path before an id stay: they say where.
+ *   header, any 32 hexadecimal digits in a row, and any 40 characters of Base64 with letters of both cases and a digit.
+ *   The host and the path before an id stay: they say where.
  * - Control characters are escaped (`@assembly-effect/schema/Printable`), line breaks are spaces, and the text is cut
  *   last.
  *
  * **Gotchas**
  *
- * A secret in another encoding, such as Base64, is another text: name it as a secret too.
+ * A secret in another encoding is another text: name it as a secret too. Base64 goes only where it is long.
  *
  * @example
  * Redaction.text("Cannot PATCH /resumable/files/5d8a") // "Cannot PATCH /resumable/files/<redacted>"

@@ -3,29 +3,34 @@
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
-import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
 import * as Format from "./Format.ts"
 import * as ProgressBar from "./ProgressBar.ts"
 import type * as UploadProgress from "./UploadProgress.ts"
 
-/** Whether the next amount of bytes includes some that an earlier run has stored, which says nothing about the speed. */
-const skips = ({ _tag }: UploadEvent): boolean => _tag === "Resumed" || _tag === "Completed"
-
-/** The progress after an event. */
-const advance = (progress: ProgressBar.Progress, event: AssemblyUploadEvent, now: number): ProgressBar.Progress => {
-  switch (event._tag) {
-    case "Progress":
-      return ProgressBar.update(progress, { now, ...event })
-    case "FileEvent":
-      return skips(event.event) ? ProgressBar.pauseMeasure(ProgressBar.update(progress, { now })) : progress
-    case "Uploaded": {
-      const total = progress.total ?? progress.sent
-      return ProgressBar.update(progress, { now, sent: total, acknowledged: total, total })
+/**
+ * The progress after an event. `begun` are the files that this run has created: of any other file an earlier run may have
+ * sent some bytes, which say nothing about the speed.
+ */
+const advance =
+  (begun: Set<number>) =>
+  (progress: ProgressBar.Progress, event: AssemblyUploadEvent, now: number): ProgressBar.Progress => {
+    switch (event._tag) {
+      case "Progress":
+        return ProgressBar.update(progress, { now, ...event })
+      case "FileEvent": {
+        const { _tag } = event.event
+        if (_tag === "Created") begun.add(event.file)
+        const isEarlier = _tag === "Resumed" || (_tag === "Completed" && !begun.has(event.file))
+        return isEarlier ? ProgressBar.pauseMeasure(ProgressBar.update(progress, { now })) : progress
+      }
+      case "Uploaded": {
+        const total = progress.total ?? progress.sent
+        return ProgressBar.update(progress, { now, sent: total, acknowledged: total, total })
+      }
+      default:
+        return ProgressBar.update(progress, { now })
     }
-    default:
-      return ProgressBar.update(progress, { now })
   }
-}
 
 /** What of one file stays on the screen, behind its name where there are several. */
 const fileNote = (
@@ -45,10 +50,10 @@ const fileNote = (
   }
 }
 
-/** How a job is shown. */
+/** How a job is shown, for one run of it. */
 export const view = (names: ReadonlyArray<string>): UploadProgress.View<AssemblyUploadEvent> => ({
   label: names.length === 1 ? (names[0] ?? "") : `${names.length} files`,
-  advance,
+  advance: advance(new Set()),
   isEnd: ({ _tag }) => _tag === "Uploaded",
   after: "Processing",
   note: (event) => {

@@ -47,6 +47,10 @@ export const open = Effect.fnUntraced(function* (path: string) {
     return yield* new CannotRead({ path, problem: info.type === "Directory" ? "is a directory" : "is not a file" })
   }
   yield* Effect.mapError(fs.access(path, { readable: true }), toCannotRead(path))
+  const name = (yield* Path.Path).basename(path)
+  if (/\p{Cc}/u.test(name)) {
+    return yield* new CannotRead({ path, problem: "the service refuses a name with control characters; rename the file" })
+  }
   const source = yield* Effect.mapError(UploadSource.fromPath(path), ({ problem }) => new CannotRead({ path, problem }))
   const { basename } = yield* Path.Path
   return { path, name: basename(path), source } satisfies LocalFile

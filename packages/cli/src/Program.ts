@@ -5,6 +5,7 @@ import * as Cause from "effect/Cause"
 import * as CliOutput from "effect/cli/CliOutput"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
 import * as Runtime from "effect/Runtime"
 import { assembly } from "./commands/assembly.ts"
 import * as ErrorLine from "./ErrorLine.ts"
@@ -30,5 +31,7 @@ const report = <E>(cause: Cause.Cause<E>): Effect.Effect<void> => {
 export const run = (version: string) =>
   Command.run(assembly, { version }).pipe(
     Effect.tapCause(report),
-    Effect.provide([Output.layer, CliOutput.layerPresenter(presenter)])
+    Effect.provide([Output.layer, CliOutput.layerPresenter(presenter)]),
+    // The standard output is for results: what the emulator prints there is read by a shell.
+    Effect.provideService(Logger.LogToStderr, true)
   )

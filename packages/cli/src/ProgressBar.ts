@@ -24,6 +24,8 @@ export interface Progress {
   readonly sent: bigint
   readonly acknowledged: bigint
   readonly total: bigint | undefined
+  /** What an earlier run has sent of it. */
+  readonly earlier: bigint
   readonly startedAt: number
   readonly now: number
   readonly measure: Measure
@@ -34,6 +36,7 @@ export const start = (options: { readonly total: bigint | undefined; readonly no
   sent: 0n,
   acknowledged: 0n,
   total: options.total,
+  earlier: 0n,
   startedAt: options.now,
   now: options.now,
   measure: { at: options.now, sent: 0n, rate: undefined }
@@ -72,13 +75,16 @@ export const update = (
 ): Progress => {
   const now = Math.max(progress.now, change.now)
   const sent = change.sent ?? progress.sent
+  const { measure } = progress
+  const isJump = measure.isPaused === true && sent > measure.sent
   return {
     ...progress,
     sent,
+    earlier: isJump ? progress.earlier + sent - measure.sent : progress.earlier,
     acknowledged: change.acknowledged ?? progress.acknowledged,
     total: change.total ?? progress.total,
     now,
-    measure: measureAgain(progress.measure, sent, now)
+    measure: measureAgain(measure, sent, now)
   }
 }
 
@@ -91,7 +97,7 @@ export const resume = (progress: Progress, change: { readonly now: number; reado
   measure: { at: Math.max(progress.now, change.now), sent: change.offset, rate: progress.measure.rate }
 })
 
-/** The progress before an amount that says nothing about the speed, since some of it was stored earlier. */
+/** The progress before an amount of which an earlier run has sent a part: what comes on top then is not counted as speed. */
 export const pauseMeasure = (progress: Progress): Progress => ({
   ...progress,
   measure: { ...progress.measure, sent: progress.sent, isPaused: true }
@@ -117,8 +123,8 @@ export const elapsed = ({ now, startedAt }: Progress): Duration.Duration => Dura
 
 /** Bytes per second: smoothed on the way, the average of the whole transfer at its end. */
 export const rate = (progress: Progress): number | undefined => {
-  const { measure, now, sent, startedAt } = progress
-  const average = now > startedAt ? (Number(sent) * 1000) / (now - startedAt) : undefined
+  const { earlier, measure, now, sent, startedAt } = progress
+  const average = now > startedAt ? (Number(sent - earlier) * 1000) / (now - startedAt) : undefined
   return isComplete(progress) ? average : (measure.rate ?? average)
 }
 

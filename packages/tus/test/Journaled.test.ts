@@ -106,7 +106,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const events = yield* collect(upload(target))
           const [waiting, ...more] = events
           if (waiting?._tag !== "Waiting") return assert.fail(waiting?._tag ?? "nothing")
-          assert.strictEqual(waiting.reason, "another process is at work on this upload, or was when it ended")
+          assert.strictEqual(waiting.reason, "another process is at work on it, or ended while it was")
           assert.deepStrictEqual(
             more.map(({ _tag }) => _tag),
             ["Completed"]

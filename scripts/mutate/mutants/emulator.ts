@@ -502,7 +502,7 @@ export const emulator = [
     [
       {
         name: "a path that is no text is answered with nothing",
-        find: `return isReadable(url) ? yield* handler`,
+        find: `return isReadable(request.url) ? yield* handler`,
         replace: `return isReadable("") ? yield* handler`
       }
     ]

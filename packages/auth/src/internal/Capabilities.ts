@@ -17,7 +17,9 @@ const forms: ReadonlyArray<RegExp> = [
   /(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{16,}/giu,
   // Signatures, ids of Assemblies, and tokens in hexadecimal digits; at the end of a text that breaks off half of one.
   /[0-9a-f]{32,}/giu,
-  /(?<![0-9a-z])(?=[0-9]{0,31}[a-f])(?=[a-f]{0,31}[0-9])[0-9a-f]{8,31}$/giu
+  /(?<![0-9a-z])(?=[0-9]{0,31}[a-f])(?=[a-f]{0,31}[0-9])[0-9a-f]{8,31}$/giu,
+  // What looks like Base64 may be any of them.
+  /(?<![\w+/-])(?=[\w+/-]{0,60}[a-z])(?=[\w+/-]{0,60}[A-Z])(?=[\w+/-]{0,60}[0-9])[\w+/-]{40,}={0,2}/gu
 ]
 
 /** The ranges of a text that give access. */

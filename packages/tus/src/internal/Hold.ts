@@ -42,7 +42,7 @@ export const hold = (
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         const giveUpAt = Math.min(until, now + longest) + 1
-        const reason = "another process is at work on this upload, or was when it ended"
+        const reason = "another process is at work on it, or ended while it was"
         emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
         return yield* attempt(giveUpAt)
       })

@@ -1,0 +1,102 @@
+import * as JobProgress from "@assembly-effect/cli/JobProgress"
+import * as UploadProgress from "@assembly-effect/cli/UploadProgress"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Event from "@assembly-effect/tus/AssemblyUploadEvent"
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import type { UploadUrl } from "@assembly-effect/tus/UploadTarget"
+import { describe, expect, it } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Screen from "./support/screen.ts"
+
+const MiB = 1024n * 1024n
+const total = 100n * MiB
+// A capability that no check made; here it is only passed along.
+const url = Redacted.make("http://127.0.0.1/resumable/files/1") as UploadUrl
+
+const assemblyId = Assembly.AssemblyId.make("a".repeat(32))
+const status = { assembly_id: assemblyId, ok: "ASSEMBLY_UPLOADING" } as Assembly.Status
+const progress = (sent: bigint) => Event.Progress({ sent: sent * MiB, acknowledged: 0n, total })
+const ofFile = (file: number, event: UploadEvent.UploadEvent) => Event.FileEvent({ file, event })
+
+/** A first run: one file of 100 MiB, a failure in the middle, and the work of the Assembly. */
+const first = [
+  Event.AssemblyCreated({ status }),
+  ofFile(0, UploadEvent.Created({ url, length: total })),
+  ...Array.from({ length: 50 }, (_, index) => progress(BigInt(index))),
+  ofFile(
+    0,
+    UploadEvent.Retrying({ attempt: 1, delay: Duration.millis(400), reason: "the connection failed\u001b[2J" })
+  ),
+  ofFile(0, UploadEvent.Resumed({ offset: 48n * MiB })),
+  ...Array.from({ length: 52 }, (_, index) => progress(BigInt(index + 49))),
+  ofFile(0, UploadEvent.Completed({ url, length: total })),
+  Event.FileCompleted({ file: 0, length: total }),
+  Event.Uploaded({ assemblyId })
+]
+
+/** A second run: the first of two files was stored, the other one goes on at 40 of 90 MiB. */
+const second = [
+  Event.AssemblyResumed({ status }),
+  ofFile(0, UploadEvent.Completed({ url, length: 10n * MiB })),
+  progress(10n),
+  Event.FileCompleted({ file: 0, length: 10n * MiB }),
+  ofFile(1, UploadEvent.Resumed({ offset: 40n * MiB })),
+  ...Array.from({ length: 51 }, (_, index) => progress(BigInt(index + 50))),
+  Event.Uploaded({ assemblyId })
+]
+
+/** One event each 20 ms, and then the work of the Assembly. */
+const slowly = (events: ReadonlyArray<Event.AssemblyUploadEvent>) =>
+  Stream.fromIterable(events).pipe(
+    Stream.mapEffect((event) => Effect.as(Effect.sleep("20 millis"), event)),
+    Stream.concat(Stream.fromEffect(Effect.as(Effect.sleep("1 second"), Event.Completed({ status }))))
+  )
+
+const follow = Effect.fnUntraced(function* (
+  screen: ReturnType<typeof Screen.make>,
+  events: ReadonlyArray<Event.AssemblyUploadEvent>,
+  names: ReadonlyArray<string>
+) {
+  const shown = UploadProgress.follow(slowly(events), JobProgress.view(names)).pipe(Effect.provide(screen.layer))
+  const fiber = yield* Effect.forkChild(shown)
+  yield* TestClock.adjust("10 seconds")
+  yield* Fiber.join(fiber)
+})
+
+describe("JobProgress", () => {
+  it.effect("shows one file, what heals it, and that the Assembly works", () =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: 80, animated: true })
+      yield* follow(screen, first, ["cat.mp4"])
+      expect(Screen.visible(screen.text())).toEqual([
+        `Assembly ${assemblyId}`,
+        "Retrying in 0.4 s (attempt 1): the connection failed\\x1b[2J",
+        "Resumed at 48.0 MiB",
+        expect.stringMatching(/^cat\.mp4 {2}█+ {2}100% {2}100\.0 MiB \/ 100\.0 MiB .* in 2\.2 s$/),
+        expect.stringMatching(/^Processing, (?:0\.9|1) s$/),
+        ""
+      ])
+    })
+  )
+
+  it.effect("counts no byte as speed that an earlier run has sent", () =>
+    Effect.gen(function* () {
+      const screen = Screen.make({ columns: 0, animated: false })
+      yield* follow(screen, second, ["a.bin", "b.bin"])
+      const lines = screen.text().trimEnd().split("\n")
+      expect(lines.slice(0, 2)).toEqual([
+        `2 files: Continuing Assembly ${assemblyId}`,
+        expect.stringMatching(/^2 files: 10% /)
+      ])
+      expect(lines).toContain("2 files: b.bin: Resumed at 40.0 MiB")
+      // 50 MiB in a little more than a second; with what was there it would be twice that.
+      expect(lines.at(-2)).toMatch(/^2 files: 100% \(100\.0 MiB of 100\.0 MiB\), 4\d\.\d MB\/s, in 1\.1 s$/)
+      expect(lines.at(-1)).toBe("2 files: Processing")
+    })
+  )
+})
