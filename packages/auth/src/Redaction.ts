@@ -9,7 +9,7 @@
  * **Details**
  *
  * - A secret goes in every form in which it may stand: as it is, with any of its characters as `\/`, `\uNNNN`, `\xNN`,
- *   `%NN` of either case, `+` for a space, or an entity of HTML, mixed as they may be, and up to five of these inside one
+ *   octal, `%NN` and `%uNNNN` of either case, `+` for a space, or an entity of HTML, mixed as they may be, and up to five of these inside one
  *   another. No 8 consecutive characters of it stay, wherever the text was cut; a secret of fewer characters goes as
  *   a whole. Where the text breaks off, the first 4 characters of a secret at its end go too.
  * - What is a capability by its form goes without being known: the id in an upload URL and in the URL of a Status or its
@@ -45,7 +45,7 @@ export interface Options {
 }
 
 /** No more of a text is read: what is told of it is far shorter. */
-const maxRead = 8 * 1024
+const maxRead = 4 * 1024
 
 /** The text with a mask in the place of ranges, which may overlap. */
 const without = (text: string, ranges: ReadonlyArray<Fragments.Range>): string => {
@@ -100,20 +100,26 @@ const more = "…"
 
 /**
  * The texts in a JSON value, keys included, as {@link text} makes them. What is deeper than 8 levels, or comes after 256
- * values, is `"…"`.
+ * values or 4096 characters, is `"…"`: reading a text for what it hides takes a multiple of its length.
  */
 export const json = (value: Schema.Json, { max = 1000, secrets = [] }: Options = {}): Schema.Json => {
   const sought = Fragments.seek(secrets)
   let values = 0
+  let left = maxRead
+  const safe = (part: string): string => {
+    const read = part.slice(0, left)
+    left -= read.length
+    return read === "" && part !== "" ? more : textWith(read, sought, max)
+  }
   const go = (part: Schema.Json, depth: number): Schema.Json => {
     if (++values > maxValues || depth > maxDepth) return more
-    if (typeof part === "string") return textWith(part, sought, max)
+    if (typeof part === "string") return safe(part)
     if (typeof part !== "object" || part === null) return part
     if (Array.isArray(part)) return part.slice(0, maxValues).map((inner: Schema.Json) => go(inner, depth + 1))
     return Object.fromEntries(
       Object.entries(part)
         .slice(0, maxValues)
-        .map(([key, inner]) => [textWith(key, sought, max), go(inner, depth + 1)])
+        .map(([key, inner]) => [safe(key), go(inner, depth + 1)])
     )
   }
   return go(value, 0)

@@ -158,7 +158,14 @@ describe("A capability in a text", () => {
     ["GET /assemblies?signature=sha384%3Aabc&params=x", "GET /assemblies?signature=<redacted>&params=x"],
     ['{"access_token":"abc"}', '{"access_token":"<redacted>"}'],
     [`Authorization: Bearer ${token}`, "Authorization: Bearer <redacted>"],
-    [`sha1:${"a1".repeat(20)}`, "sha1:<redacted>"]
+    [`sha1:${"a1".repeat(20)}`, "sha1:<redacted>"],
+    [`or ${btoa("http://127.0.0.1:18091/resumable/files/CAPABILITY0123456789")} or`, "or <redacted> or"],
+    [
+      "&#x0000002F;resumable&#00000047;files&#x02f;&#x00000055;&#x00000050;",
+      "&#x0000002F;resumable&#00000047;files&#x02f;<redacted>"
+    ],
+    ["\\057resumable\\057files\\057u0", "\\057resumable\\057files\\057<redacted>"],
+    ["%u002Fresumable%u002ffiles\\U0000002fu0", "%u002Fresumable%u002ffiles\\U0000002f<redacted>"]
   ])("is taken out of %j", (text, safe) => {
     assert.strictEqual(Redaction.text(text), safe)
   })
@@ -186,5 +193,17 @@ describe("A capability in a text", () => {
     assert.isAtMost(JSON.stringify(Redaction.json(deep)).length, 100)
     assert.isAtMost(JSON.stringify(Redaction.json(Array.from({ length: 100_000 }, () => 1))).length, 2000)
     assert.isAtMost(JSON.stringify(Redaction.json({ text: "x".repeat(100_000) })).length, 1100)
+  })
+})
+
+describe("The texts in JSON", () => {
+  it("cost no more than one text, however many they are", () => {
+    for (const part of ["/", "%25", "\\u005c", "a"]) {
+      const value = Array.from({ length: 256 }, () => part.repeat(8192))
+      const safe = Redaction.json({ [part.repeat(8192)]: value, more: value }, { secrets: [token, "a".repeat(64)] })
+      const texts = JSON.stringify(safe)
+      assert.isAtMost(texts.length, 8192)
+      assert.include(texts, "…")
+    }
   })
 })

@@ -49,7 +49,10 @@ export const open = Effect.fnUntraced(function* (path: string) {
   yield* Effect.mapError(fs.access(path, { readable: true }), toCannotRead(path))
   const name = (yield* Path.Path).basename(path)
   if (/\p{Cc}/u.test(name)) {
-    return yield* new CannotRead({ path, problem: "the service refuses a name with control characters; rename the file" })
+    return yield* new CannotRead({
+      path,
+      problem: "the service refuses a name with control characters; rename the file"
+    })
   }
   const source = yield* Effect.mapError(UploadSource.fromPath(path), ({ problem }) => new CannotRead({ path, problem }))
   const { basename } = yield* Path.Path

@@ -94,7 +94,7 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
     it.live(kind, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
-        const file = `${yield* fs.makeTempDirectoryScoped()}/${name}`
+        const file = `${yield* fs.makeTempDirectoryScoped()}/a.txt`
         yield* fs.writeFileString(file, "meow")
         const origin = yield* Hostile.serve(kind)
         for (const [command, args] of Object.entries(commands(file))) {

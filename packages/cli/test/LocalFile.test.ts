@@ -25,6 +25,11 @@ layer(NodeServices.layer)("LocalFile.open", (it) => {
       expect((yield* Effect.flip(LocalFile.open(folder))).message).toBe(`${folder}: is a directory`)
       const missing = join(folder, "missing")
       expect((yield* Effect.flip(LocalFile.open(missing))).message).toBe(`${missing}: no such file`)
+      const evil = join(folder, "a\u0007b")
+      yield* fs.writeFileString(evil, "")
+      expect((yield* Effect.flip(LocalFile.open(evil))).message).toBe(
+        `${evil}: the service refuses a name with control characters; rename the file`
+      )
     })
   )
 })

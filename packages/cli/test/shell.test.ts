@@ -72,6 +72,8 @@ describe("Shell.exportLine", () => {
   it("quotes for a shell", () => {
     assert.strictEqual(Shell.exportLine("KEY", "it's; ls"), String.raw`export KEY='it'\''s; ls'`)
     assert.strictEqual(Shell.exportLine("KEY", "a\\b"), String.raw`export KEY='a'\\'b'`)
+    // zsh reads the path of a command behind an equals sign.
+    assert.strictEqual(Shell.exportLine("KEY", "=ls:=ls"), "export KEY='=ls:=ls'")
   })
 
   it("is read back by sh as it was, whatever it holds", () => {

@@ -184,8 +184,7 @@ export const resolve = (target: UploadTarget, location: string): Result.Result<U
     yield* Result.mapError(decodePath(path), () => "not a path /resumable/files/<id>[/…]")
     const url = yield* secureUrl(path === whole ? own.origin + path : whole)
     if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("a host that is not written plainly")
-    if (!ServiceOrigins.includes(target.origins, url))
-      return yield* Result.fail(foreign(url))
+    if (!ServiceOrigins.includes(target.origins, url)) return yield* Result.fail(foreign(url))
     return checked(url)
   }).pipe(Result.mapError((rule) => new UnsafeLocation({ rule })))
 

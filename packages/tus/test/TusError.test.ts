@@ -105,7 +105,10 @@ layer(Layer.empty)("The text of an error", (it) => {
       const target = yield* UploadTarget.make(sound)
       for (const [location, rule] of [
         [`/elsewhere/${secret}`, "not a path /resumable/files/<id>[/…]"],
-        [`https://evil.example/resumable/files/${secret}`, "the host evil.example is none of the service's: if it is, add its origin to the option origins"],
+        [
+          `https://evil.example/resumable/files/${secret}`,
+          "the host evil.example is none of the service's: if it is, add its origin to the option origins"
+        ],
         [`https://${secret}@tus.example.com/resumable/files/1`, "Expected a URL without user info"],
         [`http://tus.example.com/resumable/files/${secret}`, "Expected https (http only on loopback)"],
         [`https://t%75s.example.com/resumable/files/${secret}`, "a host that is not written plainly"]

@@ -34,10 +34,12 @@ const short: ReadonlyMap<string, string> = new Map([
   ["f", "\f"]
 ])
 
-/** `\uNNNN`, `\u{N}`, `\xNN`, and a backslash before a character. */
-const backslash = /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([nrtbf])|(["'\\/]))/iy
-/** `&#47;`, `&#x2f;` and `&amp;`; the semicolon may be missing after a number. */
-const entity = /&(?:#([0-9]{1,7});?|#x([0-9a-f]{1,6});?|([a-z]{2,6});)/iy
+/** `\uNNNN`, `\UNNNNNNNN`, `\u{N}`, `\xNN`, `\NNN` in octal, and a backslash before a character. */
+const backslash = /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([0-3][0-7]{2})|([nrtbf])|(["'\\/]))/iy
+/** `&#47;`, `&#x2f;` and `&amp;`, with any zeros before a number; the semicolon may be missing after it. */
+const entity = /&(?:#0{0,32}([0-9]{1,7});?|#x0{0,32}([0-9a-f]{1,6});?|([a-z]{2,6});)/iy
+const longUnicode = /\\U([0-9A-Fa-f]{8})/y
+const percentUnicode = /%u([0-9a-f]{4})/iy
 const percent = /%([0-9a-f]{2})/iy
 
 const matchAt = (pattern: RegExp, text: string, at: number): RegExpExecArray | null => {
@@ -48,11 +50,14 @@ const matchAt = (pattern: RegExp, text: string, at: number): RegExpExecArray | n
 const fromCode = (code: number): string | undefined => (code <= 0x10ffff ? String.fromCodePoint(code) : undefined)
 
 const backslashAt = (text: string, at: number): Escape | undefined => {
+  const eight = fromCode(parseInt(matchAt(longUnicode, text, at)?.[1] ?? "ffffffff", 16))
+  if (eight !== undefined) return { value: eight, end: at + 10 }
   const match = matchAt(backslash, text, at)
   if (match === null) return undefined
-  const [whole, four, braced, two, letter, itself] = match
+  const [whole, four, braced, two, octal, letter, itself] = match
   const digits = four ?? braced ?? two
-  const value = digits === undefined ? (itself ?? short.get(letter ?? "") ?? letter) : fromCode(parseInt(digits, 16))
+  const code = digits === undefined ? octal && parseInt(octal, 8) : parseInt(digits, 16)
+  const value = typeof code === "number" ? fromCode(code) : (itself ?? short.get(letter ?? "") ?? letter)
   return value === undefined ? undefined : { value, end: at + whole.length }
 }
 
@@ -77,6 +82,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /** The bytes of one character; a byte that begins none is one of Latin-1. */
 const percentAt = (text: string, at: number): Escape | undefined => {
+  const unicode = matchAt(percentUnicode, text, at)?.[1]
+  if (unicode !== undefined) return { value: String.fromCharCode(parseInt(unicode, 16)), end: at + 6 }
   const first = byteAt(text, at)
   if (first === undefined) return undefined
   const bytes = Array.from({ length: lengthOf(first) }, (_, index) => byteAt(text, at + 3 * index) ?? 0)
@@ -103,7 +110,8 @@ export const escapeAt = (text: string, at: number): Escape | undefined => {
 
 /** The rest of an escape that a text breaks off in. */
 export const isBrokenEscape = (rest: string): boolean =>
-  rest === "" || /^(?:%[0-9a-f]?|\\(?:u[0-9a-f]{0,3}|x[0-9a-f]?)?|&(?:#?[0-9a-z]{0,7}))$/i.test(rest)
+  rest === "" ||
+  /^(?:%(?:[0-9a-f]?|u[0-9a-f]{0,3})|\\(?:u[0-9a-f]{0,7}|x[0-9a-f]?|[0-3][0-7]?)?|&(?:#?[0-9a-z]{0,40}))$/i.test(rest)
 
 /** A text, and where each of its characters stands in the one that it was read from. */
 export interface Reading {

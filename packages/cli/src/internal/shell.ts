@@ -3,8 +3,8 @@
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 
-/** What no shell reads as anything else. */
-const plain = /^[A-Za-z0-9_./:@%+,=-]+$/
+/** What no shell reads as anything else; zsh reads a word behind `=` as the path of a command. */
+const plain = /^[A-Za-z0-9_./:@%+,-]+$/
 
 /**
  * The text in quotes that every POSIX shell takes back out. Backslashes stand outside of the quotes: fish, unlike a POSIX
