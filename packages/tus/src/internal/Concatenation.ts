@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
+import * as UploadState from "../UploadState.ts"
 import * as Creation from "./Creation.ts"
 import { exchange } from "./exchange.ts"
 import * as Policy from "./Policy.ts"
@@ -123,7 +124,7 @@ const prove = <E>(
   length: bigint
 ): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
-    const { policy, recorder } = session
+    const { policy, store } = session
     const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
     let problem = "it was not told where it stands"
     const loop = Effect.gen(function* () {
@@ -138,7 +139,7 @@ const prove = <E>(
         } else if (_tag === "Contradiction") {
           // The server may take it for a file of that length.
           const untrusted = new TusError.UploadUntrusted({ problem, mayBeWhole: true })
-          yield* Effect.uninterruptible(recorder.untrusted(untrusted, url))
+          yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
           return yield* untrusted
         } else {
           return yield* unknown(problem)
@@ -151,50 +152,57 @@ const prove = <E>(
     })
   })
 
-const complete = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) =>
-  Effect.gen(function* () {
-    if (!finished) yield* prove(session, url, length)
-    yield* session.recorder.completed(url, length)
-    session.emit(UploadEvent.Completed({ url, length }))
-  })
+const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigint) =>
+  store.update(UploadState.completed(url, length))
+
+/** A final upload whose receipt says that it is whole needs no other proof. */
+const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
+  session.store.note(UploadState.concatenated(url))
+  return finished ? complete(session, url, length) : Effect.void
+}
 
 const asUnknown = ({ problem }: TusError.CreationUnknown) => Effect.fail(unknown(problem))
 
-/** The one final creation. It is never repeated: after a lost answer the receipts decide. */
-export const create = <E>(
-  session: Session.Session<E>,
-  parts: ReadonlyArray<UploadUrl>,
-  marker: string,
-  length: bigint
-) =>
-  Creation.create({
-    target: session.target,
-    creation: { _tag: "Final", parts, metadata: session.metadata },
-    size: length,
-    marker,
-    policy: session.policy,
-    emit: session.emit
-  }).pipe(
-    Effect.catchTag("CreationUnknown", asUnknown),
-    Effect.filterOrFail(
-      ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
-      () => unknown("the Location of the final upload is that of a part")
+/**
+ * Announces the one final creation, and sends it. It is never repeated: after a lost answer the receipts decide. A
+ * refusal leaves the parts as they were.
+ */
+export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
+  Effect.gen(function* () {
+    const { emit, metadata, policy, store, target } = session
+    const before = store.state()
+    const marker = yield* Creation.newMarker
+    yield* store.update(UploadState.concatenating(marker, parts, length))
+    const created = yield* Creation.create({
+      target,
+      creation: { _tag: "Final", parts, metadata },
+      size: length,
+      marker,
+      policy,
+      emit
+    }).pipe(
+      Effect.catchTag("CreationUnknown", asUnknown),
+      Effect.filterOrFail(
+        ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
+        () => unknown("the Location of the final upload is that of a part")
+      ),
+      Effect.tapError((error) =>
+        Creation.isRefusal(error) ? Effect.ignore(store.update(UploadState.refused(before))) : Effect.void
+      )
     )
-  )
-
-/** What follows the final creation. */
-export const finish = <E>(session: Session.Session<E>, created: Creation.Created, length: bigint) =>
-  Effect.suspend(() => {
-    session.emit(UploadEvent.Created({ url: created.url, length }))
-    return complete(session, created, length)
+    emit(UploadEvent.Created({ url: created.url, length }))
+    yield* found(session, created, length)
   })
 
-/** The final creation of an earlier time may have been sent: only the receipts tell. */
-export const recover = <E>(session: Session.Session<E>, marker: string, length: bigint) =>
-  Creation.recover(
-    { target: session.target, marker, sent: { metadata: session.metadata, size: length }, policy: session.policy },
+/** Proves the final upload. One whose creation an earlier process may have sent is looked for in the receipts first. */
+export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
+  if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))
+  const { metadata, policy, target } = session
+  return Creation.recover(
+    { target, marker, sent: { metadata, size: length }, policy },
     "the process ended before it came"
   ).pipe(
     Effect.catchTag("CreationUnknown", asUnknown),
-    Effect.flatMap((created) => complete(session, created, length))
+    Effect.flatMap((created) => found(session, created, length))
   )
+}

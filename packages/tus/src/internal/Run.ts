@@ -21,7 +21,7 @@ import { inTime } from "./Timeout.ts"
 import * as Transfer from "../Transfer.ts"
 
 /** What the steps share and nobody changes. */
-export interface Job<E = never> {
+export interface Job {
   readonly target: UploadTarget
   readonly metadata: Receipts.Sent["metadata"]
   readonly url: UploadUrl
@@ -31,16 +31,14 @@ export interface Job<E = never> {
   readonly emit: Emit
   /** Compares what the server tells of the upload with what was begun, before bytes are appended to it. */
   readonly verify: (found: { readonly metadata?: string | undefined }) => Effect.Effect<void, TusError.UploadMismatch>
-  /** Hears that the upload is never to be gone on with, before that is told. */
-  readonly untrusted: (error: TusError.UploadUntrusted) => Effect.Effect<void, E>
+  /** Hears where the upload stands, whenever that changes. */
+  readonly moved: (state: Transfer.Transfer) => void
 }
 
 /** What a step shares with the next one besides the state. */
-interface Shared extends Omit<Job, "untrusted"> {
+interface Shared extends Job {
   readonly pool: FilePieces.Pool
   readonly caution: Caution
-  /** Hears that the upload is left while the server counts other bytes than were sent. */
-  readonly left: (error: TusError.UploadUntrusted) => Effect.Effect<void>
 }
 
 /** A step that failed: where the upload stands since, and whether the next may heal it. */
@@ -179,18 +177,6 @@ const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, erro
     )
   })
 
-/** Who leaves now does not hear what the server would have answered, and the next run must not guess it. */
-const guarded = <A, E, R>(
-  job: Shared,
-  state: Transfer.Sending | Transfer.Asking,
-  effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  state._tag === "Asking" && state.only !== undefined
-    ? Effect.onInterrupt(effect, () =>
-        job.left(Transfer.untrusted(state, job.outgoing.size, "it was left before the server told where it stands"))
-      )
-    : effect
-
 /** Asks the server after a pause, unless the budget is used up. */
 const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Transfer, Policy.RequestError> =>
   Effect.gen(function* () {
@@ -202,7 +188,9 @@ const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Tr
       Transfer.abandoned(state, tooLong, size)
     )
     job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
-    yield* guarded(job, state, Effect.sleep(delay))
+    // Who leaves during the pause leaves the upload there.
+    job.moved(next.value)
+    yield* Effect.sleep(delay)
     return next.value
   })
 
@@ -219,23 +207,19 @@ const heal = (
 
 /** One step nearer to the end, or the healing of a failure. */
 const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
-  (state._tag === "Sending" ? send(job, state) : guarded(job, state, ask(job, state))).pipe(
-    Effect.catch((failed) => heal(job, failed))
-  )
+  (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
 
 /** All steps. Answers the length of the finished upload. */
-export const toEnd = <E>(
-  job: Job<E>,
+export const toEnd = (
+  job: Job,
   begun: Transfer.Transfer
-): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> =>
+): Effect.Effect<bigint, Policy.RequestError, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const left = (error: TusError.UploadUntrusted) => Effect.ignore(job.untrusted(error))
-    const shared: Shared = { ...job, pool: new FilePieces.Pool(), caution: new Caution(), left }
+    const shared: Shared = { ...job, pool: new FilePieces.Pool(), caution: new Caution() }
     let state = begun
-    while (state._tag !== "Done") state = yield* step(shared, state)
+    while (state._tag !== "Done") {
+      state = yield* step(shared, state)
+      job.moved(state)
+    }
     return state.length
-  }).pipe(
-    Effect.tapError((error): Effect.Effect<void, E> =>
-      error._tag === "UploadUntrusted" ? Effect.uninterruptible(job.untrusted(error)) : Effect.void
-    )
-  )
+  })

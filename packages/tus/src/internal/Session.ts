@@ -16,9 +16,9 @@ import * as Checksum from "./Checksum.ts"
 import type { Emit } from "./Events.ts"
 import type { AnswerError } from "./exchange.ts"
 import type { Policy, RequestError } from "./Policy.ts"
-import type { Recorder } from "./Recorder.ts"
 import * as Receipts from "./Receipts.ts"
 import type { Job } from "./Run.ts"
+import type { StateStore } from "./StateStore.ts"
 import * as Window from "./Window.ts"
 
 /**
@@ -72,7 +72,7 @@ export interface Session<E> {
   readonly sendsAlong: boolean
   readonly policy: Policy
   readonly emit: Emit
-  readonly recorder: Recorder<E>
+  readonly store: StateStore<E>
 }
 
 /** Whether the platform can send a body while it is read. Some browsers cannot. */
@@ -124,13 +124,13 @@ export const make = <E>(
   target: UploadTarget,
   options: Options,
   emit: Emit,
-  recorder: Recorder<E>
+  store: StateStore<E>
 ): Effect.Effect<Session<E>, RequestError, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const streams = yield* CanStream
     const policy = toPolicy(options)
     const { checksum, chunkSize, metadata } = options
-    const common = { target, metadata, streams, policy, emit, recorder }
+    const common = { target, metadata, streams, policy, emit, store }
     return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
       ? {
           ...common,
