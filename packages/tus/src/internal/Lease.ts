@@ -15,8 +15,8 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
 import * as LeaseHolder from "../LeaseHolder.ts"
-import type { Leases } from "../UploadJournal.ts"
 import type { JournalKey } from "./JournalKey.ts"
+import type { Leases } from "./JournalTexts.ts"
 
 const AtRest = Json.fromString(
   Schema.Struct({
