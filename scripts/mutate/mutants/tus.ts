@@ -232,6 +232,22 @@ export const tus = [
     ]
   ),
   ...changes(
+    "packages/tus/src/UploadSteps.ts",
+    ["UploadSteps"],
+    [
+      {
+        name: "an upload that is looked for is created",
+        find: `{ _tag: "Creating", marker: options.marker }`,
+        replace: `{ _tag: "Planned" }`
+      },
+      {
+        name: "an empty marker is sent",
+        find: `marker.length > 0 ? []`,
+        replace: `marker.length >= 0 ? []`
+      }
+    ]
+  ),
+  ...changes(
     "packages/tus/src/internal/Interpreter.ts",
     ["Journaled", "Resumable"],
     [

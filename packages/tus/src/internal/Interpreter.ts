@@ -33,15 +33,28 @@ export interface Work<E> {
   readonly concurrency: number
 }
 
+/** The one piece of an upload at one URL. */
+const wholeOf = <E>({ session, source }: Work<E>): Effect.Effect<Piece.Job<E>, SourceFailed, Scope.Scope> =>
+  Effect.map(toOutgoing(source, session), (outgoing) => ({
+    session,
+    source,
+    outgoing,
+    place: UploadState.whole,
+    isPart: false,
+    emit: session.emit
+  }))
+
+/** Only the creation of the upload of the whole source: sends it with this marker, or finds the one that was sent. */
+export const begin = <E>(work: Work<E>, piece: UploadState.Planned | UploadState.Creating, marker: string) =>
+  Effect.flatMap(wholeOf(work), (job) => Piece.begin(job, piece, Effect.succeed(marker)))
+
 /** Creates the upload of the whole source, or finds it, and sends its bytes. */
-const sendWhole = <E>({ session, source }: Work<E>, piece: UploadState.Piece) =>
+const sendWhole = <E>(work: Work<E>, piece: UploadState.Piece) =>
   Effect.gen(function* () {
-    const outgoing = yield* toOutgoing(source, session)
-    const { emit, store } = session
-    const job = { session, source, outgoing, place: UploadState.whole, isPart: false, emit }
+    const job = yield* wholeOf(work)
     const created = yield* Piece.begin(job, piece)
     const length = yield* Piece.send(job, created)
-    yield* store.update(UploadState.completed(created.url, length))
+    yield* work.session.store.update(UploadState.completed(created.url, length))
   })
 
 type StepError<E> = Session.UploadError | E
