@@ -1,5 +1,5 @@
 /** How far one of several uploads is, in bytes. */
-interface Progress {
+export interface Progress {
   readonly sent: bigint
   readonly acknowledged: bigint
 }
