@@ -24,7 +24,7 @@ export const make = (options: {
   const { about, initial, journal, key, lease } = options
   return StateStore.written(initial, (state) =>
     Effect.gen(function* () {
-      // An entry of a lost lease is another's by now.
+      // After the loss of the lease the entry belongs to another holder.
       yield* lease.check
       const entry = JournalEntry.fromState(state, about, yield* Clock.currentTimeMillis)
       yield* entry === undefined ? journal.forget(key) : journal.put(key, entry)

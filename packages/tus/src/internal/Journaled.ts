@@ -1,5 +1,5 @@
 /**
- * An upload that a journal knows: begun once, and gone on with after a crash.
+ * An upload that a journal keeps: created once, and continued after a crash.
  */
 import type * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
@@ -35,7 +35,7 @@ interface Restartable {
   readonly restart?: boolean | undefined
 }
 
-/** What identifies the bytes of a source; where nothing else does, their SHA-256. */
+/** What identifies the bytes of a source: its identity, or their SHA-256 where it has none. */
 export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
     identity === undefined
@@ -59,7 +59,7 @@ interface Known {
   readonly state: UploadState.UploadState
 }
 
-/** The source at hand is the one that was begun, or a typed error says what differs. */
+/** Fails where the source differs from the one that the upload was begun with. */
 const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effect<void, TusError.UploadMismatch> => {
   if (about.size !== source.size) {
     const found = `${source.size}`
@@ -73,8 +73,8 @@ const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effe
 }
 
 /**
- * What an entry tells, of which nothing can lead elsewhere, whoever wrote it: its key says for which Assembly and which
- * bytes it is, and the deployment where its uploads may be.
+ * Checks an entry, whoever wrote it: its key has to be that of its Assembly and its bytes, and its URLs have to be of the
+ * deployment.
  */
 const verify = (
   entry: UploadJournal.Entry,
@@ -117,7 +117,7 @@ interface StartOptions extends RunOptions {
   readonly file?: number | undefined
 }
 
-/** A new upload. `earlier` is the one that is given up for it. */
+/** Begins a new upload. `earlier` is the one that it replaces. */
 const startAnew = (
   held: Held,
   target: UploadTarget.UploadTarget,
@@ -139,19 +139,19 @@ const startAnew = (
     yield* Interpreter.run({ session, source, concurrency })
   })
 
-/** Answers with what the journal knows, or goes on from there. */
+/** Continues an upload, or answers how it has ended. */
 const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
   Effect.gen(function* () {
     const { about, state } = known
     yield* verifySource(known, held)
     if (UploadState.isEnded(state)) return yield* Interpreter.ended(state, emit)
-    // What the creation carried counts, whatever the caller says now.
+    // The upload keeps the metadata of its creation, whatever the caller gives now.
     const metadata = named(about.metadata)
     const session = yield* sessionOf(held, about.target, { ...options, metadata }, emit, state)
     yield* Interpreter.run({ session, source: held.source, concurrency: options.parallel ?? 1 })
   })
 
-/** Begins an upload, or goes on with the one that the journal knows of the same bytes for the same Assembly. */
+/** Begins an upload, or continues the one of the same bytes for the same Assembly that the journal knows. */
 export const start = (
   target: UploadTarget.UploadTarget,
   source: UploadSource.Replayable,
@@ -190,7 +190,7 @@ export interface Resumption extends Omit<Session.Options, "metadata">, Restartab
   readonly origins?: ReadonlyArray<string> | undefined
 }
 
-/** Goes on with an upload of the journal, by its key. */
+/** Continues the upload that the journal has under this key. */
 export const resume = (
   key: string,
   source: UploadSource.Replayable,
@@ -214,13 +214,13 @@ export const resume = (
     yield* Hold.during(
       lease,
       options.restart === true
-        ? // The key names these bytes: others would be another upload.
+        ? // The key is that of these bytes: other bytes would be another upload.
           Effect.andThen(verifySource(known, held), startAnew(held, target, all, emit, known))
         : goOn(held, known, all, emit)
     )
   })
 
-/** The metadata of an entry; the two keys were there when it was written. */
+/** The metadata of an entry. Every entry is written with the two keys. */
 const named = (metadata: UploadJournal.Entry["metadata"]): Session.Options["metadata"] => ({
   ...metadata,
   filename: metadata["filename"] ?? "",

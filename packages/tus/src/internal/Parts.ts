@@ -21,7 +21,7 @@ import * as Removal from "./Removal.ts"
 import type * as Session from "./Session.ts"
 import { inTime } from "./Timeout.ts"
 
-/** Tells what happens to a part as what happens to the whole. */
+/** Translates the events of a part into events of the whole upload. */
 const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {
   const sumOf = sums(parts.length)
   return (index) => (event) => {
@@ -37,11 +37,11 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
   }
 }
 
-/** Whether the server says that it cannot put parts together. One that does not say what it offers may. */
+/** Fails where the server lists its extensions without concatenation. A server without a list may offer it. */
 const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
   inTime("discover", policy.stallTimeout, Tus.discover(target)).pipe(
     Effect.map(({ extensions }) => extensions),
-    // What was not answered says nothing: the final upload is proven anyway.
+    // A failed question decides nothing, since the final upload is proven anyway.
     Effect.orElseSucceed((): ReadonlyArray<string> => []),
     Effect.flatMap((offered) =>
       offered.length === 0 || offered.includes("concatenation")
@@ -50,7 +50,7 @@ const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
     )
   )
 
-/** Two parts at one URL would overwrite each other, and the length of the whole would not tell. */
+/** Fails where two parts have one URL. They would overwrite each other, and the total length would not show it. */
 const checkDistinct = (urls: ReadonlyArray<UploadUrl>) =>
   new Set(urls.map((url) => Redacted.value(url))).size === urls.length
     ? Effect.void
@@ -58,7 +58,7 @@ const checkDistinct = (urls: ReadonlyArray<UploadUrl>) =>
         new TusError.ProtocolViolation({ request: "create", status: 201, problem: "one Location for two parts" })
       )
 
-/** Sends every part to its end, those that were begun earlier from where they are. Answers their URLs. */
+/** Stores every part, and continues those that an earlier process has begun. Answers the URLs of all parts. */
 const store = <E>(
   session: Session.Session<E>,
   source: Replayable,
@@ -82,7 +82,7 @@ const store = <E>(
       }
     }))
     if (parts.every(({ piece }) => piece._tag === "Planned")) yield* checkOffered(session)
-    // Each creation comes to its end, whatever becomes of the others: one that was left would not be known.
+    // A creation is not interrupted when another one fails: its part would exist, and nobody would know its URL.
     const results = yield* Effect.forEach(
       planned,
       (part) =>
@@ -95,7 +95,7 @@ const store = <E>(
     const begun = yield* Effect.forEach(results, Effect.fromResult)
     const urls = begun.map(({ created }) => created.url)
     yield* checkDistinct(urls)
-    // Before a byte is sent: it could never become one file.
+    // Checked before a byte is sent, since parts with longer URLs can never become one file.
     yield* Tus.checkConcat(urls)
     yield* Effect.forEach(
       begun,
@@ -103,18 +103,18 @@ const store = <E>(
         Effect.map(Piece.send(job, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
       { concurrency, discard: true }
     )
-    // Told before it is written: who leaves at this event has not sent the request that cannot be repeated.
+    // Told before the final creation is announced: an upload that is left at this event has not sent it.
     emit(UploadEvent.Finishing({ total: source.size }))
     yield* Effect.yieldNow
     return urls
   })
 
-/** Who leaves does not want to wait. */
+/** How long an interruption waits for the removal of the parts. */
 const farewell = Duration.seconds(1)
 
 /**
- * Stores every part, and sends the final creation. Where no later run could go on with them, the parts of an upload that
- * failed, or was left, are removed from the server.
+ * Stores every part, and sends the final creation. When that fails or is interrupted, the parts are removed from the
+ * server, unless a later run can continue them.
  */
 export const run = <E extends { readonly _tag: string }>(
   session: Session.Session<E>,
@@ -128,7 +128,7 @@ export const run = <E extends { readonly _tag: string }>(
       Effect.tapCause(() => free),
       Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))
     )
-    // From here on the parts may be a file, which is not ours to remove, until the server says that they are none.
+    // From here on the parts may be a file. They are removed only if the server refuses the final creation.
     yield* Concatenation.begin(session, urls, source.size).pipe(
       Effect.tapError((error) => (Creation.isRefusal(error) ? free : Effect.void))
     )

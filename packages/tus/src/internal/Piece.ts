@@ -33,7 +33,7 @@ export interface Job<E> {
 /** Up to here the bytes travel with the creation: one round trip. */
 const smallSize = 256n * 1024n
 
-/** The bytes of a small source, to be sent along. */
+/** The bytes of a small source, which the creation carries. */
 const smallBody = (
   source: UploadSource,
   outgoing: Outgoing.Outgoing
@@ -103,7 +103,7 @@ const recover = <E>(job: Job<E>, marker: string) =>
       _tag: "Created",
       marker,
       url,
-      // The server is asked for each part.
+      // Of a part, the receipt is not proof enough: the server is asked.
       ...(finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } } : undefined)
     }
     yield* keep(job, created)
@@ -130,7 +130,7 @@ export const begin = <E>(
   }
 }
 
-/** A part is no file, whatever its server has of it: nobody puts it together with the others. */
+/** A part alone is never a whole file: an untrusted part is not put together with the others. */
 const ofPart = ({ problem }: UploadUntrusted) => new UploadUntrusted({ problem, mayBeWhole: false })
 
 /** Sends the bytes of a piece that the server does not have, and answers the length of the piece. */
@@ -142,7 +142,7 @@ export const send = <E>(
   const { metadata, policy, seal, store, target } = session
   const toOwn = (error: UploadUntrusted) => (isPart ? ofPart(error) : error)
   const moved = (now: Transfer.Transfer) => store.note(place.set({ _tag: "Created", marker, url, transfer: now }))
-  // What this process has created is what was begun.
+  // An upload that this process has created needs no comparison.
   const verify = transfer === undefined ? Session.verifyMetadata(metadata, marker) : Session.trusted
   const run = { target, metadata, url, outgoing, seal, policy, emit, verify, moved }
   return Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size)).pipe(

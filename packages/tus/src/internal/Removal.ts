@@ -1,5 +1,5 @@
 /**
- * Removes from the server what nobody needs of an upload any more.
+ * Removes the orphans of an upload from the server.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Effect from "effect/Effect"
@@ -22,8 +22,8 @@ interface Subject extends Receipts.Sent {
 
 type Find = Effect.Effect<UploadUrl | undefined, never, HttpClient.HttpClient>
 
-/** The uploads that nobody needs any more. What is a file of the Assembly by now, or may be one, is not ours to remove. */
-const leftOver = (subject: Subject, state: UploadState.UploadState): ReadonlyArray<Find> => {
+/** The orphans of an upload. An upload that is, or may be, a file of the Assembly is none. */
+const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyArray<Find> => {
   const { metadata, target } = subject
   switch (state._tag) {
     case "Completed":
@@ -37,7 +37,7 @@ const leftOver = (subject: Subject, state: UploadState.UploadState): ReadonlyArr
         )
       ]
     case "Parts":
-      // A part is no file of the Assembly, whether it is whole or not.
+      // A part alone is never a file of the Assembly.
       return state.parts.map(({ end, piece, start }) =>
         piece._tag === "Creating"
           ? Effect.map(
@@ -58,13 +58,13 @@ const concurrency = 8
 
 type RemoveError = Tus.AnswerError | TusError.Stalled | ApiError.TransportFailure
 
-/** Removes what is left over of an upload. One that is gone already is fine, any other answer fails. */
+/** Removes the orphans of an upload. An orphan that is gone already is fine, any other failure is the error. */
 export const remove = (
   subject: Subject,
   state: UploadState.UploadState
 ): Effect.Effect<void, RemoveError, HttpClient.HttpClient> =>
   Effect.forEach(
-    leftOver(subject, state),
+    orphansOf(subject, state),
     (find) =>
       Effect.flatMap(find, (url) =>
         url === undefined
@@ -76,10 +76,10 @@ export const remove = (
     { concurrency, discard: true }
   )
 
-/** Removes what is left over of the upload of a session; what cannot be removed in time expires on the server. */
+/** Tries to remove the orphans of a session's upload. The server removes the others when they expire. */
 export const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
   Effect.forEach(
-    leftOver({ ...session, size: undefined }, session.store.state()),
+    orphansOf({ ...session, size: undefined }, session.store.state()),
     (find) =>
       Effect.flatMap(find, (url) => (url === undefined ? Effect.void : Tus.terminate(url))).pipe(
         Effect.timeout(session.policy.stallTimeout),

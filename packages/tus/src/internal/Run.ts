@@ -1,5 +1,5 @@
 /**
- * Runs an upload that was created to its end: one step after the other, each from one state to the next.
+ * Sends the bytes of one upload: one request after the other, each by the state that the last one left.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -20,7 +20,7 @@ import * as Receipts from "./Receipts.ts"
 import { inTime } from "./Timeout.ts"
 import * as Transfer from "../Transfer.ts"
 
-/** What the steps share and nobody changes. */
+/** What all steps share. */
 export interface Job {
   readonly target: UploadTarget
   readonly metadata: Receipts.Sent["metadata"]
@@ -35,24 +35,24 @@ export interface Job {
   readonly moved: (state: Transfer.Transfer) => void
 }
 
-/** What a step shares with the next one besides the state. */
+/** What the steps of one upload remember besides its state. */
 interface Shared extends Job {
   readonly pool: FilePieces.Pool
   readonly caution: Caution
 }
 
-/** A step that failed: where the upload stands since, and whether the next may heal it. */
+/** A step that failed: the state after it, and whether another step may succeed. */
 interface Failed {
   readonly state: Transfer.Sending | Transfer.Asking
   readonly error: Policy.RequestError
   readonly heals: boolean
 }
 
-/** The length to declare with a body: with the last bytes, unless the server knows it. */
+/** The length to declare with a body: that of the whole upload, with its last bytes, unless the server knows it. */
 const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined
 
-/** A 413 for less than the largest upload that the server takes is about the size of one request. */
+/** Adds the advice of a smaller `chunkSize` to a 413, where the server takes an upload of this size. */
 const advise = (
   job: Shared,
   error: TusError.TooLarge
@@ -83,7 +83,7 @@ const failedAt =
 
 const doubted = ({ error, state }: Transfer.Doubt<Policy.RequestError>): Failed => ({ state, error, heals: true })
 
-/** A PATCH without bytes and without news would be answered for ever. */
+/** Fails for a PATCH without bytes and without a length: it would be repeated for ever. */
 const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | undefined) =>
   body.start === body.end && declare === undefined
     ? Effect.fail(
@@ -95,7 +95,7 @@ const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | un
       )
     : Effect.void
 
-/** Whether the server took a request, whatever it said of it. */
+/** Whether the server accepted a request, though its answer is invalid. */
 const isTaken = (error: Policy.RequestError): boolean =>
   error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
 
@@ -188,13 +188,13 @@ const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Tr
       Transfer.abandoned(state, tooLong, size)
     )
     job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
-    // Who leaves during the pause leaves the upload there.
+    // Told before the pause, so that an interruption finds the state.
     job.moved(next.value)
     yield* Effect.sleep(delay)
     return next.value
   })
 
-/** What follows a step that failed: another one, or the end. */
+/** Decides what follows a step that failed: another step, or the error. */
 const heal = (
   job: Shared,
   failed: Failed
@@ -205,11 +205,11 @@ const heal = (
   return heals ? retry(job, failed) : Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
 }
 
-/** One step nearer to the end, or the healing of a failure. */
+/** Performs one step, and heals its failure where that is possible. */
 const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
   (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
 
-/** All steps. Answers the length of the finished upload. */
+/** Performs all steps. Answers the length of the finished upload. */
 export const toEnd = (
   job: Job,
   begun: Transfer.Transfer

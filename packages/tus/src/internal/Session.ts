@@ -1,5 +1,5 @@
 /**
- * What one upload shares from its beginning to its end, and the options it was given.
+ * What all steps of one upload share: its target, its options, and the store of its state.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -61,14 +61,14 @@ export type UploadError =
   | ApiError.InvalidRequest
   | ApiError.TransportFailure
 
-/** What one upload shares from its beginning to its end. */
+/** What all steps of one upload share. */
 export interface Session<E> {
   readonly target: UploadTarget
   readonly metadata: Options["metadata"]
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly seal: Checksum.Seal
-  /** Whether bytes may come with the creation, which has no checksum. */
+  /** Whether a creation may carry bytes. It has no checksum. */
   readonly sendsAlong: boolean
   readonly policy: Policy
   readonly emit: Emit
@@ -141,17 +141,17 @@ export const make = <E>(
       : { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
   })
 
-/** An upload that was begun just now is the one that was begun. */
+/** The check of an upload that this process has created: there is nothing to compare. */
 export const trusted: Job["verify"] = () => Effect.void
 
 const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
 
-/** A key without a value and one with an empty value: servers tell the one as the other. */
+/** Servers do not distinguish a key without a value from one with an empty value. */
 const textOf = (value: string | null) => value ?? ""
 
 /**
- * Before an upload of an earlier time gets more bytes: its metadata is what was sent then, as far as the server tells.
- * The creation sets `assembly_url` itself, whatever the metadata says. The values are not told.
+ * The check of an upload of an earlier process, before it gets more bytes: the metadata that the server tells has to be
+ * that of its creation. `assembly_url` is left out, since the creation sets it itself. The error does not tell values.
  */
 export const verifyMetadata =
   (metadata: Readonly<Record<string, string | null>>, marker: string): Job["verify"] =>

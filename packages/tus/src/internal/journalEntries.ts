@@ -12,7 +12,7 @@ import * as JournalKey from "./JournalKey.ts"
 import type { Store } from "./JournalTexts.ts"
 import type { Lease } from "./Lease.ts"
 
-/** What an entry of every kind tells: when it was written, in milliseconds since 1970. */
+/** Every entry says when it was written, in milliseconds since 1970. */
 interface Dated {
   readonly writtenAt: number
 }
@@ -52,7 +52,7 @@ export const make = <Entry extends Dated>(
         ? Effect.succeed(Option.none<Entry>())
         : decode(text).pipe(
             Effect.map(Option.some),
-            // The issue would tell the text, which holds capabilities.
+            // The issue of the schema is left out, since the text holds capabilities.
             Effect.mapError(() => new JournalTorn({ key, problem: `${text.length} characters that are no entry` }))
           )
     )
@@ -60,7 +60,7 @@ export const make = <Entry extends Dated>(
   const readIfWhole = (key: JournalKey.JournalKey) =>
     Effect.catchTag(read(key), "JournalTorn", () => Effect.succeed(Option.none<Entry>()))
 
-  /** Removes an expired entry, unless somebody is at work on it and writes another. */
+  /** Removes an expired entry, unless another holder works on it. */
   const removeExpired = (key: JournalKey.JournalKey, now: number) =>
     Effect.gen(function* () {
       yield* lease(key)
