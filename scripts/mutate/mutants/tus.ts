@@ -187,6 +187,15 @@ export const tus = [
         replace: `piece._tag === "Creating" && end < start`
       },
       {
+        name: "parts that may be a file are removed",
+        tests: ["Concatenation", "Parallel"],
+        find: `case "Concatenating":
+      // The final creation may have been sent: the parts may be a file.
+      return []`,
+        replace: `case "Concatenating":
+      return state.parts.map((url) => Effect.succeed(url))`
+      },
+      {
         name: "a restart removes a file of the Assembly",
         find: `Option.filter(receipt, ({ finished }) => !finished)`,
         replace: `receipt`
@@ -619,11 +628,6 @@ export const tus = [
         name: "parts are sent where the server says that it cannot concatenate",
         find: `offered.length === 0 || offered.includes("concatenation")`,
         replace: `offered.length >= 0`
-      },
-      {
-        name: "parts that may be a file are removed",
-        find: `Creation.isRefusal(error) ? free : Effect.void`,
-        replace: `Creation.isRefusal(error) || error._tag !== "UploadGone" ? free : Effect.void`
       },
       {
         name: "the parts of an upload that was left stay",

@@ -12,7 +12,6 @@ import type { Replayable } from "../UploadSource.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Concatenation from "./Concatenation.ts"
-import * as Creation from "./Creation.ts"
 import type { Emit } from "./Events.ts"
 import * as Outgoing from "./Outgoing.ts"
 import * as Piece from "./Piece.ts"
@@ -114,22 +113,18 @@ const farewell = Duration.seconds(1)
 
 /**
  * Stores every part, and sends the final creation. When that fails or is interrupted, the parts are removed from the
- * server, unless a later run can continue them.
+ * server, unless a later run can continue them, or they may be a file by then.
  */
-export const run = <E extends { readonly _tag: string }>(
+export const run = <E>(
   session: Session.Session<E>,
   source: Replayable,
   { parts }: UploadState.Parts,
   concurrency: number
-): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient> =>
-  Effect.gen(function* () {
-    const free = Effect.suspend(() => (session.store.isKept ? Effect.void : Removal.tryToRemove(session)))
-    const urls = yield* store(session, source, parts, concurrency).pipe(
-      Effect.tapCause(() => free),
-      Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))
-    )
-    // From here on the parts may be a file. They are removed only if the server refuses the final creation.
-    yield* Concatenation.begin(session, urls, source.size).pipe(
-      Effect.tapError((error) => (Creation.isRefusal(error) ? free : Effect.void))
-    )
-  })
+): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient> => {
+  const free = Effect.suspend(() => (session.store.isKept ? Effect.void : Removal.tryToRemove(session)))
+  return store(session, source, parts, concurrency).pipe(
+    Effect.flatMap((urls) => Concatenation.begin(session, urls, source.size)),
+    Effect.tapCause(() => free),
+    Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))
+  )
+}

@@ -27,7 +27,9 @@ const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyAr
   const { metadata, target } = subject
   switch (state._tag) {
     case "Completed":
+      return []
     case "Concatenating":
+      // The final creation may have been sent: the parts may be a file.
       return []
     case "Creating":
       return [
