@@ -94,7 +94,7 @@ export const make = (
     holder
   })
 
-  /** A lease that ended so long ago is nobody's; one that is taken in this moment is missed at its renewal. */
+  /** Removes leases that expired long ago. Who takes one in this moment loses it at the renewal. */
   const sweepLeases = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     for (const key of (yield* store.leases.keys).filter(JournalKey.isKey)) {
@@ -104,7 +104,7 @@ export const make = (
   })
 
   let sweptAt: number | undefined
-  /** What cannot be removed now is removed another time. */
+  /** Removes what has expired, once an hour at most. What cannot be removed now is removed later. */
   const sweepAtTimes: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     if (sweptAt !== undefined && sweptAt + sweepEvery > now) return Effect.void
     sweptAt = now
@@ -120,7 +120,7 @@ export const make = (
       encode: JournalEntry.encode,
       decode: JournalEntry.decode,
       isKey: (key) => !isAssemblyKey(key),
-      // What is not to be trusted does not become so in time.
+      // An untrusted upload stays untrusted.
       isExpired: (entry, now) => entry._tag !== "Untrusted" && isOld(entry, now)
     },
     sweepAtTimes
@@ -142,7 +142,7 @@ export const make = (
 
 const utf8 = new TextEncoder()
 
-/** What identifies an upload or a job, so that it does not show. */
+/** A digest of what identifies an upload or a job. */
 const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(JSON.stringify(parts)))).pipe(
     Effect.map(Hex.encode),

@@ -1,6 +1,6 @@
 /**
  * What an upload is doing, as one value from its plan to its end, and every change of it. All of it is pure: an
- * interpreter performs the next step, and a store keeps the value.
+ * interpreter performs the next step, and a store keeps the value. Its form at rest is the entry of an `UploadJournal`.
  */
 import type { UploadUntrusted } from "./TusError.ts"
 import * as Transfer from "./Transfer.ts"

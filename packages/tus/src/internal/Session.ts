@@ -21,21 +21,7 @@ import type { Job } from "./Run.ts"
 import type { StateStore } from "./StateStore.ts"
 import * as Window from "./Window.ts"
 
-/**
- * - `metadata`: `filename` and `fieldname`, and whatever else the Assembly's Steps want to know.
- * - `maxRetries`: how many failures in a row are healed, 8 by default; progress refills it.
- * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter.
- * - `stallTimeout`: without any movement for so long a request has failed, 30 seconds by default.
- * - `finishTimeout`: the same after the last byte, when the server stores the upload; 10 minutes by default.
- * - `maxWait`: the longest wait that a server may ask for, 1 hour by default; beyond it the upload fails with the error
- *   that asked, which tells the wait.
- * - `chunkSize`: the most that one request sends, in bytes. By default a source that can be read again goes in one
- *   request, and a one-shot stream keeps a window of 8 MiB.
- * - `checksum`: each body is sent with its checksum where the server offers this algorithm, which is asked first; bytes
- *   that changed on the way (460) are sent again. A body is in memory for it, so that `chunkSize` is 8 MiB by default,
- *   and small sources do not come with the creation. Where the server does not offer it, nothing is checked:
- *   `Tus.discover` tells. None by default.
- */
+/** The options of an upload at one URL. `Upload.Options` describes them. */
 export interface Options {
   readonly metadata: { readonly filename: string; readonly fieldname: string } & Readonly<Record<string, string | null>>
   readonly maxRetries?: number | undefined
