@@ -63,7 +63,7 @@ const copyRepository = (to: string) => {
     verbatimSymlinks: true,
     filter: (name) => path.basename(name) !== "dist"
   })
-  for (const name of ["docs", "scripts"])
+  for (const name of ["docs", "scripts", "test"])
     fs.cpSync(path.join(root, name), path.join(to, name), { recursive: true, verbatimSymlinks: true })
   for (const name of fs.readdirSync(root)) {
     if (fs.statSync(path.join(root, name)).isFile()) fs.copyFileSync(path.join(root, name), path.join(to, name))

@@ -1,6 +1,6 @@
 /**
- * The state of one upload after its creation, and every step from one state to the next. All of it is pure: what the
- * network and the source do is told to it.
+ * Where the bytes of an upload stand, from its creation to its last byte. It is a part of `UploadState`. All of it is
+ * pure: its functions get what the network and the source did, and answer the next state.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Option from "effect/Option"
@@ -27,12 +27,12 @@ const progress = {
 }
 
 /**
- * Where an upload stands. It has a JSON form (`Schema.toCodecJson`), so that a durable workflow can keep it.
+ * Where the bytes of an upload stand. It has a JSON form (`Schema.toCodecJson`).
  *
- * - `Sending`: the server stands at `acknowledged`, the bytes from there are next.
- * - `Asking`: where the server stands is not known; it is asked next. `told` is what it said last, where that was not
- *   enough to go by. `only` are the offsets that it may tell, where it took a request and counted other bytes than were
- *   sent: with any other one its bytes are not ours. `counted` is the offset that it told then, if it told one.
+ * - `Sending`: the server stands at `acknowledged`. The bytes from there are sent next.
+ * - `Asking`: where the server stands is not known. It is asked next. `told` is the offset that it told last, where that
+ *   has to be told twice. `only` are the offsets that are valid after the server took a request and counted other bytes
+ *   than were sent: with any other offset its bytes are not ours. `counted` is the offset that it told then, if any.
  * - `Done`: every byte is stored.
  */
 export const Transfer = Schema.TaggedUnion({
@@ -49,7 +49,7 @@ export type Transfer = typeof Transfer.Type
 export type Sending = Extract<Transfer, { _tag: "Sending" }>
 export type Asking = Extract<Transfer, { _tag: "Asking" }>
 
-/** The step that comes next, as a key that a replay finds again. */
+/** A key of the next step. It is the same when the step is replayed. */
 export const stepKey = (state: Transfer): string => {
   switch (state._tag) {
     case "Sending":
@@ -101,7 +101,7 @@ export const created = (found: {
   return { ...begun, _tag: "Asking", only, ...withCounted(offset) }
 }
 
-/** An upload of an earlier time: where it stands has to be asked. */
+/** An upload of an earlier process: the server has to be asked where it stands. */
 export const reopened = (length: bigint | undefined): Asking => ({ ...beginning(length, undefined), _tag: "Asking" })
 
 const moveTo = (state: Sending | Asking, offset: bigint, length: bigint | undefined): Transfer => {
@@ -137,7 +137,7 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
   ...withCounted(counted)
 })
 
-/** An answer that one more may refute: `state` asks again. */
+/** An answer that the next one may refute. `state` asks again; `error` is the error if it does not. */
 export interface Doubt<E> {
   readonly _tag: "Doubt"
   readonly state: Asking
@@ -176,7 +176,7 @@ export interface Found {
   readonly length?: bigint | undefined
 }
 
-/** What an answer is held against: the size of the source, where known, and whether its bytes can be read again. */
+/** What an answer is compared with: the size of the source, where known, and whether its bytes can be read again. */
 export interface Expected {
   readonly size: bigint | undefined
   readonly replayable: boolean
@@ -250,7 +250,7 @@ export const located = (
   return Result.fail(offset === state.told ? error : { _tag: "Doubt", state: again, error })
 }
 
-/** The receipt of the upload says that it is whole, with so many bytes. */
+/** The receipt of the upload says that it is finished, with so many bytes. */
 export const receipted = (
   state: Sending | Asking,
   length: bigint

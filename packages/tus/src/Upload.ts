@@ -6,14 +6,13 @@ import type * as HttpClient from "effect/http/HttpClient"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import * as Events from "./internal/Events.ts"
+import * as Interpreter from "./internal/Interpreter.ts"
 import * as OptionRules from "./internal/Options.ts"
-import * as Parallel from "./internal/Parallel.ts"
-import * as Parts from "./internal/Parts.ts"
-import * as Recorder from "./internal/Recorder.ts"
 import * as Session from "./internal/Session.ts"
-import * as Single from "./internal/Single.ts"
+import * as StateStore from "./internal/StateStore.ts"
 import type { UploadEvent, UploadResult } from "./UploadEvent.ts"
 import type { UploadSource } from "./UploadSource.ts"
+import * as UploadState from "./UploadState.ts"
 import type { UploadTarget } from "./UploadTarget.ts"
 
 export { CanStream } from "./internal/Session.ts"
@@ -51,12 +50,9 @@ const program = (
   Effect.gen(function* () {
     yield* OptionRules.check({ ...options, source })
     const { parallel = 1 } = options
-    const session = yield* Session.make(target, options, emit, Recorder.none)
-    if (parallel === 1 || source._tag === "OneShot") return yield* Single.start(session, source)
-    const parts = Parts.plan(source, parallel)
-    return parts.length === 1
-      ? yield* Single.start(session, source)
-      : yield* Parallel.run(session, source, parts, { concurrency: parallel, keep: false })
+    const plan = source._tag === "OneShot" ? UploadState.planned : UploadState.inParts(source.size, parallel)
+    const session = yield* Session.make(target, options, emit, StateStore.forgetful(plan))
+    yield* Interpreter.run({ session, source, concurrency: parallel })
   })
 
 /**

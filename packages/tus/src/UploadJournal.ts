@@ -11,7 +11,6 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
@@ -23,8 +22,9 @@ import * as Files from "./internal/journalFiles.ts"
 import * as Stores from "./internal/journalStores.ts"
 import * as JournalEntry from "./internal/JournalEntry.ts"
 import * as JournalKey from "./internal/JournalKey.ts"
+import type * as JournalTexts from "./internal/JournalTexts.ts"
 import * as Leasing from "./internal/Lease.ts"
-import type { JournalFailed, JournalTorn, UploadLeased } from "./JournalError.ts"
+import type { JournalFailed, UploadLeased } from "./JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
@@ -42,36 +42,14 @@ export type Key = JournalKey.JournalKey
 /** A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now. */
 export type Lease = Leasing.Lease
 
-/**
- * The leases of a store, as texts. `swap` is a compare-and-set: it replaces the text `expected`, or undefined for none,
- * and answers whether it did. Where the store can, the comparison and the replacement are atomic.
- */
-export interface Leases {
-  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
-  readonly swap: (key: Key, expected: string | undefined, text: string) => Effect.Effect<boolean, JournalFailed>
-  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
-  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
-}
+/** Where entries are kept, as texts, and leases. `make` makes a journal of it. */
+export type Store = JournalTexts.Store
 
-/** Where entries are kept, as texts, and leases. A small core: everything else is made of it. */
-export interface Store {
-  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
-  readonly set: (key: Key, text: string) => Effect.Effect<void, JournalFailed>
-  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
-  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
-  readonly leases: Leases
-}
+/** The leases of a store, as texts. */
+export type Leases = JournalTexts.Leases
 
-/**
- * The entries of one kind. `get` and `list` leave expired entries out, `list` also those that cannot be understood;
- * `forget` removes an entry whatever it says.
- */
-export interface Entries<A> {
-  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
-  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
-  readonly forget: (key: string) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
-  readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
-}
+/** The entries of one kind: uploads, or Assemblies. */
+export type Entries<A> = JournalEntries.Entries<A>
 
 /**
  * The journal: the entries of uploads, and those of Assemblies whose files are uploaded as one job. `lease` holds an
@@ -116,7 +94,7 @@ export const make = (
     holder
   })
 
-  /** A lease that ended so long ago is nobody's; one that is taken in this moment is missed at its renewal. */
+  /** Removes leases that expired long ago. Who takes one in this moment loses it at the renewal. */
   const sweepLeases = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     for (const key of (yield* store.leases.keys).filter(JournalKey.isKey)) {
@@ -126,7 +104,7 @@ export const make = (
   })
 
   let sweptAt: number | undefined
-  /** What cannot be removed now is removed another time. */
+  /** Removes what has expired, once an hour at most. What cannot be removed now is removed later. */
   const sweepAtTimes: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     if (sweptAt !== undefined && sweptAt + sweepEvery > now) return Effect.void
     sweptAt = now
@@ -142,7 +120,7 @@ export const make = (
       encode: JournalEntry.encode,
       decode: JournalEntry.decode,
       isKey: (key) => !isAssemblyKey(key),
-      // What is not to be trusted does not become so in time.
+      // An untrusted upload stays untrusted.
       isExpired: (entry, now) => entry._tag !== "Untrusted" && isOld(entry, now)
     },
     sweepAtTimes
@@ -164,7 +142,7 @@ export const make = (
 
 const utf8 = new TextEncoder()
 
-/** What identifies an upload or a job, so that it does not show. */
+/** A digest of what identifies an upload or a job. */
 const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(JSON.stringify(parts)))).pipe(
     Effect.map(Hex.encode),

@@ -160,7 +160,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
             })
           )
 
-    const learned: FilePieces.Learned = { size: FilePieces.smallest }
+    const pieceSize: FilePieces.PieceSize = { size: FilePieces.smallest }
     const open = Effect.mapError(fs.open(path), unreadable)
     const checkOf = (file: FileSystem.File) => Effect.flatMap(Effect.mapError(file.stat, unreadable), unchanged)
     const read = (start: bigint, end: bigint) =>
@@ -180,7 +180,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
           const check = checkOf(file)
           // What fits into one piece is checked once, after it was read.
           if (end - start > FilePieces.smallest) yield* check
-          const reader = yield* FilePieces.reader(file, learned)
+          const reader = yield* FilePieces.reader(file, pieceSize)
           return Stream.unfold(start, (position) =>
             Effect.gen(function* () {
               if (position >= end) {

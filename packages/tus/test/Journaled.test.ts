@@ -323,6 +323,38 @@ describe("a restart", () => {
     )
   )
 
+  it.live("removes a part whose creation was not answered, where a receipt tells where it is", () =>
+    run(
+      Effect.gen(function* () {
+        const parts = UploadSource.fromBytes(Scene.content(3 * 1024 * 1024))
+        const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
+        const options = { ...Scene.options, parallel: 3, stallTimeout: "20 seconds" } as const
+        server.receipts = false
+        assert.strictEqual((yield* Effect.flip(ResumableUpload.run(target, parts, options)))._tag, "CreationUnknown")
+        server.receipts = true
+        yield* ResumableUpload.run(target, parts, { ...options, ...restart })
+        assert.strictEqual(server.requests.filter((method) => method === "DELETE").length, 3)
+        assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(Scene.content(3 * 1024 * 1024)))
+      })
+    )
+  )
+
+  it.live("leaves an upload that its receipt tells to be a file by now", () =>
+    run(
+      Effect.gen(function* () {
+        const { server, target } = yield* Scene.make([{ _tag: "LostAnswer", method: "POST" }])
+        const small = UploadSource.fromBytes(Scene.content(1000))
+        server.receipts = false
+        const error = yield* Effect.flip(ResumableUpload.run(target, small, Scene.options))
+        assert.strictEqual(error._tag, "CreationUnknown")
+        server.receipts = true
+        yield* ResumableUpload.run(target, small, { ...Scene.options, ...restart })
+        assert.strictEqual(server.created.length, 2)
+        assert.notInclude(server.requests, "DELETE")
+      })
+    )
+  )
+
   it.live("of an upload that the journal does not know is an upload like any other", () =>
     run(
       Effect.gen(function* () {

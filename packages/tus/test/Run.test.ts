@@ -1,5 +1,5 @@
 /**
- * What a recorder hears of an upload that is not to be gone on with.
+ * What the state of an upload says when the upload is not to be gone on with.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -7,10 +7,11 @@ import { assert, layer } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Recorder from "../src/internal/Recorder.ts"
+import * as Interpreter from "../src/internal/Interpreter.ts"
 import * as Session from "../src/internal/Session.ts"
-import * as Single from "../src/internal/Single.ts"
+import * as StateStore from "../src/internal/StateStore.ts"
 import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import * as UploadState from "@assembly-effect/tus/UploadState"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 
@@ -18,25 +19,27 @@ const bytes = Scene.content(600_000)
 
 const wrong = (method: "PATCH" | "HEAD"): Fault => ({ _tag: "WrongOffset", method, offset: "17" })
 
-/** An upload that meets these faults, and what its recorder hears. */
-const recorded = Effect.fnUntraced(function* (
+/** An upload that meets these faults, and why its store was told not to trust it. */
+const kept = Effect.fnUntraced(function* (
   faults: ReadonlyArray<Fault>,
   onEvent: (event: UploadEvent) => void,
   retryDelay: "1 millis" | "1 hour"
 ) {
   const { target } = yield* Scene.make(faults)
   const heard: Array<string> = []
-  const session = yield* Session.make(target, { ...Scene.options, retryDelay }, onEvent, {
-    ...Recorder.none,
-    untrusted: ({ problem }) => Effect.sync(() => void heard.push(problem))
-  })
-  return { heard, run: Single.start(session, UploadSource.fromBytes(bytes)) }
+  const store = StateStore.written(UploadState.planned, (state) =>
+    Effect.sync(() => {
+      if (state._tag === "Untrusted") heard.push(state.problem)
+    })
+  )
+  const session = yield* Session.make(target, { ...Scene.options, retryDelay }, onEvent, store)
+  return { heard, run: Interpreter.run({ session, source: UploadSource.fromBytes(bytes), concurrency: 1 }) }
 })
 
-layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("a recorder", (it) => {
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("the store of an upload", (it) => {
   it.effect("hears that an upload is untrusted before the error is told", () =>
     Effect.gen(function* () {
-      const { heard, run } = yield* recorded([wrong("PATCH"), wrong("HEAD")], () => undefined, "1 millis")
+      const { heard, run } = yield* kept([wrong("PATCH"), wrong("HEAD")], () => undefined, "1 millis")
       const before = yield* run.pipe(
         Effect.catchTag("UploadUntrusted", ({ problem }) => Effect.succeed({ problem, heard: [...heard] }))
       )
@@ -50,7 +53,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("a recorder", (
   it.effect("hears that an upload was left before the server could tell", () =>
     Effect.gen(function* () {
       const waiting = yield* Deferred.make<void>()
-      const { heard, run } = yield* recorded(
+      const { heard, run } = yield* kept(
         [wrong("PATCH")],
         ({ _tag }) => {
           if (_tag === "Retrying") Deferred.doneUnsafe(waiting, Effect.void)
@@ -68,7 +71,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("a recorder", (
   it.effect("hears nothing of an upload that was left in the middle", () =>
     Effect.gen(function* () {
       const waiting = yield* Deferred.make<void>()
-      const { heard, run } = yield* recorded(
+      const { heard, run } = yield* kept(
         [{ _tag: "Cut", method: "PATCH", bytes: 1000 }],
         ({ _tag }) => {
           if (_tag === "Retrying") Deferred.doneUnsafe(waiting, Effect.void)

@@ -108,18 +108,97 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/JournalRecorder.ts",
-    ["JournalRecorder"],
+    "packages/tus/src/internal/JournalStore.ts",
+    ["JournalStore"],
     [
       {
         name: "the entry of a lost lease is overwritten",
         find: `yield* lease.check`,
         replace: `yield* Effect.void`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/JournalEntry.ts",
+    ["EditedJournal", "JournalEntry"],
+    [
+      {
+        name: "the URLs of an entry are checked by its own origins",
+        find: `const resolve = (url: string) => UploadTarget.resolve(target, url)`,
+        replace: `const resolve = (url: string) => UploadTarget.resolve(entry.target, url)`
       },
       {
+        name: "what may have been sent of a part is not kept",
+        find: `marker: piece._tag === "Planned" ? null : piece.marker`,
+        replace: `marker: piece._tag === "Created" ? piece.marker : null`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadState.ts",
+    ["UploadState", "JournalStore"],
+    [
+      {
         name: "an untrusted upload is overwritten by another part of it",
-        find: `if (last?._tag === "Untrusted") return Effect.void`,
-        replace: `if (last === null) return Effect.void`
+        find: `state._tag === "Untrusted" ? state : change(state)`,
+        replace: `state._tag === "Untrusted" && state.urls.length > 9 ? state : change(state)`
+      },
+      {
+        name: "the final upload of an untrusted one is not known",
+        find: `state.url === undefined ? state.parts : [state.url, ...state.parts]`,
+        replace: `state.parts`
+      },
+      {
+        name: "a piece that is left before it counted otherwise is in doubt",
+        find: `transfer?._tag === "Asking" && transfer.only !== undefined`,
+        replace: `transfer?._tag === "Asking"`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/StateStore.ts",
+    ["StateStore"],
+    [
+      {
+        name: "a late write undoes a newer one",
+        find: `return writing.withPermits(1)(`,
+        replace: `return Semaphore.makeUnsafe(1).withPermits(1)(`
+      },
+      {
+        name: "each update is a write of its own",
+        find: `if (versionWritten >= own) return Effect.void`,
+        replace: `if (versionWritten > version) return Effect.void`
+      },
+      {
+        name: "a state that could not be written counts as written",
+        find: `return Effect.map(write(state()), () => {`,
+        replace: `versionWritten = now
+            return Effect.map(write(state()), () => {`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Removal.ts",
+    ["Journaled"],
+    [
+      {
+        name: "a part whose creation was not answered stays after a restart",
+        find: `piece._tag === "Creating"`,
+        replace: `piece._tag === "Creating" && end < start`
+      },
+      {
+        name: "parts that may be a file are removed",
+        tests: ["Concatenation", "Parallel"],
+        find: `case "Concatenating":
+      // The final creation may have been sent: the parts may be a file.
+      return []`,
+        replace: `case "Concatenating":
+      return state.parts.map((url) => Effect.succeed(url))`
+      },
+      {
+        name: "a restart removes a file of the Assembly",
+        find: `Option.filter(receipt, ({ finished }) => !finished)`,
+        replace: `receipt`
       }
     ]
   ),
@@ -129,13 +208,13 @@ export const tus = [
     [
       {
         name: "a complete upload is sent again",
-        find: `return entry === undefined || options.restart === true`,
-        replace: `return entry === undefined || entry._tag === "Completed" || options.restart === true`
+        find: `return known === undefined || options.restart === true`,
+        replace: `return known === undefined || known.state._tag === "Completed" || options.restart === true`
       },
       {
         name: "an untrusted upload is begun anew in silence",
-        find: `return entry === undefined || options.restart === true`,
-        replace: `return entry === undefined || entry._tag === "Untrusted" || options.restart === true`
+        find: `return known === undefined || options.restart === true`,
+        replace: `return known === undefined || known.state._tag === "Untrusted" || options.restart === true`
       },
       {
         name: "an entry counts under any key",
@@ -150,30 +229,68 @@ export const tus = [
         replace: `yield* verify(found, key, found.target.origins)`
       },
       {
-        name: "the URLs of an entry are not checked before it counts",
-        tests: ["EditedJournal"],
-        find: `yield* Effect.forEach(JournalRecorder.urlsOf(entry), (url) => reopen(target, url), { discard: true })`,
-        replace: `yield* Effect.void`
-      },
-      {
         name: "other bytes continue an upload",
-        find: `if (entry.identity !== book.identity) {`,
-        replace: `if (entry.identity === null) {`
+        find: `if (about.identity !== identity) {`,
+        replace: `if (about.identity === null) {`
       },
       {
         name: "an upload continues with the metadata of today",
-        find: `const metadata = named(earlier.metadata)`,
+        find: `const metadata = named(about.metadata)`,
         replace: `const metadata = options.metadata`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadSteps.ts",
+    ["UploadSteps"],
+    [
+      {
+        name: "an upload that is looked for is created",
+        find: `{ _tag: "Creating", marker: options.marker }`,
+        replace: `{ _tag: "Planned" }`
       },
       {
+        name: "an empty marker is sent",
+        find: `marker.length > 0 ? []`,
+        replace: `marker.length >= 0 ? []`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Interpreter.ts",
+    ["Journaled", "Resumable"],
+    [
+      {
         name: "an upload that is gone is remembered",
-        find: `if (!isOver(error, now)) return`,
-        replace: `if (!isOver(error, now) || error._tag === "UploadGone") return`
+        find: `error._tag === "UploadGone" ?`,
+        replace: `error._tag === "UploadGone" && work.concurrency < 0 ?`
       },
       {
         name: "an upload that met any failure is forgotten",
-        find: `if (!isOver(error, now)) return`,
-        replace: `if (Option.isNone(now)) return`
+        find: `error._tag === "UploadGone" ?`,
+        replace: `error._tag !== "" ?`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Piece.ts",
+    ["Run", "Untrusted"],
+    [
+      {
+        name: "an upload that is left in doubt is not recorded as untrusted",
+        find: `: Effect.ignore(store.update(UploadState.untrusted(toOwn(error))))`,
+        replace: `: Effect.sync(() => toOwn(error))`
+      },
+      {
+        name: "the journal does not hear that an upload is untrusted",
+        find: `Effect.uninterruptible(store.update(UploadState.untrusted(error)))`,
+        replace: `Effect.void`
+      },
+      {
+        name: "a creation that was refused is remembered",
+        tests: ["Journaled", "Resumable"],
+        find: `Creation.isRefusal(error) ? Effect.ignore(`,
+        replace: `Creation.isRefusal(error) && isPart ? Effect.ignore(`
       }
     ]
   ),
@@ -401,18 +518,6 @@ export const tus = [
     ["Run", "Untrusted"],
     [
       {
-        name: "an upload that is left in doubt is not recorded as untrusted",
-        find: `? Effect.onInterrupt(effect, () =>
-        job.left(Transfer.untrusted`,
-        replace: `? Effect.onInterrupt(effect, () =>
-        Effect.succeed(Transfer.untrusted`
-      },
-      {
-        name: "the journal does not hear that an upload is untrusted",
-        find: `error._tag === "UploadUntrusted" ? Effect.uninterruptible(job.untrusted(error)) : Effect.void`,
-        replace: `error._tag === "UploadUntrusted" ? Effect.void : Effect.void`
-      },
-      {
         name: "a 2xx that breaks the protocol leaves the bytes in trust",
         find: `isTaken(error) ? Transfer.miscounted(after, handed) : after`,
         replace: `isTaken(error) ? after : after`
@@ -493,8 +598,8 @@ export const tus = [
     [
       {
         name: "a concatenation is not proven",
-        find: `if (!finished) yield* prove(session, url, length)`,
-        replace: `if (finished) yield* prove(session, url, length)`
+        find: `Effect.andThen(prove(session, url, length), complete(session, url, length))`,
+        replace: `complete(session, url, length)`
       },
       {
         name: "a concatenation is proven without an offset",
@@ -516,18 +621,13 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Parallel.ts",
+    "packages/tus/src/internal/Parts.ts",
     ["Concatenation", "Parallel"],
     [
       {
         name: "parts are sent where the server says that it cannot concatenate",
         find: `offered.length === 0 || offered.includes("concatenation")`,
         replace: `offered.length >= 0`
-      },
-      {
-        name: "parts that may be a file are removed",
-        find: `Creation.isRefusal(error) ? Effect.andThen(Effect.ignore(ledger.record), free) : Effect.void`,
-        replace: `Creation.isRefusal(error) || error._tag !== "UploadGone" ? free : Effect.void`
       },
       {
         name: "the parts of an upload that was left stay",

@@ -103,7 +103,7 @@ export const append = (options: {
   readonly checksum?: string | undefined
   readonly policy: Policy
   readonly pool: FilePieces.Pool
-  readonly slices: Slices.Learned | undefined
+  readonly slices: Slices.SliceSize | undefined
   readonly onSent: (count: bigint, all: boolean) => void
 }): Effect.Effect<Sent, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {

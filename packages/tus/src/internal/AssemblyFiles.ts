@@ -21,6 +21,7 @@ import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadSource } from "../UploadSource.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import * as Events from "./Events.ts"
+import { type Progress, sums } from "./progress.ts"
 
 export type Emit = Events.Emit<AssemblyUploadEvent.AssemblyUploadEvent>
 
@@ -40,16 +41,10 @@ type FileExit = Exit.Exit<UploadEvent.UploadResult, ResumableUploadError>
 
 /** The progress of all files together. */
 const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
-  const sent = sources.map(() => 0n)
-  const acknowledged = sources.map(() => 0n)
-  const sum = (numbers: ReadonlyArray<bigint>) => numbers.reduce((a, b) => a + b, 0n)
+  const sumOf = sums(sources.length)
   const sizes = sources.flatMap(({ size }) => (size === undefined ? [] : [size]))
-  const total = sizes.length === sources.length ? sum(sizes) : undefined
-  return (file: number, now: { readonly sent: bigint; readonly acknowledged: bigint }) => {
-    sent[file] = now.sent
-    acknowledged[file] = now.acknowledged
-    emit(AssemblyUploadEvent.Progress({ sent: sum(sent), acknowledged: sum(acknowledged), total }))
-  }
+  const total = sizes.length === sources.length ? sizes.reduce((all, size) => all + size, 0n) : undefined
+  return (file: number, now: Progress) => emit(AssemblyUploadEvent.Progress({ ...sumOf(file, now), total }))
 }
 
 const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome => {

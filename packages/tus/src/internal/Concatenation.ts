@@ -1,6 +1,6 @@
 /**
- * The final upload that puts stored parts together: created once, and proven before it counts (spec.md, "Create a tus
- * upload", concatenation). An answer of 201 says that it was begun, not that it is done, and not of what.
+ * The final upload, which puts stored parts together (spec.md, "Create a tus upload", concatenation). It is created once.
+ * The answer 201 says only that the server has begun, so that the final upload is proven before it counts.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Clock from "effect/Clock"
@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
+import * as UploadState from "../UploadState.ts"
 import * as Creation from "./Creation.ts"
 import { exchange } from "./exchange.ts"
 import * as Policy from "./Policy.ts"
@@ -21,7 +22,7 @@ import * as Receipts from "./Receipts.ts"
 import type * as Session from "./Session.ts"
 import { inTime } from "./Timeout.ts"
 
-/** What HEAD tells of a final upload. Beyond the specification (tus 1.0.0): there is no offset before it is whole. */
+/** The answer to HEAD of a final upload. It has no offset before the upload is whole (tus 1.0.0, beyond spec.md). */
 const FinalHeaders = Schema.Struct({
   ...TusUpload.OffsetHeaders.fields,
   "upload-offset": Schema.optionalKey(TusUpload.Offset)
@@ -39,9 +40,9 @@ const ask = (url: UploadUrl) =>
  * Why a final upload is not proven yet.
  *
  * - `Pending`: the server is still putting the parts together.
- * - `Contradiction`: it is of another length than the parts. An answer may be wrong once.
- * - `Gone`: its URL is gone, as that of a finished upload may be, and no receipt says that it is whole.
- * - `Failed`: the question was not answered.
+ * - `Contradiction`: its length is not that of the parts. One such answer may be wrong, two are believed.
+ * - `Gone`: its URL is gone, which a finished upload's may be, and no receipt says that it is whole.
+ * - `Failed`: the request failed.
  */
 interface Doubt {
   readonly _tag: "Pending" | "Contradiction" | "Gone" | "Failed"
@@ -53,7 +54,7 @@ const doubt = (_tag: Doubt["_tag"], problem: string): Doubt => ({
   error: new TusError.ProtocolViolation({ request: "offset", status: 200, problem })
 })
 
-/** What is told of a final upload against the length of its parts. */
+/** Compares what the server tells of a final upload with the length of its parts. */
 const read = (found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
   const told = found["upload-length"]
   const offset = found["upload-offset"]
@@ -67,7 +68,7 @@ const read = (found: typeof FinalHeaders.Type, length: bigint): Option.Option<Do
     : Option.some(doubt("Pending", `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
 }
 
-/** What is in doubt about a final upload, if anything is. */
+/** Asks the server about a final upload. The answer is a doubt, or nothing where the upload is proven. */
 const look = <E>(
   { metadata, policy, target }: Session.Session<E>,
   url: UploadUrl,
@@ -84,7 +85,7 @@ const look = <E>(
     )
   )
 
-/** How often a doubt may be had in one proof. */
+/** How often each doubt may occur in one proof. */
 const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number => {
   switch (_tag) {
     case "Pending":
@@ -114,8 +115,8 @@ const wait = <E>({ emit, policy }: Session.Session<E>, { _tag, error }: Doubt, a
   })
 
 /**
- * Asks until the final upload is whole, for as long as `finishTimeout`. One of another length is not what was sent,
- * whatever the server says of it otherwise.
+ * Asks until the final upload is whole, for `finishTimeout` at most. A final upload of another length is not what was
+ * sent.
  */
 const prove = <E>(
   session: Session.Session<E>,
@@ -123,7 +124,7 @@ const prove = <E>(
   length: bigint
 ): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
-    const { policy, recorder } = session
+    const { policy, store } = session
     const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
     let problem = "it was not told where it stands"
     const loop = Effect.gen(function* () {
@@ -136,9 +137,9 @@ const prove = <E>(
         if (had[_tag] < patience(standing.value, policy)) {
           yield* wait(session, standing.value, asked, had.Failed)
         } else if (_tag === "Contradiction") {
-          // The server may take it for a file of that length.
+          // For the server it may be a whole file of that length.
           const untrusted = new TusError.UploadUntrusted({ problem, mayBeWhole: true })
-          yield* Effect.uninterruptible(recorder.untrusted(untrusted, url))
+          yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
           return yield* untrusted
         } else {
           return yield* unknown(problem)
@@ -151,50 +152,57 @@ const prove = <E>(
     })
   })
 
-const complete = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) =>
-  Effect.gen(function* () {
-    if (!finished) yield* prove(session, url, length)
-    yield* session.recorder.completed(url, length)
-    session.emit(UploadEvent.Completed({ url, length }))
-  })
+const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigint) =>
+  store.update(UploadState.completed(url, length))
+
+/** Notes where the final upload is. A receipt that says that it is whole is proof enough. */
+const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
+  session.store.note(UploadState.concatenated(url))
+  return finished ? complete(session, url, length) : Effect.void
+}
 
 const asUnknown = ({ problem }: TusError.CreationUnknown) => Effect.fail(unknown(problem))
 
-/** The one final creation. It is never repeated: after a lost answer the receipts decide. */
-export const create = <E>(
-  session: Session.Session<E>,
-  parts: ReadonlyArray<UploadUrl>,
-  marker: string,
-  length: bigint
-) =>
-  Creation.create({
-    target: session.target,
-    creation: { _tag: "Final", parts, metadata: session.metadata },
-    size: length,
-    marker,
-    policy: session.policy,
-    emit: session.emit
-  }).pipe(
-    Effect.catchTag("CreationUnknown", asUnknown),
-    Effect.filterOrFail(
-      ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
-      () => unknown("the Location of the final upload is that of a part")
+/**
+ * Announces the one final creation, and sends it. It is never repeated: after a lost answer the receipts decide. A
+ * refusal leaves the parts as they were.
+ */
+export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
+  Effect.gen(function* () {
+    const { emit, metadata, policy, store, target } = session
+    const before = store.state()
+    const marker = yield* Creation.newMarker
+    yield* store.update(UploadState.concatenating(marker, parts, length))
+    const created = yield* Creation.create({
+      target,
+      creation: { _tag: "Final", parts, metadata },
+      size: length,
+      marker,
+      policy,
+      emit
+    }).pipe(
+      Effect.catchTag("CreationUnknown", asUnknown),
+      Effect.filterOrFail(
+        ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
+        () => unknown("the Location of the final upload is that of a part")
+      ),
+      Effect.tapError((error) =>
+        Creation.isRefusal(error) ? Effect.ignore(store.update(UploadState.refused(before))) : Effect.void
+      )
     )
-  )
-
-/** What follows the final creation. */
-export const finish = <E>(session: Session.Session<E>, created: Creation.Created, length: bigint) =>
-  Effect.suspend(() => {
-    session.emit(UploadEvent.Created({ url: created.url, length }))
-    return complete(session, created, length)
+    emit(UploadEvent.Created({ url: created.url, length }))
+    yield* found(session, created, length)
   })
 
-/** The final creation of an earlier time may have been sent: only the receipts tell. */
-export const recover = <E>(session: Session.Session<E>, marker: string, length: bigint) =>
-  Creation.recover(
-    { target: session.target, marker, sent: { metadata: session.metadata, size: length }, policy: session.policy },
+/** Proves the final upload. One whose creation an earlier process may have sent is looked for in the receipts first. */
+export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
+  if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))
+  const { metadata, policy, target } = session
+  return Creation.recover(
+    { target, marker, sent: { metadata, size: length }, policy },
     "the process ended before it came"
   ).pipe(
     Effect.catchTag("CreationUnknown", asUnknown),
-    Effect.flatMap((created) => complete(session, created, length))
+    Effect.flatMap((created) => found(session, created, length))
   )
+}

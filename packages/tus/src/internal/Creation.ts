@@ -1,13 +1,14 @@
 /**
- * The one creation of an upload: what was not answered is looked for in the receipts, and never repeated.
+ * Creates an upload exactly once. A creation that was not answered is looked for in the receipts, and never repeated.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/Transport"
 import { WebCrypto } from "effect/crypto/WebCrypto"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
@@ -26,8 +27,11 @@ export type CreationError =
   | ApiError.TransportFailure
 
 /**
- * What a creation gave. `answered` says whether by its answer; else it was found by its receipt. `offset` is undefined
- * where it has to be asked for; `finished` uploads need no more.
+ * The upload that a creation made.
+ *
+ * - `answered`: whether the server answered the creation. Else the upload was found by its receipt.
+ * - `offset`: how many bytes the server has stored; undefined where it has to be asked.
+ * - `finished`: whether the receipt says that every byte is stored.
  */
 export interface Created {
   readonly url: UploadUrl
@@ -36,7 +40,7 @@ export interface Created {
   readonly finished: boolean
 }
 
-/** A value that no other creation has, from a cryptographic source: it finds an upload again whose URL was lost. */
+/** A random value that no other creation has. It finds the upload again when the answer with its URL is lost. */
 export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) => Effect.sync(() => crypto.randomUUID()))
 
 /** An error of a creation, as far as it tells what became of the request. */
@@ -49,11 +53,11 @@ interface Failure {
 }
 
 /**
- * What a failed creation did, by its status, or by how far it came where it has none:
+ * What a failed creation did. The status decides; without one, how far the request came.
  *
- * - `Refused`: nothing, and it would do nothing again.
- * - `TurnedAway`: nothing, the server did not look at it or never got it. Another one is the first.
- * - `Open`: an upload may exist. No answer, one that a gateway may have given, or one that makes no sense.
+ * - `Refused`: it created nothing, and another request would be refused as well.
+ * - `TurnedAway`: it created nothing, since the server did not look at it or never got it. It is safe to send again.
+ * - `Open`: an upload may exist. There was no answer, or one that a gateway may have given, or an invalid one.
  */
 const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
   const { status } = error
@@ -72,13 +76,13 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
   }
 }
 
-/** Whether a creation that failed made nothing for sure: it was not sent, or the server said no. */
+/** Whether a creation that failed surely created nothing: it was not sent, or the server refused it. */
 export const isRefusal = (error: Failure): boolean => outcome(error) !== "Open"
 
 /** How often the receipts are read: the server may still be at work on the request whose answer was lost. */
 const lookups = 5
 
-/** A creation that was sent, or may have been: where, with which marker, and what of. */
+/** A creation that was sent, or may have been: its target, its marker, and what it told of the upload. */
 export interface Lost {
   readonly target: UploadTarget
   readonly marker: string
@@ -86,16 +90,18 @@ export interface Lost {
   readonly policy: Policy.Policy
 }
 
-const lookUp = (
-  lost: Lost,
-  left = lookups
-): Effect.Effect<Option.Option<Receipts.Receipt>, never, HttpClient.HttpClient> =>
-  Effect.flatMap(Receipts.byMarker(lost.target, lost.marker, lost.sent), (found) =>
-    Option.isSome(found) || left <= 1
-      ? Effect.succeed(found)
-      : Effect.flatMap(Effect.sleep(Duration.times(lost.policy.retryDelay, 2 ** (lookups - left))), () =>
-          lookUp(lost, left - 1)
-        )
+const lookUp = ({
+  marker,
+  policy,
+  sent,
+  target
+}: Lost): Effect.Effect<Option.Option<Receipts.Receipt>, never, HttpClient.HttpClient> =>
+  Receipts.byMarker(target, marker, sent).pipe(
+    Effect.repeat({
+      until: Option.isSome,
+      times: lookups - 1,
+      schedule: Schedule.exponential(policy.retryDelay)
+    })
   )
 
 const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Created> =>
@@ -103,7 +109,7 @@ const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Crea
     url === undefined ? Option.none() : Option.some({ url, answered: false, offset: undefined, finished })
   )
 
-/** The creation of an earlier time, or one whose answer was lost, by the receipts alone. */
+/** Finds the upload of a creation by the receipts alone: one of an earlier process, or one whose answer was lost. */
 export const recover = (
   lost: Lost,
   problem: string
@@ -116,8 +122,8 @@ export const recover = (
   )
 
 /**
- * Creates an upload, waiting where the server turns the request away unread. `size` is that of the upload, where it is
- * known.
+ * Creates an upload. Where the server turns the request away unread, it is sent again after a pause. `size` is that of
+ * the upload, where it is known.
  */
 export const create = (options: {
   readonly target: UploadTarget
@@ -141,7 +147,7 @@ export const create = (options: {
       Effect.map(({ offset, url }): Created => ({
         url,
         answered: true,
-        // Where nothing was sent nothing is stored; a server that tells another offset is asked again.
+        // Without a body the server has stored nothing. If it tells another offset, it is asked again.
         offset: hasBody || offset === 0n ? offset : undefined,
         finished: false
       })),

@@ -125,8 +125,8 @@ export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect
   defaultValue: () => undefined
 })
 
-/** The size that one source's last range came to, for its next: requests of a chunk each begin where the last ended. */
-export interface Learned {
+/** The size of the pieces of one source, in bytes. The next range of the source begins with the size that the last reached. */
+export interface PieceSize {
   size: number
 }
 
@@ -150,16 +150,16 @@ const readInto = (file: FileSystem.File, memory: Memory, size: number, position:
     })
   })
 
-/** A reader of one range. A range that does not come to its end teaches to start small again. */
-export const reader = (file: FileSystem.File, learned: Learned): Effect.Effect<Reader, never, Scope.Scope> =>
+/** A reader of one range. After a range that was not read to its end, the next begins with small pieces again. */
+export const reader = (file: FileSystem.File, pieceSize: PieceSize): Effect.Effect<Reader, never, Scope.Scope> =>
   Effect.gen(function* () {
     const budget = yield* ReadBudgetRef
     const clock = yield* Clock.Clock
     const memory = yield* MemoryRef
     yield* budget.join
-    let { size } = learned
+    let { size } = pieceSize
     let readAt: number | undefined
-    learned.size = smallest
+    pieceSize.size = smallest
     return {
       next: (position, atMost) => {
         const now = clock.currentTimeMillisUnsafe()
@@ -172,7 +172,7 @@ export const reader = (file: FileSystem.File, learned: Learned): Effect.Effect<R
           : file.readAlloc(wanted, { position })
       },
       done: () => {
-        learned.size = Math.max(smallest, size)
+        pieceSize.size = Math.max(smallest, size)
       }
     }
   })

@@ -1,5 +1,5 @@
 /**
- * Holding an upload of the journal: the wait for who holds it, and the end of the work when the lease is lost.
+ * Holds an upload of the journal: waits for another holder, and stops the work when the lease is lost.
  */
 import type { InvalidRequest } from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
@@ -12,15 +12,15 @@ import type * as UploadJournal from "../UploadJournal.ts"
 
 type Waiting = Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>
 
-/** How often it is asked whether the holder has let go, or is known to be gone, in milliseconds. */
+/** The pause between two attempts to take a lease, in milliseconds. */
 const every = 500
 
-/** A lease that lasts longer, by a clock that is wrong for example, is not waited for. */
+/** The longest wait for a lease, in milliseconds. A lease may last longer where a clock is wrong. */
 const longest = Duration.toMillis("1 minute")
 
 type HoldError = JournalFailed | UploadLeased | InvalidRequest
 
-/** Holds an upload. A holder that died lets its lease run out, so that one is waited for; a living one renews it. */
+/** Takes the lease of an upload. Waits until a held lease would expire: that of a process that ended is not renewed. */
 export const hold = (
   journal: UploadJournal.UploadJournal["Service"],
   key: string,
@@ -50,6 +50,6 @@ export const hold = (
   )
 }
 
-/** Runs what needs the lease; it ends when the lease is lost. */
+/** Runs an effect while the lease is held. It is interrupted when the lease is lost. */
 export const during = <A, E, R>(lease: UploadJournal.Lease, effect: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(effect, lease.lost)

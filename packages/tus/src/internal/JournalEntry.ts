@@ -1,8 +1,11 @@
 /**
- * An entry of the journal, and its form at rest.
+ * An entry of the journal: the form at rest of the state of an upload, and what the upload is of.
  */
 import * as Json from "@assembly-effect/schema/Json"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import type { Part, Piece, UploadState } from "../UploadState.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 
 const common = {
@@ -56,3 +59,89 @@ export type Entry = typeof Stored.Type
 const codec = Json.fromString(Schema.toCodecJson(Stored))
 export const encode = Schema.encodeEffect(codec)
 export const decode = Schema.decodeEffect(codec)
+
+/** What an upload is of: the same in every entry of it. */
+export type About = Pick<Entry, "target" | "metadata" | "size" | "identity" | "file">
+
+type PartAtRest = Extract<Entry, { readonly _tag: "Parts" }>["parts"][number]
+
+const pieceAtRest = (piece: Piece): Pick<PartAtRest, "marker" | "url"> => ({
+  marker: piece._tag === "Planned" ? null : piece.marker,
+  url: piece._tag === "Created" ? Redacted.value(piece.url) : null
+})
+
+/**
+ * The entry of a state, or nothing where there is nothing to keep. Where bytes stand, and where a final upload is, a later
+ * run asks the server.
+ */
+export const fromState = (
+  state: UploadState,
+  { file, identity, metadata, size, target }: About,
+  writtenAt: number
+): Entry | undefined => {
+  const about = { target, metadata, size, identity, ...(file === undefined ? undefined : { file }), writtenAt }
+  switch (state._tag) {
+    case "Planned":
+      return undefined
+    case "Creating":
+      return { ...about, ...state }
+    case "Created":
+      return { ...about, _tag: "Created", marker: state.marker, url: Redacted.value(state.url) }
+    case "Parts":
+      return {
+        ...about,
+        _tag: "Parts",
+        marker: "",
+        parts: state.parts.map(({ end, piece, start }) => ({ start, end, ...pieceAtRest(piece) }))
+      }
+    case "Concatenating":
+      return { ...about, _tag: "Concatenating", marker: state.marker, urls: state.parts.map(Redacted.value) }
+    case "Completed":
+      return { ...about, _tag: "Completed", marker: "", url: Redacted.value(state.url) }
+    case "Untrusted": {
+      const { mayBeWhole, problem, urls } = state
+      return { ...about, _tag: "Untrusted", marker: "", urls: urls.map(Redacted.value), problem, mayBeWhole }
+    }
+  }
+}
+
+type Reopened<A> = Result.Result<A, UploadTarget.UnsafeLocation>
+
+const toPart = (target: UploadTarget.UploadTarget, { end, marker, start, url }: PartAtRest): Reopened<Part> => {
+  if (marker === null) return Result.succeed({ start, end, piece: { _tag: "Planned" } })
+  return url === null
+    ? Result.succeed({ start, end, piece: { _tag: "Creating", marker } })
+    : Result.map(UploadTarget.resolve(target, url), (found) => ({
+        start,
+        end,
+        piece: { _tag: "Created", marker, url: found }
+      }))
+}
+
+/** The state that an entry tells of. Every URL of it passes the checks of the target again. */
+export const toState = (entry: Entry, target: UploadTarget.UploadTarget): Reopened<UploadState> =>
+  Result.gen(function* () {
+    const resolve = (url: string) => UploadTarget.resolve(target, url)
+    const { marker } = entry
+    switch (entry._tag) {
+      case "Creating":
+        return { _tag: "Creating", marker }
+      case "Created":
+        return { _tag: "Created", marker, url: yield* resolve(entry.url) }
+      case "Parts":
+        return { _tag: "Parts", parts: yield* Result.all(entry.parts.map((part) => toPart(target, part))) }
+      case "Concatenating":
+        return {
+          _tag: "Concatenating",
+          marker,
+          parts: yield* Result.all(entry.urls.map(resolve)),
+          length: entry.size
+        }
+      case "Completed":
+        return { _tag: "Completed", url: yield* resolve(entry.url), length: entry.size }
+      case "Untrusted": {
+        const { mayBeWhole, problem } = entry
+        return { _tag: "Untrusted", urls: yield* Result.all(entry.urls.map(resolve)), problem, mayBeWhole }
+      }
+    }
+  })

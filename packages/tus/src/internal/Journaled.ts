@@ -1,5 +1,5 @@
 /**
- * An upload that a journal knows: begun once, and gone on with after a crash.
+ * An upload that a journal keeps: created once, and continued after a crash.
  */
 import type * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
@@ -10,18 +10,15 @@ import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import * as UploadSource from "../UploadSource.ts"
 import * as UploadJournal from "../UploadJournal.ts"
+import * as UploadState from "../UploadState.ts"
 import * as UploadTarget from "../UploadTarget.ts"
-import * as Concatenation from "./Concatenation.ts"
-import * as Creation from "./Creation.ts"
 import type { Emit } from "./Events.ts"
 import * as Hold from "./Hold.ts"
-import * as JournalRecorder from "./JournalRecorder.ts"
-import * as Parallel from "./Parallel.ts"
-import * as Parts from "./Parts.ts"
-import type { Part } from "./Recorder.ts"
-import * as Restart from "./Restart.ts"
+import * as Interpreter from "./Interpreter.ts"
+import * as JournalEntry from "./JournalEntry.ts"
+import * as JournalStore from "./JournalStore.ts"
+import * as Removal from "./Removal.ts"
 import * as Session from "./Session.ts"
-import * as Single from "./Single.ts"
 
 /** What a journaled upload can fail with. */
 export type JournaledError =
@@ -38,7 +35,7 @@ interface Restartable {
   readonly restart?: boolean | undefined
 }
 
-/** What identifies the bytes of a source; where nothing else does, their SHA-256. */
+/** What identifies the bytes of a source: its identity, or their SHA-256 where it has none. */
 export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
     identity === undefined
@@ -46,7 +43,8 @@ export const identify = (source: UploadSource.Replayable): Effect.Effect<string,
       : Effect.succeed(identity)
   )
 
-interface Book {
+/** An upload of the journal, held by this process, and the bytes at hand. */
+interface Held {
   readonly journal: UploadJournal.UploadJournal["Service"]
   readonly lease: UploadJournal.Lease
   readonly key: string
@@ -55,31 +53,34 @@ interface Book {
   readonly file?: number | undefined
 }
 
-/** The source at hand is the one that was begun, or a typed error says what differs. */
-const verifySource = (entry: UploadJournal.Entry, book: Book): Effect.Effect<void, TusError.UploadMismatch> => {
-  if (entry.size !== book.source.size) {
-    const found = `${book.source.size}`
-    return Effect.fail(new TusError.UploadMismatch({ field: "size", expected: `${entry.size}`, found }))
+/** What the journal knows of an upload, checked. */
+interface Known {
+  readonly about: JournalEntry.About
+  readonly state: UploadState.UploadState
+}
+
+/** Fails where the source differs from the one that the upload was begun with. */
+const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effect<void, TusError.UploadMismatch> => {
+  if (about.size !== source.size) {
+    const found = `${source.size}`
+    return Effect.fail(new TusError.UploadMismatch({ field: "size", expected: `${about.size}`, found }))
   }
-  if (entry.identity !== book.identity) {
-    const expected = entry.identity ?? "none"
-    return Effect.fail(new TusError.UploadMismatch({ field: "fingerprint", expected, found: book.identity }))
+  if (about.identity !== identity) {
+    const expected = about.identity ?? "none"
+    return Effect.fail(new TusError.UploadMismatch({ field: "fingerprint", expected, found: identity }))
   }
   return Effect.void
 }
 
 /**
- * An entry of which nothing can lead elsewhere, whoever wrote it: its key says for which Assembly and which bytes it is,
- * and the deployment where its uploads may be.
+ * Checks an entry, whoever wrote it: its key has to be that of its Assembly and its bytes, and its URLs have to be of the
+ * deployment.
  */
 const verify = (
   entry: UploadJournal.Entry,
   key: string,
   origins: ServiceOrigins.ServiceOrigins
-): Effect.Effect<
-  UploadJournal.Entry,
-  UploadJournal.JournalTorn | UploadTarget.InvalidTarget | UploadTarget.UnsafeLocation
-> =>
+): Effect.Effect<Known, UploadJournal.JournalTorn | UploadTarget.InvalidTarget | UploadTarget.UnsafeLocation> =>
   Effect.gen(function* () {
     const { fieldname, filename } = named(entry.metadata)
     const identity = entry.identity ?? undefined
@@ -88,94 +89,26 @@ const verify = (
       return yield* new UploadJournal.JournalTorn({ key, problem: "it is that of another upload, or was edited" })
     }
     const target = yield* Effect.fromResult(UploadTarget.within(entry.target, origins))
-    yield* Effect.forEach(JournalRecorder.urlsOf(entry), (url) => reopen(target, url), { discard: true })
-    return { ...entry, target }
+    const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))
+    return { about: { ...entry, target }, state }
   })
 
-/** A URL of an entry, through the checks again. */
-const reopen = (target: UploadTarget.UploadTarget, text: string) =>
-  Effect.fromResult(UploadTarget.resolve(target, text))
-
-const reopenPart = (
+const sessionOf = (
+  { file, identity, journal, key, lease, source }: Held,
   target: UploadTarget.UploadTarget,
-  { end, marker, start, url }: JournalRecorder.PartAtRest
-): Effect.Effect<Part, UploadTarget.UnsafeLocation> => {
-  if (marker === null) return Effect.succeed({ _tag: "Planned", start, end })
-  return url === null
-    ? Effect.succeed({ _tag: "Creating", marker, start, end })
-    : Effect.map(reopen(target, url), (found) => ({ _tag: "Created", marker, url: found, start, end }))
+  options: Session.Options,
+  emit: Emit,
+  initial: UploadState.UploadState
+) => {
+  const about = {
+    target,
+    metadata: options.metadata,
+    size: source.size,
+    identity,
+    ...(file === undefined ? undefined : { file })
+  }
+  return Session.make(target, options, emit, JournalStore.make({ journal, lease, key, about, initial }))
 }
-
-const begin = (
-  session: Session.Session<JournalRecorder.Recording>,
-  source: UploadSource.Replayable,
-  parallel: number
-): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope> => {
-  const parts = parallel > 1 ? Parts.plan(source, parallel) : []
-  return parts.length > 1
-    ? Parallel.run(session, source, parts, { concurrency: parallel, keep: true })
-    : Single.start(session, source)
-}
-
-/** An entry of an upload that is neither complete nor given up. */
-type Unfinished = Exclude<UploadJournal.Entry, { readonly _tag: "Completed" | "Untrusted" }>
-
-/** What the next run of an upload does, by the entry of the last one. */
-const proceed = (
-  session: Session.Session<JournalRecorder.Recording>,
-  source: UploadSource.Replayable,
-  earlier: Unfinished,
-  parallel: number
-): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.gen(function* () {
-    switch (earlier._tag) {
-      case "Creating":
-        return yield* Single.resume(session, source, { marker: earlier.marker, url: undefined })
-      case "Created":
-        return yield* Single.resume(session, source, {
-          marker: earlier.marker,
-          url: yield* reopen(session.target, earlier.url)
-        })
-      case "Parts":
-        return yield* Parallel.run(
-          session,
-          source,
-          yield* Effect.forEach(earlier.parts, (part) => reopenPart(session.target, part)),
-          { concurrency: Math.max(1, parallel), keep: true }
-        )
-      case "Concatenating":
-        return yield* Concatenation.recover(session, earlier.marker, source.size)
-    }
-  })
-
-/** Whether a failure says for sure that nothing is left to go on with: it is gone, or was never made. */
-const isOver = (error: JournaledError, entry: Option.Option<UploadJournal.Entry>): boolean =>
-  error._tag === "UploadGone" || (Creation.isRefusal(error) && Option.exists(entry, ({ _tag }) => _tag === "Creating"))
-
-/** Forgets the upload when its failure leaves nothing to go on with. */
-const forgetIfOver =
-  ({ journal, key, lease }: Book) =>
-  (error: JournaledError) =>
-    Effect.gen(function* () {
-      const now = yield* Effect.orElseSucceed(journal.get(key), () => Option.none<UploadJournal.Entry>())
-      if (!isOver(error, now)) return
-      yield* lease.check
-      yield* journal.forget(key)
-    }).pipe(Effect.ignore)
-
-const toRecorder = (
-  { file, identity, journal, key, lease, source }: Book,
-  target: UploadTarget.UploadTarget,
-  metadata: Session.Options["metadata"],
-  earlier: UploadJournal.Entry | undefined
-) =>
-  JournalRecorder.make({
-    journal,
-    lease,
-    key,
-    common: { target, metadata, size: source.size, identity, ...(file === undefined ? undefined : { file }) },
-    earlier
-  })
 
 type RunOptions = Session.Options & Restartable
 
@@ -184,51 +117,41 @@ interface StartOptions extends RunOptions {
   readonly file?: number | undefined
 }
 
-/** A new upload. `earlier` is the one that is given up for it. */
+/** Begins a new upload. `earlier` is the one that it replaces. */
 const startAnew = (
-  book: Book,
+  held: Held,
   target: UploadTarget.UploadTarget,
   options: RunOptions,
   emit: Emit,
-  earlier: UploadJournal.Entry | undefined
+  earlier: Known | undefined
 ) =>
   Effect.gen(function* () {
-    const { journal, key, lease, source } = book
-    const recorder = toRecorder(book, target, options.metadata, undefined)
-    const session = yield* Session.make(target, options, emit, recorder)
+    const { journal, key, lease, source } = held
+    const concurrency = options.parallel ?? 1
+    const session = yield* sessionOf(held, target, options, emit, UploadState.inParts(source.size, concurrency))
     if (earlier !== undefined) {
-      yield* Restart.removeFromServer(earlier, session.policy)
+      const { about, state } = earlier
+      yield* Removal.remove({ ...about, policy: session.policy }, state)
       yield* lease.check
       yield* journal.forget(key)
-      emit(UploadEvent.Restarted({ reason: `by order; the upload of the journal was ${earlier._tag}` }))
+      emit(UploadEvent.Restarted({ reason: `by order; the upload of the journal was ${state._tag}` }))
     }
-    yield* Effect.tapError(begin(session, source, options.parallel ?? 1), forgetIfOver(book))
+    yield* Interpreter.run({ session, source, concurrency })
   })
 
-/** Answers with what the journal knows, or goes on from there. */
-const goOn = (book: Book, earlier: UploadJournal.Entry, options: RunOptions, emit: Emit) =>
+/** Continues an upload, or answers how it has ended. */
+const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
   Effect.gen(function* () {
-    const { source } = book
-    // What the creation carried counts, whatever the caller says now.
-    const { target } = earlier
-    const metadata = named(earlier.metadata)
-    yield* verifySource(earlier, book)
-    switch (earlier._tag) {
-      case "Untrusted": {
-        const { mayBeWhole, problem } = earlier
-        return yield* new TusError.UploadUntrusted({ problem, mayBeWhole })
-      }
-      case "Completed":
-        return emit(UploadEvent.Completed({ url: yield* reopen(target, earlier.url), length: earlier.size }))
-      default: {
-        const recorder = toRecorder(book, target, metadata, earlier)
-        const session = yield* Session.make(target, { ...options, metadata }, emit, recorder)
-        yield* Effect.tapError(proceed(session, source, earlier, options.parallel ?? 1), forgetIfOver(book))
-      }
-    }
+    const { about, state } = known
+    yield* verifySource(known, held)
+    if (UploadState.isEnded(state)) return yield* Interpreter.ended(state, emit)
+    // The upload keeps the metadata of its creation, whatever the caller gives now.
+    const metadata = named(about.metadata)
+    const session = yield* sessionOf(held, about.target, { ...options, metadata }, emit, state)
+    yield* Interpreter.run({ session, source: held.source, concurrency: options.parallel ?? 1 })
   })
 
-/** Begins an upload, or goes on with the one that the journal knows of the same bytes for the same Assembly. */
+/** Begins an upload, or continues the one of the same bytes for the same Assembly that the journal knows. */
 export const start = (
   target: UploadTarget.UploadTarget,
   source: UploadSource.Replayable,
@@ -247,15 +170,15 @@ export const start = (
       file: options.file
     })
     const lease = yield* Hold.hold(journal, key, emit)
-    const book = { journal, lease, key, source, identity, file: options.file }
+    const held = { journal, lease, key, source, identity, file: options.file }
     yield* Hold.during(
       lease,
       Effect.gen(function* () {
         const found = Option.getOrUndefined(yield* journal.get(key))
-        const entry = found === undefined ? undefined : yield* verify(found, key, target.origins)
-        return entry === undefined || options.restart === true
-          ? yield* startAnew(book, target, options, emit, entry)
-          : yield* goOn(book, entry, options, emit)
+        const known = found === undefined ? undefined : yield* verify(found, key, target.origins)
+        return known === undefined || options.restart === true
+          ? yield* startAnew(held, target, options, emit, known)
+          : yield* goOn(held, known, options, emit)
       })
     )
   })
@@ -267,7 +190,7 @@ export interface Resumption extends Omit<Session.Options, "metadata">, Restartab
   readonly origins?: ReadonlyArray<string> | undefined
 }
 
-/** Goes on with an upload of the journal, by its key. */
+/** Continues the upload that the journal has under this key. */
 export const resume = (
   key: string,
   source: UploadSource.Replayable,
@@ -283,20 +206,21 @@ export const resume = (
     const lease = yield* Hold.hold(journal, key, emit)
     const found = yield* journal.get(key)
     if (Option.isNone(found)) return yield* new UploadJournal.NoSuchUpload({ key })
-    const entry = yield* verify(found.value, key, yield* UploadTarget.deployment(found.value.target, origins))
+    const known = yield* verify(found.value, key, yield* UploadTarget.deployment(found.value.target, origins))
+    const { file, metadata, target } = known.about
     const identity = yield* identify(source)
-    const book = { journal, lease, key, source, identity, file: entry.file }
-    const all = { ...options, metadata: named(entry.metadata) }
+    const held = { journal, lease, key, source, identity, file }
+    const all = { ...options, metadata: named(metadata) }
     yield* Hold.during(
       lease,
       options.restart === true
-        ? // The key names these bytes: others would be another upload.
-          Effect.andThen(verifySource(entry, book), startAnew(book, entry.target, all, emit, entry))
-        : goOn(book, entry, all, emit)
+        ? // The key is that of these bytes: other bytes would be another upload.
+          Effect.andThen(verifySource(known, held), startAnew(held, target, all, emit, known))
+        : goOn(held, known, all, emit)
     )
   })
 
-/** The metadata of an entry; the two keys were there when it was written. */
+/** The metadata of an entry. Every entry is written with the two keys. */
 const named = (metadata: UploadJournal.Entry["metadata"]): Session.Options["metadata"] => ({
   ...metadata,
   filename: metadata["filename"] ?? "",

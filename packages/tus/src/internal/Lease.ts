@@ -1,6 +1,6 @@
 /**
- * Who is at work on an upload: one holder at a time, which renews its lease while it lives. Every change of a lease is a
- * compare-and-set, so that a holder knows when the lease is no longer its own.
+ * Leases: one holder at a time works on an upload, and renews its lease while it does. Every change of a lease is a
+ * compare-and-set, so that a holder notices when another one has taken it.
  */
 import * as Json from "@assembly-effect/schema/Json"
 import * as Clock from "effect/Clock"
@@ -15,8 +15,8 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
 import * as LeaseHolder from "../LeaseHolder.ts"
-import type { Leases } from "../UploadJournal.ts"
 import type { JournalKey } from "./JournalKey.ts"
+import type { Leases } from "./JournalTexts.ts"
 
 const AtRest = Json.fromString(
   Schema.Struct({
@@ -37,18 +37,18 @@ export interface Lease {
   readonly check: Effect.Effect<void, LeaseLost>
 }
 
-/** When a lease runs out, in milliseconds since 1970. A torn lease protects nobody. */
+/** When a lease expires, in milliseconds since 1970. An invalid lease has expired. */
 export const until = (text: string): number =>
   Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
 
-/** Whether nobody can be at work under this lease: it ran out, or its holder is known to be gone. */
+/** Whether a lease can be taken: it has expired, or its holder is known to be gone. */
 const isFree = (text: string, now: number, holder: LeaseHolder.Service): Effect.Effect<boolean> => {
   const lease = Option.getOrUndefined(decode(text))
   if (lease === undefined || lease.until <= now) return Effect.succeed(true)
   return lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)
 }
 
-/** The text of a lease that one owner holds, and how it changes. */
+/** The lease of one owner, as a text in the store, and its changes. */
 const makeOwn = (leases: Leases, key: JournalKey, holder: LeaseHolder.Service) =>
   Effect.gen(function* () {
     const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
@@ -57,11 +57,11 @@ const makeOwn = (leases: Leases, key: JournalKey, holder: LeaseHolder.Service) =
     const textUntil = (time: number) =>
       encode({ owner, until: time, ...(holder.id === undefined ? undefined : { holder: holder.id }) })
 
-    /** What the store may hold of ours: the newest first, since a write that failed may have happened. */
+    /** The texts of ours that the store may hold, the newest first: a write that failed may have happened. */
     let ours: ReadonlyArray<string> = []
     let end = 0
 
-    /** Replaces one of these texts, and answers whether it was there. */
+    /** Replaces one of these texts, and answers whether the store had one of them. */
     const replace = (candidates: ReadonlyArray<string | undefined>, newEnd: number) =>
       Effect.gen(function* () {
         const text = textUntil(newEnd)
@@ -84,14 +84,14 @@ const makeOwn = (leases: Leases, key: JournalKey, holder: LeaseHolder.Service) =
           })
         ),
       extend: (newEnd: number) => Effect.suspend(() => replace(ours, newEnd)),
-      /** A lease that ended now is free. */
+      /** Lets the lease expire now. */
       release: Effect.suspend(() =>
         ours.length === 0 ? Effect.succeed(false) : Effect.flatMap(Clock.currentTimeMillis, (now) => replace(ours, now))
       )
     }
   })
 
-/** A store that does not answer holds nobody up when the work is over, in milliseconds. */
+/** The longest wait for the store when a lease is released, in milliseconds. */
 const longestRelease = 1000
 
 /** Takes the lease of a key. */
@@ -107,7 +107,7 @@ export const make = (
       const holder = provided === LeaseHolder.unknown ? options.holder : provided
       const own = yield* makeOwn(leases, key, holder)
       const scope = yield* Effect.scope
-      // Before the claim: one that is interrupted may have been written.
+      // Added before the claim, since an interrupted claim may have been written.
       yield* Effect.addFinalizer(() =>
         own.release.pipe(Effect.interruptible, Effect.timeoutOption(Math.min(millis, longestRelease)), Effect.ignore)
       )
@@ -126,15 +126,15 @@ export const make = (
       const lose = (problem: string) =>
         Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, problem })), () => Deferred.await(loss))
 
-      /** Who holds the lease stops before another one can take it. */
+      /** How long before the expiry a holder stops, in milliseconds. */
       const margin = millis / 10
       const left = Effect.map(Clock.currentTimeMillis, (time) => own.until() - margin - time)
 
-      /** Answers whether it could. A lease that ran out is still ours while nobody took it. */
+      /** Answers whether the lease was renewed. One that has expired is still ours while nobody else has taken it. */
       const renew = Effect.gen(function* () {
         const time = yield* left
         const start = yield* Clock.currentTimeMillis
-        // The store may not be left in the middle of a change; its answer is not waited for.
+        // The change runs to its end in the scope of the lease, even where its answer comes too late.
         const changing = yield* Effect.forkIn(own.extend(start + millis), scope)
         const isOurs = yield* Fiber.join(changing).pipe(
           Effect.timeoutOrElse({
@@ -151,14 +151,14 @@ export const make = (
         )
       )
 
-      // One change at a time: the second of two would find a text that it does not expect.
+      // One change at a time: a second one would not find the text that it expects.
       const renewing = Semaphore.makeUnsafe(1)
       const check = Effect.gen(function* () {
         if (yield* Deferred.isDone(loss)) return yield* Deferred.await(loss)
         if ((yield* left) <= 0) yield* renew
       }).pipe(renewing.withPermits(1))
 
-      // A claim that took long may have run out before its answer came.
+      // A slow claim may have expired before it was answered.
       yield* Effect.mapError(check, () => new UploadLeased({ key, until: own.until() }))
 
       let pause = millis / 3

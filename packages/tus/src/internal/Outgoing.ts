@@ -28,7 +28,7 @@ export interface Body {
 export interface Outgoing {
   readonly size: bigint | undefined
   readonly replayable: boolean
-  readonly slices: Slices.Learned | undefined
+  readonly slices: Slices.SliceSize | undefined
   readonly from: (offset: bigint, most?: bigint) => Effect.Effect<Body, SourceFailed>
 }
 
@@ -47,7 +47,7 @@ export const replayable = (
   const { start: base, end: limit } = options
   const size = limit - base
   const { chunkSize } = options
-  const slices = options.streams ? undefined : new Slices.Learned(chunkSize)
+  const slices = options.streams ? undefined : new Slices.SliceSize(chunkSize)
   const endOf = (start: bigint): bigint => {
     if (slices !== undefined) return start + slices.next(limit - start)
     return chunkSize === undefined ? limit : smaller(limit, start + BigInt(chunkSize))
@@ -115,7 +115,7 @@ export const oneShot = (
 ): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const { streams, windowSize } = options
-    const slices = streams ? undefined : new Slices.Learned(windowSize)
+    const slices = streams ? undefined : new Slices.SliceSize(windowSize)
     const read = Window.reader(yield* Stream.toPull(source.stream))
     const advance = (window: Window.Window) =>
       Effect.flatMap(Window.fill(window, read, windowSize), (filled) => checkSize(filled, source.size))

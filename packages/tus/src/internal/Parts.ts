@@ -1,121 +1,130 @@
 /**
- * The parts of an upload before their bytes are sent: where each begins and ends, and the one creation of each.
+ * One source in parts that are sent side by side (spec.md, "Create a tus upload", concatenation).
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
-import * as Semaphore from "effect/Semaphore"
-import * as Transfer from "../Transfer.ts"
+import * as Redacted from "effect/Redacted"
+import * as Tus from "../Tus.ts"
+import * as TusError from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
 import type { Replayable } from "../UploadSource.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
-import * as Creation from "./Creation.ts"
-import type { Part, Recorder } from "./Recorder.ts"
-import type { Job } from "./Run.ts"
-import * as Session from "./Session.ts"
+import * as UploadState from "../UploadState.ts"
+import * as Concatenation from "./Concatenation.ts"
+import type { Emit } from "./Events.ts"
+import * as Outgoing from "./Outgoing.ts"
+import * as Piece from "./Piece.ts"
+import { sums } from "./progress.ts"
+import * as Removal from "./Removal.ts"
+import type * as Session from "./Session.ts"
+import { inTime } from "./Timeout.ts"
 
-/** A part below this gains less by running beside others than its requests cost. */
-const smallestPart = 1024n * 1024n
-
-/**
- * So many parts of a source, or fewer when it is small. They cover it, in order, without a gap.
- */
-export const plan = ({ size }: Replayable, count: number): ReadonlyArray<Part> => {
-  const most = size / smallestPart
-  const parts = most < 1n ? 1n : most < BigInt(count) ? most : BigInt(count)
-  return Array.from({ length: Number(parts) }, (_, index) => ({
-    _tag: "Planned",
-    start: (size * BigInt(index)) / parts,
-    end: (size * BigInt(index + 1)) / parts
-  }))
-}
-
-/** What is known of the parts, which `set` records before it comes back. `record` does it once more. */
-export interface Ledger<E> {
-  readonly parts: () => ReadonlyArray<Part>
-  readonly set: (index: number, part: Part) => Effect.Effect<void, E>
-  readonly record: Effect.Effect<void, E>
-}
-
-/** One write at a time, each of what is known then: a late one must not undo a newer one, and one may serve many. */
-export const ledger = <E>(planned: ReadonlyArray<Part>, recorder: Recorder<E>): Ledger<E> => {
-  const writing = Semaphore.makeUnsafe(1)
-  let parts = planned
-  let version = 0
-  let written = 0
-  const write = Effect.suspend(() => {
-    const now = version
-    return Effect.map(recorder.parts(parts), () => {
-      written = now
-    })
-  })
-  return {
-    parts: () => parts,
-    record: writing.withPermits(1)(write),
-    set: (index, part) =>
-      Effect.suspend(() => {
-        parts = parts.with(index, part)
-        const mine = ++version
-        return writing.withPermits(1)(Effect.suspend(() => (written >= mine ? Effect.void : write)))
-      })
+/** Translates the events of a part into events of the whole upload. */
+const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {
+  const sumOf = sums(parts.length)
+  return (index) => (event) => {
+    switch (event._tag) {
+      case "Progress":
+        return emit(UploadEvent.Progress({ ...sumOf(index, event), total }))
+      case "Resumed":
+        return emit(UploadEvent.Resumed({ offset: (parts[index]?.start ?? 0n) + event.offset }))
+      case "Retrying":
+        return emit(event)
+      default:
+    }
   }
 }
 
-/** The one creation of a part. The next run learns from the record that it may have been sent, or was refused. */
-const create = <E>(session: Session.Session<E>, { set }: Ledger<E>, index: number, { end, start }: Part) =>
-  Effect.gen(function* () {
-    const { emit, metadata, policy, target } = session
-    const marker = yield* Creation.newMarker
-    yield* set(index, { _tag: "Creating", start, end, marker })
-    const creation = { _tag: "Fixed", length: end - start, metadata, partial: true } as const
-    const created = yield* Effect.tapError(
-      Creation.create({ target, creation, size: end - start, marker, policy, emit }),
-      (error) => (Creation.isRefusal(error) ? Effect.ignore(set(index, { _tag: "Planned", start, end })) : Effect.void)
+/** Fails where the server lists its extensions without concatenation. A server without a list may offer it. */
+const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
+  inTime("discover", policy.stallTimeout, Tus.discover(target)).pipe(
+    Effect.map(({ extensions }) => extensions),
+    // A failed question decides nothing, since the final upload is proven anyway.
+    Effect.orElseSucceed((): ReadonlyArray<string> => []),
+    Effect.flatMap((offered) =>
+      offered.length === 0 || offered.includes("concatenation")
+        ? Effect.void
+        : Effect.fail(new TusError.ExtensionMissing({ option: "parallel", extension: "concatenation", offered }))
     )
-    yield* set(index, { _tag: "Created", start, end, marker, url: created.url })
-    return created
+  )
+
+/** Fails where two parts have one URL. They would overwrite each other, and the total length would not show it. */
+const checkDistinct = (urls: ReadonlyArray<UploadUrl>) =>
+  new Set(urls.map((url) => Redacted.value(url))).size === urls.length
+    ? Effect.void
+    : Effect.fail(
+        new TusError.ProtocolViolation({ request: "create", status: 201, problem: "one Location for two parts" })
+      )
+
+/** Stores every part, and continues those that an earlier process has begun. Answers the URLs of all parts. */
+const store = <E>(
+  session: Session.Session<E>,
+  source: Replayable,
+  parts: ReadonlyArray<UploadState.Part>,
+  concurrency: number
+) =>
+  Effect.gen(function* () {
+    const { chunkSize, emit, streams } = session
+    const emitOfPart = emitOf(parts, source.size, emit)
+    const planned = parts.map(({ end, piece, start }, index) => ({
+      start,
+      end,
+      piece,
+      job: {
+        session,
+        source,
+        outgoing: Outgoing.replayable(source, { start, end, chunkSize, streams }),
+        place: UploadState.part(index),
+        isPart: true,
+        emit: emitOfPart(index)
+      }
+    }))
+    if (parts.every(({ piece }) => piece._tag === "Planned")) yield* checkOffered(session)
+    // A creation is not interrupted when another one fails: its part would exist, and nobody would know its URL.
+    const results = yield* Effect.forEach(
+      planned,
+      (part) =>
+        Piece.begin(part.job, part.piece).pipe(
+          Effect.map((created) => ({ ...part, created })),
+          Effect.result
+        ),
+      { concurrency }
+    )
+    const begun = yield* Effect.forEach(results, Effect.fromResult)
+    const urls = begun.map(({ created }) => created.url)
+    yield* checkDistinct(urls)
+    // Checked before a byte is sent, since parts with longer URLs can never become one file.
+    yield* Tus.checkConcat(urls)
+    yield* Effect.forEach(
+      begun,
+      ({ created, end, job, start }, part) =>
+        Effect.map(Piece.send(job, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
+      { concurrency, discard: true }
+    )
+    // Told before the final creation is announced: an upload that is left at this event has not sent it.
+    emit(UploadEvent.Finishing({ total: source.size }))
+    yield* Effect.yieldNow
+    return urls
   })
 
-/** A part whose bytes can be sent. */
-export interface Begun {
-  readonly start: bigint
-  readonly end: bigint
-  readonly url: UploadUrl
-  readonly state: Transfer.Transfer
-  readonly verify: Job["verify"]
-}
+/** How long an interruption waits for the removal of the parts. */
+const farewell = Duration.seconds(1)
 
 /**
- * Creates a part, or finds the one of an earlier time. A creation that may have been sent is looked for in the receipts
- * by its marker, and is `CreationUnknown` where they do not tell, as that of a whole upload: a part that nobody puts
- * into a final upload is no input of the Assembly, but only the service knows what else it means there.
+ * Stores every part, and sends the final creation. When that fails or is interrupted, the parts are removed from the
+ * server, unless a later run can continue them, or they may be a file by then.
  */
-export const begin = <E>(
+export const run = <E>(
   session: Session.Session<E>,
-  book: Ledger<E>,
-  part: Part,
-  index: number
-): Effect.Effect<Begun, Creation.CreationError | E, HttpClient.HttpClient> =>
-  Effect.gen(function* () {
-    const { metadata, policy, target } = session
-    const { end, start } = part
-    const length = end - start
-    switch (part._tag) {
-      case "Planned": {
-        const { answered, offset, url } = yield* create(session, book, index, part)
-        const state = Transfer.created({ offset, length, sent: 0n, answered })
-        return { start, end, url, state, verify: Session.trusted }
-      }
-      case "Creating": {
-        const { marker } = part
-        const { url } = yield* Creation.recover(
-          { target, marker, sent: { metadata, size: length }, policy },
-          "the process ended before it came"
-        )
-        yield* book.set(index, { ...part, _tag: "Created", url })
-        return { start, end, url, state: Transfer.reopened(length), verify: Session.verifyMetadata(metadata, marker) }
-      }
-      case "Created": {
-        const verify = Session.verifyMetadata(metadata, part.marker)
-        return { start, end, url: part.url, state: Transfer.reopened(length), verify }
-      }
-    }
-  })
+  source: Replayable,
+  { parts }: UploadState.Parts,
+  concurrency: number
+): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient> => {
+  const free = Effect.suspend(() => (session.store.isKept ? Effect.void : Removal.tryToRemove(session)))
+  return store(session, source, parts, concurrency).pipe(
+    Effect.flatMap((urls) => Concatenation.begin(session, urls, source.size)),
+    Effect.tapCause(() => free),
+    Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))
+  )
+}

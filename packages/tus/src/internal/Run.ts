@@ -1,5 +1,5 @@
 /**
- * Runs an upload that was created to its end: one step after the other, each from one state to the next.
+ * Sends the bytes of one upload: one request after the other, each by the state that the last one left.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -20,8 +20,8 @@ import * as Receipts from "./Receipts.ts"
 import { inTime } from "./Timeout.ts"
 import * as Transfer from "../Transfer.ts"
 
-/** What the steps share and nobody changes. */
-export interface Job<E = never> {
+/** What all steps share. */
+export interface Job {
   readonly target: UploadTarget
   readonly metadata: Receipts.Sent["metadata"]
   readonly url: UploadUrl
@@ -31,30 +31,28 @@ export interface Job<E = never> {
   readonly emit: Emit
   /** Compares what the server tells of the upload with what was begun, before bytes are appended to it. */
   readonly verify: (found: { readonly metadata?: string | undefined }) => Effect.Effect<void, TusError.UploadMismatch>
-  /** Hears that the upload is never to be gone on with, before that is told. */
-  readonly untrusted: (error: TusError.UploadUntrusted) => Effect.Effect<void, E>
+  /** Hears where the upload stands, whenever that changes. */
+  readonly moved: (state: Transfer.Transfer) => void
 }
 
-/** What a step shares with the next one besides the state. */
-interface Shared extends Omit<Job, "untrusted"> {
+/** What the steps of one upload remember besides its state. */
+interface Shared extends Job {
   readonly pool: FilePieces.Pool
   readonly caution: Caution
-  /** Hears that the upload is left while the server counts other bytes than were sent. */
-  readonly left: (error: TusError.UploadUntrusted) => Effect.Effect<void>
 }
 
-/** A step that failed: where the upload stands since, and whether the next may heal it. */
+/** A step that failed: the state after it, and whether another step may succeed. */
 interface Failed {
   readonly state: Transfer.Sending | Transfer.Asking
   readonly error: Policy.RequestError
   readonly heals: boolean
 }
 
-/** The length to declare with a body: with the last bytes, unless the server knows it. */
+/** The length to declare with a body: that of the whole upload, with its last bytes, unless the server knows it. */
 const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined
 
-/** A 413 for less than the largest upload that the server takes is about the size of one request. */
+/** Adds the advice of a smaller `chunkSize` to a 413, where the server takes an upload of this size. */
 const advise = (
   job: Shared,
   error: TusError.TooLarge
@@ -85,7 +83,7 @@ const failedAt =
 
 const doubted = ({ error, state }: Transfer.Doubt<Policy.RequestError>): Failed => ({ state, error, heals: true })
 
-/** A PATCH without bytes and without news would be answered for ever. */
+/** Fails for a PATCH without bytes and without a length: it would be repeated for ever. */
 const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | undefined) =>
   body.start === body.end && declare === undefined
     ? Effect.fail(
@@ -97,7 +95,7 @@ const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | un
       )
     : Effect.void
 
-/** Whether the server took a request, whatever it said of it. */
+/** Whether the server accepted a request, though its answer is invalid. */
 const isTaken = (error: Policy.RequestError): boolean =>
   error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
 
@@ -179,18 +177,6 @@ const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, erro
     )
   })
 
-/** Who leaves now does not hear what the server would have answered, and the next run must not guess it. */
-const guarded = <A, E, R>(
-  job: Shared,
-  state: Transfer.Sending | Transfer.Asking,
-  effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  state._tag === "Asking" && state.only !== undefined
-    ? Effect.onInterrupt(effect, () =>
-        job.left(Transfer.untrusted(state, job.outgoing.size, "it was left before the server told where it stands"))
-      )
-    : effect
-
 /** Asks the server after a pause, unless the budget is used up. */
 const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Transfer, Policy.RequestError> =>
   Effect.gen(function* () {
@@ -202,11 +188,13 @@ const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Tr
       Transfer.abandoned(state, tooLong, size)
     )
     job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
-    yield* guarded(job, state, Effect.sleep(delay))
+    // Told before the pause, so that an interruption finds the state.
+    job.moved(next.value)
+    yield* Effect.sleep(delay)
     return next.value
   })
 
-/** What follows a step that failed: another one, or the end. */
+/** Decides what follows a step that failed: another step, or the error. */
 const heal = (
   job: Shared,
   failed: Failed
@@ -217,25 +205,21 @@ const heal = (
   return heals ? retry(job, failed) : Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
 }
 
-/** One step nearer to the end, or the healing of a failure. */
+/** Performs one step, and heals its failure where that is possible. */
 const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
-  (state._tag === "Sending" ? send(job, state) : guarded(job, state, ask(job, state))).pipe(
-    Effect.catch((failed) => heal(job, failed))
-  )
+  (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
 
-/** All steps. Answers the length of the finished upload. */
-export const toEnd = <E>(
-  job: Job<E>,
+/** Performs all steps. Answers the length of the finished upload. */
+export const toEnd = (
+  job: Job,
   begun: Transfer.Transfer
-): Effect.Effect<bigint, Policy.RequestError | E, HttpClient.HttpClient> =>
+): Effect.Effect<bigint, Policy.RequestError, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const left = (error: TusError.UploadUntrusted) => Effect.ignore(job.untrusted(error))
-    const shared: Shared = { ...job, pool: new FilePieces.Pool(), caution: new Caution(), left }
+    const shared: Shared = { ...job, pool: new FilePieces.Pool(), caution: new Caution() }
     let state = begun
-    while (state._tag !== "Done") state = yield* step(shared, state)
+    while (state._tag !== "Done") {
+      state = yield* step(shared, state)
+      job.moved(state)
+    }
     return state.length
-  }).pipe(
-    Effect.tapError((error): Effect.Effect<void, E> =>
-      error._tag === "UploadUntrusted" ? Effect.uninterruptible(job.untrusted(error)) : Effect.void
-    )
-  )
+  })

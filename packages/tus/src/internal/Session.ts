@@ -1,5 +1,5 @@
 /**
- * What one upload shares from its beginning to its end, and the options it was given.
+ * What all steps of one upload share: its target, its options, and the store of its state.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -16,26 +16,12 @@ import * as Checksum from "./Checksum.ts"
 import type { Emit } from "./Events.ts"
 import type { AnswerError } from "./exchange.ts"
 import type { Policy, RequestError } from "./Policy.ts"
-import type { Recorder } from "./Recorder.ts"
 import * as Receipts from "./Receipts.ts"
 import type { Job } from "./Run.ts"
+import type { StateStore } from "./StateStore.ts"
 import * as Window from "./Window.ts"
 
-/**
- * - `metadata`: `filename` and `fieldname`, and whatever else the Assembly's Steps want to know.
- * - `maxRetries`: how many failures in a row are healed, 8 by default; progress refills it.
- * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter.
- * - `stallTimeout`: without any movement for so long a request has failed, 30 seconds by default.
- * - `finishTimeout`: the same after the last byte, when the server stores the upload; 10 minutes by default.
- * - `maxWait`: the longest wait that a server may ask for, 1 hour by default; beyond it the upload fails with the error
- *   that asked, which tells the wait.
- * - `chunkSize`: the most that one request sends, in bytes. By default a source that can be read again goes in one
- *   request, and a one-shot stream keeps a window of 8 MiB.
- * - `checksum`: each body is sent with its checksum where the server offers this algorithm, which is asked first; bytes
- *   that changed on the way (460) are sent again. A body is in memory for it, so that `chunkSize` is 8 MiB by default,
- *   and small sources do not come with the creation. Where the server does not offer it, nothing is checked:
- *   `Tus.discover` tells. None by default.
- */
+/** The options of an upload at one URL. `Upload.Options` describes them. */
 export interface Options {
   readonly metadata: { readonly filename: string; readonly fieldname: string } & Readonly<Record<string, string | null>>
   readonly maxRetries?: number | undefined
@@ -61,18 +47,18 @@ export type UploadError =
   | ApiError.InvalidRequest
   | ApiError.TransportFailure
 
-/** What one upload shares from its beginning to its end. */
+/** What all steps of one upload share. */
 export interface Session<E> {
   readonly target: UploadTarget
   readonly metadata: Options["metadata"]
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly seal: Checksum.Seal
-  /** Whether bytes may come with the creation, which has no checksum. */
+  /** Whether a creation may carry bytes. It has no checksum. */
   readonly sendsAlong: boolean
   readonly policy: Policy
   readonly emit: Emit
-  readonly recorder: Recorder<E>
+  readonly store: StateStore<E>
 }
 
 /** Whether the platform can send a body while it is read. Some browsers cannot. */
@@ -124,13 +110,13 @@ export const make = <E>(
   target: UploadTarget,
   options: Options,
   emit: Emit,
-  recorder: Recorder<E>
+  store: StateStore<E>
 ): Effect.Effect<Session<E>, RequestError, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const streams = yield* CanStream
     const policy = toPolicy(options)
     const { checksum, chunkSize, metadata } = options
-    const common = { target, metadata, streams, policy, emit, recorder }
+    const common = { target, metadata, streams, policy, emit, store }
     return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
       ? {
           ...common,
@@ -141,17 +127,17 @@ export const make = <E>(
       : { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
   })
 
-/** An upload that was begun just now is the one that was begun. */
+/** The check of an upload that this process has created: there is nothing to compare. */
 export const trusted: Job["verify"] = () => Effect.void
 
 const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
 
-/** A key without a value and one with an empty value: servers tell the one as the other. */
+/** Servers do not distinguish a key without a value from one with an empty value. */
 const textOf = (value: string | null) => value ?? ""
 
 /**
- * Before an upload of an earlier time gets more bytes: its metadata is what was sent then, as far as the server tells.
- * The creation sets `assembly_url` itself, whatever the metadata says. The values are not told.
+ * The check of an upload of an earlier process, before it gets more bytes: the metadata that the server tells has to be
+ * that of its creation. `assembly_url` is left out, since the creation sets it itself. The error does not tell values.
  */
 export const verifyMetadata =
   (metadata: Readonly<Record<string, string | null>>, marker: string): Job["verify"] =>

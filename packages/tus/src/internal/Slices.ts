@@ -65,8 +65,8 @@ const stalled = ({ most, next }: Size): Size => ({
 export const limit = (policy: Policy, isLast: boolean): Duration.Duration =>
   isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout
 
-/** What one upload, or one part of it, has learned of its slices. */
-export class Learned {
+/** The size of the slices of one upload, or of one part of it, which adapts to the link. */
+export class SliceSize {
   #size: Size
   constructor(chunkSize: number | undefined) {
     this.#size = begin(chunkSize)

@@ -1,16 +1,18 @@
 /**
  * Entries of one kind in the store of a journal.
  */
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { JournalFailed, JournalTorn, type UploadLeased } from "../JournalError.ts"
-import type { Entries, Lease, Store } from "../UploadJournal.ts"
 import * as JournalKey from "./JournalKey.ts"
+import type { Store } from "./JournalTexts.ts"
+import type { Lease } from "./Lease.ts"
 
-/** What an entry of every kind tells: when it was written, in milliseconds since 1970. */
+/** Every entry says when it was written, in milliseconds since 1970. */
 interface Dated {
   readonly writtenAt: number
 }
@@ -26,6 +28,17 @@ export interface Kind<Entry extends Dated> {
   readonly isExpired: (entry: Entry, now: number) => boolean
 }
 
+/**
+ * The entries of one kind. `get` and `list` leave expired entries out, `list` also those that cannot be understood;
+ * `forget` removes an entry whatever it says.
+ */
+export interface Entries<A> {
+  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
+  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+  readonly forget: (key: string) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+  readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
+}
+
 /** The entries of a kind. `onPut` runs after each write. */
 export const make = <Entry extends Dated>(
   store: Store,
@@ -39,7 +52,7 @@ export const make = <Entry extends Dated>(
         ? Effect.succeed(Option.none<Entry>())
         : decode(text).pipe(
             Effect.map(Option.some),
-            // The issue would tell the text, which holds capabilities.
+            // The issue of the schema is left out, since the text holds capabilities.
             Effect.mapError(() => new JournalTorn({ key, problem: `${text.length} characters that are no entry` }))
           )
     )
@@ -47,7 +60,7 @@ export const make = <Entry extends Dated>(
   const readIfWhole = (key: JournalKey.JournalKey) =>
     Effect.catchTag(read(key), "JournalTorn", () => Effect.succeed(Option.none<Entry>()))
 
-  /** Removes an expired entry, unless somebody is at work on it and writes another. */
+  /** Removes an expired entry, unless another holder works on it. */
   const removeExpired = (key: JournalKey.JournalKey, now: number) =>
     Effect.gen(function* () {
       yield* lease(key)

@@ -5,15 +5,15 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import { JournalFailed } from "../JournalError.ts"
-import type { Leases, Store } from "../UploadJournal.ts"
 import type { JournalKey } from "./JournalKey.ts"
+import type { Leases, Store } from "./JournalTexts.ts"
 
 const suffix = ".json"
 const leaseSuffix = ".lease"
 const utf8 = new TextEncoder()
 
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
-/** The code of the operating system, such as ENOSPC, where the platform's own words do not have it. */
+/** The error code of the operating system, such as ENOSPC, which the message of the platform leaves out. */
 const codeOf = ({ reason }: PlatformError.PlatformError): string => {
   const cause = "cause" in reason ? reason.cause : undefined
   const code: unknown = Predicate.hasProperty(cause, "code") ? cause.code : undefined
@@ -40,7 +40,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
       Effect.provide(SecureRandom.layerWebCrypto)
     )
 
-    /** Writes a text to a file of its own, hands that on, and leaves nothing behind. */
+    /** Writes a text to a temporary file, and removes the file after its use. */
     const withText = <A>(
       text: string,
       use: (temporary: string) => Effect.Effect<A, PlatformError.PlatformError>,
@@ -77,7 +77,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
       keys: keysWith(suffix),
       leases: makeLeases({
         fs,
-        // A lease that a power failure tears or loses was that of a process which ended in it.
+        // Not synced: after a power failure the holder of a lost lease has ended as well.
         withText: (text, use) => withText(text, use, false),
         folderOf: (key) => path.join(folder, key + leaseSuffix),
         keys: keysWith(leaseSuffix)
@@ -91,8 +91,8 @@ type WithText = <A>(
 ) => Effect.Effect<A, PlatformError.PlatformError>
 
 /**
- * The texts of one lease are numbered files in a folder of its own, the highest number is the present one. A change makes
- * the next number with a hard link, which one of two gets, and then removes the earlier ones.
+ * Each lease has a folder with numbered files, of which the highest number is valid. A change creates the next number with
+ * a hard link, which is atomic: of two processes one succeeds. Then it removes the lower numbers.
  */
 const makeLeases = (options: {
   readonly fs: FileSystem.FileSystem
@@ -109,7 +109,7 @@ const makeLeases = (options: {
       Effect.catchIf(isNotFound, () => Effect.succeed<Array<string>>([])),
       Effect.map((names) =>
         names
-          // Another way to write a number is not the name of its file.
+          // Other notations of a number, such as 01, are not names that a change creates.
           .filter((name) => /^[1-9][0-9]{0,14}$/.test(name))
           .map(Number)
           .toSorted((a, b) => a - b)
@@ -123,12 +123,12 @@ const makeLeases = (options: {
       if (version === undefined) return Effect.succeed({ version: 0, text: undefined })
       return fs.readFileString(file(key, version)).pipe(
         Effect.map((text) => ({ version, text })),
-        // A newer one has taken its place.
+        // A newer file has replaced it in the meantime.
         Effect.catchIf(isNotFound, () => present(key))
       )
     })
 
-  /** Makes the file unless it is there; of two that try, one does. */
+  /** Creates the file unless it exists. Atomic. */
   const link = (from: string, to: string) =>
     fs.link(from, to).pipe(
       Effect.as(true),
@@ -154,7 +154,7 @@ const makeLeases = (options: {
         const next = version + 1
         if (!(yield* withText(text, (name) => link(name, file(key, next))))) return false
         const found = yield* versions(key)
-        // Others came this far and further, and removed the number that was free here.
+        // Later changes have removed a lower number, which was free again.
         if (found.at(-1) !== next) return false
         yield* Effect.forEach(
           found.filter((older) => older < next),

@@ -1,11 +1,11 @@
 /**
- * Where a journal may be kept besides files.
+ * A journal in memory, and one in a key-value store.
  */
 import * as Effect from "effect/Effect"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Semaphore from "effect/Semaphore"
 import { JournalFailed } from "../JournalError.ts"
-import type { Leases, Store } from "../UploadJournal.ts"
+import type { Leases, Store } from "./JournalTexts.ts"
 
 /** Texts in memory. */
 export const memory = (): Store => {
@@ -34,9 +34,9 @@ export const memory = (): Store => {
 const leasePrefix = "lease-"
 
 /**
- * Texts in a KeyValueStore. It has no atomic set-if-absent: two processes may both make the first lease of a key, and
- * the one that wrote first learns at its next renewal that it lost. Any later change goes through `modify`, and is as
- * atomic as that is. In this process one change follows the other.
+ * Texts in a KeyValueStore. It has no atomic set-if-absent: two processes may both create the first lease of a key, and
+ * the one that wrote first loses it at its next renewal. A later change goes through `modify`, and is atomic where that
+ * is. The changes of this process run one after the other.
  */
 export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => {
   const failed = (action: JournalFailed["action"]) => (error: KeyValueStore.KeyValueStoreError) =>
@@ -50,7 +50,7 @@ export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => 
   const changing = Semaphore.makeUnsafe(1)
   const swap: Leases["swap"] = (key, expected, text) =>
     Effect.gen(function* () {
-      // What is not expected is not written, not even as it is: its holder may be changing it.
+      // An unexpected text is not written back unchanged: its holder may be changing it.
       if ((yield* leases.get(key)) !== expected) return false
       yield* expected === undefined
         ? leases.set(key, text)

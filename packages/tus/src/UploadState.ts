@@ -1,0 +1,195 @@
+/**
+ * What an upload is doing, as one value from its plan to its end, and every change of it. All of it is pure: an
+ * interpreter performs the next step, and a store keeps the value. Its form at rest is the entry of an `UploadJournal`.
+ */
+import type { UploadUntrusted } from "./TusError.ts"
+import * as Transfer from "./Transfer.ts"
+import type { UploadUrl } from "./UploadTarget.ts"
+
+/**
+ * An upload at one URL: that of the whole source, or that of a part.
+ *
+ * - `Planned`: its creation was not sent, or was refused.
+ * - `Creating`: its creation may have been sent, with this marker.
+ * - `Created`: it is at `url`. `transfer` is where its bytes stand, as far as this process knows; without it the server
+ *   is asked.
+ */
+export type Piece = Planned | Creating | Created
+export interface Planned {
+  readonly _tag: "Planned"
+}
+export interface Creating {
+  readonly _tag: "Creating"
+  readonly marker: string
+}
+export interface Created {
+  readonly _tag: "Created"
+  readonly marker: string
+  readonly url: UploadUrl
+  readonly transfer?: Transfer.Transfer
+}
+
+/** The bytes of the source from `start` up to, and without, `end`, and the upload of them. */
+export interface Part {
+  readonly start: bigint
+  readonly end: bigint
+  readonly piece: Piece
+}
+
+/** The source is uploaded in parts. */
+export interface Parts {
+  readonly _tag: "Parts"
+  readonly parts: ReadonlyArray<Part>
+}
+
+/**
+ * Every part, at `parts`, is whole. Their final creation may have been sent, with this marker. `url` is the final upload,
+ * as far as this process knows. `length` is that of all parts together.
+ */
+export interface Concatenating {
+  readonly _tag: "Concatenating"
+  readonly marker: string
+  readonly parts: ReadonlyArray<UploadUrl>
+  readonly length: bigint
+  readonly url?: UploadUrl
+}
+
+/** Every byte is stored at `url`. */
+export interface Completed {
+  readonly _tag: "Completed"
+  readonly url: UploadUrl
+  readonly length: bigint
+}
+
+/**
+ * The server may have stored other bytes at `urls` than the ones that were sent. They are the URLs of all parts, and of
+ * the final upload. `problem` and `mayBeWhole` are those of `UploadUntrusted`. No other state follows.
+ */
+export interface Untrusted {
+  readonly _tag: "Untrusted"
+  readonly urls: ReadonlyArray<UploadUrl>
+  readonly problem: string
+  readonly mayBeWhole: boolean
+}
+
+/** An upload with a next step. A state that is a {@link Piece} is the upload of the whole source at one URL. */
+export type Unfinished = Piece | Parts | Concatenating
+
+/** An upload without a next step. */
+export type Ended = Completed | Untrusted
+
+/** What an upload is doing. */
+export type UploadState = Unfinished | Ended
+
+/** Whether an upload has ended. */
+export const isEnded = (state: UploadState): state is Ended => state._tag === "Completed" || state._tag === "Untrusted"
+
+/** A change of the state. */
+export type Change = (state: UploadState) => UploadState
+
+/** The beginning of an upload at one URL. */
+export const planned: UploadState = { _tag: "Planned" }
+
+/** A part below this gains less by running beside others than its requests cost. */
+const smallestPart = 1024n * 1024n
+
+/**
+ * The beginning of an upload in so many parts, or fewer when the source is small: one part is an upload at one URL. The
+ * parts cover the source, in order, without a gap.
+ *
+ * @example UploadState.inParts(8n * 1024n * 1024n, 4)
+ */
+export const inParts = (size: bigint, count: number): UploadState => {
+  const most = size / smallestPart
+  const parts = most < BigInt(count) ? most : BigInt(count)
+  if (parts <= 1n) return planned
+  return {
+    _tag: "Parts",
+    parts: Array.from({ length: Number(parts) }, (_, index) => ({
+      start: (size * BigInt(index)) / parts,
+      end: (size * BigInt(index + 1)) / parts,
+      piece: { _tag: "Planned" }
+    }))
+  }
+}
+
+/** A part may still be at work while the bytes of another one are not to be trusted. */
+const unlessUntrusted =
+  (change: Change): Change =>
+  (state) =>
+    state._tag === "Untrusted" ? state : change(state)
+
+/** Where a piece is in the state of its upload. */
+export interface Place {
+  readonly get: (state: UploadState) => Piece | undefined
+  readonly set: (piece: Piece) => Change
+}
+
+/** The upload of the whole source. */
+export const whole: Place = {
+  get: (state) =>
+    state._tag === "Planned" || state._tag === "Creating" || state._tag === "Created" ? state : undefined,
+  set: (piece) => unlessUntrusted(() => piece)
+}
+
+/** The upload of one part. */
+export const part = (index: number): Place => ({
+  get: (state) => (state._tag === "Parts" ? state.parts[index]?.piece : undefined),
+  set: (piece) =>
+    unlessUntrusted((state) => {
+      const found = state._tag === "Parts" ? state.parts[index] : undefined
+      if (state._tag !== "Parts" || found === undefined) return state
+      return { ...state, parts: state.parts.with(index, { ...found, piece }) }
+    })
+})
+
+/** The server does not know the upload any more: the next run begins anew. */
+export const gone: Change = unlessUntrusted(() => planned)
+
+/** The final creation of these parts is sent next. */
+export const concatenating = (marker: string, parts: ReadonlyArray<UploadUrl>, length: bigint): Change =>
+  unlessUntrusted(() => ({ _tag: "Concatenating", marker, parts, length }))
+
+/** The final upload of the parts is at this URL. */
+export const concatenated = (url: UploadUrl): Change =>
+  unlessUntrusted((state) => (state._tag === "Concatenating" ? { ...state, url } : state))
+
+/** The server refused the creation that was announced: the upload stands where it stood before. */
+export const refused = (before: UploadState): Change => unlessUntrusted(() => before)
+
+/** Every byte is stored. */
+export const completed = (url: UploadUrl, length: bigint): Change =>
+  unlessUntrusted(() => ({ _tag: "Completed", url, length }))
+
+/** The upload URLs that a state knows. */
+export const urlsOf = (state: UploadState): ReadonlyArray<UploadUrl> => {
+  switch (state._tag) {
+    case "Planned":
+    case "Creating":
+      return []
+    case "Created":
+    case "Completed":
+      return [state.url]
+    case "Parts":
+      return state.parts.flatMap(({ piece }) => urlsOf(piece))
+    case "Concatenating":
+      return state.url === undefined ? state.parts : [state.url, ...state.parts]
+    case "Untrusted":
+      return state.urls
+  }
+}
+
+/** The bytes that are stored may be others than the ones that were sent. */
+export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
+  unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), problem, mayBeWhole }))
+
+/**
+ * What is wrong with a piece that is left now. Where the server counted other bytes than were sent, nobody hears what it
+ * would have answered next, and the next run must not guess it. `size` is that of the piece, where it is known.
+ */
+export const leftInDoubt = (piece: Piece | undefined, size: bigint | undefined): UploadUntrusted | undefined => {
+  const transfer = piece?._tag === "Created" ? piece.transfer : undefined
+  return transfer?._tag === "Asking" && transfer.only !== undefined
+    ? Transfer.untrusted(transfer, size, "it was left before the server told where it stands")
+    : undefined
+}

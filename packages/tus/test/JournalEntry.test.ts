@@ -1,0 +1,115 @@
+/**
+ * The form of a state in the journal, which later versions read as well.
+ */
+import * as UploadState from "@assembly-effect/tus/UploadState"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as JournalEntry from "../src/internal/JournalEntry.ts"
+
+const target = Effect.runSync(
+  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" })
+)
+const [one, two] = ["1", "2"].map((name) =>
+  Result.getOrThrow(UploadTarget.resolve(target, `/resumable/files/${name}`))
+) as [UploadTarget.UploadUrl, UploadTarget.UploadUrl]
+
+const about = { target, metadata: { filename: "a", fieldname: "b", flag: null }, size: 10n, identity: "sha256 00" }
+
+const written = {
+  target: {
+    tusUrl: "https://a.example.com/",
+    assemblySslUrl: "https://a.example.com/assemblies/1",
+    origins: target.origins.entries
+  },
+  metadata: about.metadata,
+  size: "10",
+  identity: "sha256 00",
+  writtenAt: 7
+}
+const urls = ["https://a.example.com/resumable/files/1", "https://a.example.com/resumable/files/2"]
+
+/** Each state, and what the files of journals say of it. */
+const forms: ReadonlyArray<readonly [UploadState.UploadState, object]> = [
+  [
+    { _tag: "Creating", marker: "m" },
+    { _tag: "Creating", marker: "m" }
+  ],
+  [
+    { _tag: "Created", marker: "m", url: one },
+    { _tag: "Created", marker: "m", url: urls[0] }
+  ],
+  [
+    {
+      _tag: "Parts",
+      parts: [
+        { start: 0n, end: 3n, piece: { _tag: "Planned" } },
+        { start: 3n, end: 6n, piece: { _tag: "Creating", marker: "p1" } },
+        { start: 6n, end: 10n, piece: { _tag: "Created", marker: "p2", url: two } }
+      ]
+    },
+    {
+      _tag: "Parts",
+      marker: "",
+      parts: [
+        { start: "0", end: "3", marker: null, url: null },
+        { start: "3", end: "6", marker: "p1", url: null },
+        { start: "6", end: "10", marker: "p2", url: urls[1] }
+      ]
+    }
+  ],
+  [
+    { _tag: "Concatenating", marker: "f", parts: [one, two], length: 10n },
+    { _tag: "Concatenating", marker: "f", urls }
+  ],
+  [
+    { _tag: "Completed", url: two, length: 10n },
+    { _tag: "Completed", marker: "", url: urls[1] }
+  ],
+  [
+    { _tag: "Untrusted", urls: [two, one], problem: "it stands at 17", mayBeWhole: true },
+    { _tag: "Untrusted", marker: "", urls: urls.toReversed(), problem: "it stands at 17", mayBeWhole: true }
+  ]
+]
+
+const encoded = (state: UploadState.UploadState) => {
+  const entry = JournalEntry.fromState(state, about, 7)
+  return entry === undefined ? assert.fail("no entry") : JournalEntry.encode(entry)
+}
+
+describe("the form in a journal", () => {
+  for (const [state, form] of forms) {
+    it.effect(`of an upload that is ${state._tag} stays as it is, and is read again`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(JSON.parse(yield* encoded(state)), { ...written, ...form })
+        const entry = yield* JournalEntry.decode(JSON.stringify({ ...written, ...form }))
+        assert.deepStrictEqual(JournalEntry.toState(entry, target), Result.succeed(state))
+      })
+    )
+  }
+
+  it("is nothing while nothing was sent", () => {
+    assert.isUndefined(JournalEntry.fromState(UploadState.planned, about, 7))
+  })
+
+  it.effect("leaves out what a later process has to ask the server for", () =>
+    Effect.gen(function* () {
+      const transfer = { _tag: "Done", length: 10n } as const
+      assert.strictEqual(
+        yield* encoded({ _tag: "Created", marker: "m", url: one, transfer }),
+        yield* encoded({ _tag: "Created", marker: "m", url: one })
+      )
+      const final = { _tag: "Concatenating", marker: "f", parts: [one, two], length: 10n } as const
+      assert.strictEqual(yield* encoded({ ...final, url: two }), yield* encoded(final))
+    })
+  )
+
+  it.effect("keeps the index of a file of a job", () =>
+    Effect.gen(function* () {
+      const entry = JournalEntry.fromState({ _tag: "Creating", marker: "m" }, { ...about, file: 3 }, 7)
+      if (entry === undefined) return assert.fail("no entry")
+      assert.deepInclude(JSON.parse(yield* JournalEntry.encode(entry)), { file: 3 })
+    })
+  )
+})
