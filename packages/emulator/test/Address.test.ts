@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { BlockList } from "node:net"
-import * as Address from "../src/internal/Address.ts"
+import * as Address from "../src/internal/http/Address.ts"
 
 /**
  * The IANA registries of special-purpose addresses (RFC 6890), what is not global unicast, and what is the service of

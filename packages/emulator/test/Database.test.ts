@@ -6,7 +6,7 @@ import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Database from "../src/internal/Database.ts"
+import * as Database from "../src/internal/data/Database.ts"
 
 const Count = Schema.Struct({ count: Schema.Int })
 

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { LookupAddress } from "node:dns"
-import * as Outbound from "../src/internal/Outbound.ts"
+import * as Outbound from "../src/internal/notifications/Outbound.ts"
 import { receiver } from "./notified.ts"
 
 /** Asks a name that is resolved to these addresses, the first ones first. Answers how often it was resolved. */

@@ -2,7 +2,7 @@ import { changes } from "../Mutant.ts"
 
 export const emulator = [
   ...changes(
-    "packages/emulator/src/internal/Database.ts",
+    "packages/emulator/src/internal/data/Database.ts",
     ["Database"],
     [
       {
@@ -18,7 +18,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/DamStore.ts",
+    "packages/emulator/src/internal/dam/DamStore.ts",
     ["Workspaces"],
     [
       {
@@ -35,7 +35,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Creation.ts",
+    "packages/emulator/src/internal/assembly/Creation.ts",
     ["/Limits"],
     [
       {
@@ -46,7 +46,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Authentication.ts",
+    "packages/emulator/src/internal/auth/Authentication.ts",
     ["/Authentication.test", "Tokens", "Workspaces"],
     [
       {
@@ -72,7 +72,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/TokenRoute.ts",
+    "packages/emulator/src/internal/auth/TokenRoute.ts",
     ["/Tokens.test", "Workspaces"],
     [
       {
@@ -83,7 +83,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/BearerTokens.ts",
+    "packages/emulator/src/internal/auth/BearerTokens.ts",
     ["/Tokens.test"],
     [
       {
@@ -100,7 +100,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/UsedSignatures.ts",
+    "packages/emulator/src/internal/auth/UsedSignatures.ts",
     ["/Authentication.test"],
     [
       {
@@ -122,7 +122,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Turns.ts",
+    "packages/emulator/src/internal/http/Turns.ts",
     ["Turns"],
     [
       {
@@ -134,7 +134,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Updates.ts",
+    "packages/emulator/src/internal/assembly/Updates.ts",
     ["Growth"],
     [
       {
@@ -145,7 +145,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Refusal.ts",
+    "packages/emulator/src/internal/http/Refusal.ts",
     ["Disk"],
     [
       {
@@ -167,7 +167,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Storage.ts",
+    "packages/emulator/src/internal/data/Storage.ts",
     ["Database", "Disk"],
     [
       {
@@ -200,7 +200,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Chance.ts",
+    "packages/emulator/src/internal/data/Chance.ts",
     ["/Emulator.test"],
     [
       {
@@ -233,7 +233,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/AssemblyStore.ts",
+    "packages/emulator/src/internal/assembly/AssemblyStore.ts",
     ["/Assemblies.test", "Lifecycle", "TusExtensions"],
     [
       {
@@ -249,7 +249,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Workspaces.ts",
+    "packages/emulator/src/internal/auth/Workspaces.ts",
     ["/Emulator.test"],
     [
       {
@@ -260,7 +260,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Origin.ts",
+    "packages/emulator/src/internal/http/Origin.ts",
     ["Hosts"],
     [
       {
@@ -276,7 +276,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Cors.ts",
+    "packages/emulator/src/internal/http/Cors.ts",
     ["CrossSite"],
     [
       {
@@ -297,7 +297,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Address.ts",
+    "packages/emulator/src/internal/http/Address.ts",
     ["Address.test"],
     [
       {
@@ -313,7 +313,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Outbound.ts",
+    "packages/emulator/src/internal/notifications/Outbound.ts",
     ["Outbound"],
     [
       {
@@ -329,7 +329,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Notifications.ts",
+    "packages/emulator/src/internal/notifications/Notifications.ts",
     ["NotifiedHosts"],
     [
       {
@@ -340,7 +340,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/NotificationRoutes.ts",
+    "packages/emulator/src/internal/notifications/NotificationRoutes.ts",
     ["NotifiedHosts"],
     [
       {
@@ -356,7 +356,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Form.ts",
+    "packages/emulator/src/internal/http/Form.ts",
     ["/Limits"],
     [
       {
@@ -387,7 +387,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Json.ts",
+    "packages/emulator/src/internal/data/Json.ts",
     ["/Limits"],
     [
       {
@@ -408,7 +408,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Route.ts",
+    "packages/emulator/src/internal/http/Route.ts",
     ["/Limits"],
     [
       {
@@ -424,7 +424,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Pattern.ts",
+    "packages/emulator/src/internal/auth/Pattern.ts",
     ["/Limits"],
     [
       {
@@ -450,7 +450,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Execution.ts",
+    "packages/emulator/src/internal/assembly/Execution.ts",
     ["/Limits"],
     [
       {
@@ -472,7 +472,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Steps.ts",
+    "packages/emulator/src/internal/assembly/Steps.ts",
     ["/Limits"],
     [
       {
@@ -483,7 +483,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Instructions.ts",
+    "packages/emulator/src/internal/assembly/Instructions.ts",
     ["/Limits"],
     [
       {
@@ -494,7 +494,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/FormFiles.ts",
+    "packages/emulator/src/internal/files/FormFiles.ts",
     ["/Limits"],
     [
       {
@@ -505,7 +505,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Connections.ts",
+    "packages/emulator/src/internal/http/Connections.ts",
     ["/Limits"],
     [
       {
@@ -526,7 +526,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Paths.ts",
+    "packages/emulator/src/internal/http/Paths.ts",
     ["/Limits"],
     [
       {

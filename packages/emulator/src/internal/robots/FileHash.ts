@@ -1,8 +1,8 @@
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as FileStore from "../FileStore.ts"
-import * as Ids from "../Ids.ts"
+import * as FileStore from "../files/FileStore.ts"
+import * as Ids from "../data/Ids.ts"
 import { type Robot, StepFailed } from "./Robot.ts"
 
 const Algorithm = Schema.Literals(["b2", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"])

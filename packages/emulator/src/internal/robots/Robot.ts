@@ -2,8 +2,8 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import type * as AssemblyStore from "../AssemblyStore.ts"
-import type * as FileStore from "../FileStore.ts"
+import type * as AssemblyStore from "../assembly/AssemblyStore.ts"
+import type * as FileStore from "../files/FileStore.ts"
 
 /** A file on its way through the Steps, the blob that holds its bytes and what was computed from them. */
 export interface StepFile {

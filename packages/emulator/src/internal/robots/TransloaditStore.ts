@@ -3,8 +3,8 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import * as DamStore from "../DamStore.ts"
-import * as Ids from "../Ids.ts"
+import * as DamStore from "../dam/DamStore.ts"
+import * as Ids from "../data/Ids.ts"
 import { type Robot, type StepFile, StepFailed, type Work } from "./Robot.ts"
 
 const decodeOptions = Schema.decodeUnknownEffect(Schema.Struct({ path: Schema.optionalKey(Schema.NonEmptyString) }))

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
-import type * as FileStore from "../FileStore.ts"
+import type * as FileStore from "../files/FileStore.ts"
 import * as TusRefusal from "./TusRefusal.ts"
 
 /** The algorithms of the checksum extension (tus 1.0.0), which Node knows by the same names, and their bytes. */

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as FileStore from "../FileStore.ts"
-import * as UploadStore from "../UploadStore.ts"
+import * as FileStore from "../files/FileStore.ts"
+import * as UploadStore from "../files/UploadStore.ts"
 import * as UploadLocks from "./UploadLocks.ts"
 
 /**

@@ -1,0 +1,41 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as AssemblyStore from "./AssemblyStore.ts"
+import * as Notifications from "../notifications/Notifications.ts"
+import * as Updates from "./Updates.ts"
+
+/** The end of an Assembly: kept first, then told to whoever wants to know. An Assembly ends once. */
+export class Endings extends Context.Service<
+  Endings,
+  {
+    readonly end: (assemblyId: string, outcome: AssemblyStore.Outcome) => Effect.Effect<void, StorageFailed>
+    readonly stop: (assemblyId: string, state: "canceled" | "request_aborted") => Effect.Effect<void, StorageFailed>
+  }
+>()("@assembly-effect/emulator/Endings") {}
+
+const make = Effect.gen(function* () {
+  const assemblies = yield* AssemblyStore.AssemblyStore
+  const notifications = yield* Notifications.Notifications
+  const updates = yield* Updates.Updates
+
+  return Endings.of({
+    end: Effect.fnUntraced(function* (id, outcome) {
+      if (!(yield* assemblies.end(id, outcome))) return
+      yield* notifications.notify(id)
+      yield* updates.publish(outcome.failure === undefined ? Updates.finished(id) : Updates.failed(id, outcome.failure))
+    }, Effect.uninterruptible),
+    stop: Effect.fnUntraced(function* (id, state) {
+      if (!(yield* assemblies.stop(id, state))) return
+      yield* notifications.notify(id)
+      yield* updates.publish(Updates.finished(id))
+    }, Effect.uninterruptible)
+  })
+})
+
+export const layer: Layer.Layer<
+  Endings,
+  never,
+  AssemblyStore.AssemblyStore | Notifications.Notifications | Updates.Updates
+> = Layer.effect(Endings, make)

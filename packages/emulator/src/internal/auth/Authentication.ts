@@ -1,0 +1,174 @@
+import * as Signer from "@assembly-effect/auth/Signer"
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as Scalar from "@assembly-effect/schema/Scalar"
+import * as Context from "effect/Context"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as AuthKeys from "./AuthKeys.ts"
+import * as BearerTokens from "./BearerTokens.ts"
+import * as Pattern from "./Pattern.ts"
+import { Refusal } from "../http/Refusal.ts"
+import { grants } from "./Scopes.ts"
+import * as UsedSignatures from "./UsedSignatures.ts"
+
+/** What a request brings to prove who asks. `text` is the `params` exactly as they came: that is what was signed. */
+export interface Claim {
+  readonly text: string
+  readonly params: Schema.JsonObject
+  readonly signature: string | undefined
+  readonly authorization: string | undefined
+  readonly referer: string | undefined
+  readonly scope: string | undefined
+}
+
+/** Who asks: an Auth Key, and whether it has signed the params. A bearer token signs nothing. */
+export interface Caller extends AuthKeys.AuthKey {
+  readonly isSigned: boolean
+}
+
+/** Decides who asks (spec.md, "Authentication"). The codes and their order are beyond the specification. */
+export class Authentication extends Context.Service<
+  Authentication,
+  {
+    readonly authenticate: (claim: Claim) => Effect.Effect<Caller, Refusal | StorageFailed>
+  }
+>()("@assembly-effect/emulator/Authentication") {}
+
+const refuse = (code: string, message: string) => new Refusal({ code, status: 400, message })
+
+const isKey = Schema.is(Auth.SignedAuthParams.fields.key)
+const isText = Schema.is(Scalar.NonEmptyString)
+
+/** `auth.key` and `auth.expires`, each missing one with its own code: so not all of `Auth.SignedAuthParams` at once. */
+const readAuth = Effect.fnUntraced(function* (params: Schema.JsonObject) {
+  const { auth } = params
+  if (!Predicate.isObject(auth)) {
+    return yield* refuse("NO_AUTH_PARAMETER", "The params have no auth object.")
+  }
+  const { expires, key } = auth as Schema.JsonObject
+  if (!isKey(key)) return yield* refuse("NO_AUTH_KEY_PARAMETER", "auth has no key.")
+  if (!isText(expires)) return yield* refuse("NO_AUTH_EXPIRES_PARAMETER", "auth has no expires.")
+  return { key, expires }
+})
+
+const isExpires = Schema.is(Auth.SignedAuthParams.fields.expires)
+
+/** The instant of an ISO 8601 date-time. Without a zone, which the schema asks for, it is UTC: the service takes it. */
+const parseExpires = (text: string): Option.Option<DateTime.Utc> =>
+  Option.flatMap(Option.fromUndefinedOr([text, `${text}Z`].find(isExpires)), DateTime.make)
+
+const checkExpires = Effect.fnUntraced(function* (text: string) {
+  const expires = parseExpires(text)
+  if (Option.isNone(expires)) {
+    return yield* refuse("INVALID_AUTH_EXPIRES_PARAMETER", "auth.expires is not an ISO 8601 date-time.")
+  }
+  const now = yield* DateTime.now
+  if (DateTime.isLessThanOrEqualTo(expires.value, now)) {
+    return yield* refuse("AUTH_EXPIRED", `auth.expires is past; it is ${DateTime.formatIso(now)}.`)
+  }
+  return expires.value
+})
+
+const decodeReferer = Schema.decodeUnknownOption(Auth.AuthParams.fields.referer)
+
+/** `auth.referer` is matched against the HTTP referer; a request without one passes (spec.md, "Retrieve list"). */
+const checkReferer = ({ params: { auth }, referer }: Claim) => {
+  if (referer === undefined || !Predicate.hasProperty(auth, "referer")) return Effect.void
+  return Option.exists(decodeReferer(auth.referer), (pattern) => Pattern.matches(pattern, referer))
+    ? Effect.void
+    : refuse("REFERER_MISMATCH", "The referer does not match auth.referer.")
+}
+
+const utf8 = new TextEncoder()
+
+/** The signature in its one form, if it is the one of `text`. Upper-case digits must not make it look like another. */
+const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: string, signature: string) {
+  const canonical = signature.toLowerCase()
+  const algorithm = canonical.slice(0, canonical.indexOf(":"))
+  if (!Signer.isAlgorithm(algorithm)) return Option.none()
+  const signer = yield* Signer.make({ secret, algorithm }).pipe(Effect.orDie)
+  const expected = Redacted.value(yield* signer.sign(text))
+  return Mac.timingSafeEqual(utf8.encode(canonical), utf8.encode(expected)) ? Option.some(canonical) : Option.none()
+})
+
+/** The token of a Bearer header. */
+const bearer = (header: string): string | undefined => /^bearer +(\S+) *$/i.exec(header)?.[1]
+
+const make = Effect.gen(function* () {
+  const authKeys = yield* AuthKeys.AuthKeys
+  const usedSignatures = yield* UsedSignatures.UsedSignatures
+  const bearerTokens = yield* BearerTokens.BearerTokens
+  const mac = yield* Mac.Mac
+
+  const authenticateSigned = Effect.fnUntraced(
+    function* (claim: Claim): Effect.fn.Return<BearerTokens.Granted, Refusal | StorageFailed, Mac.Mac> {
+      const auth = yield* readAuth(claim.params)
+      const authKey = yield* authKeys.find(auth.key)
+      if (Option.isNone(authKey)) {
+        return yield* refuse("GET_ACCOUNT_UNKNOWN_AUTH_KEY", "There is no such Auth Key.")
+      }
+      const expires = yield* checkExpires(auth.expires)
+      if (!isText(claim.signature)) {
+        return yield* refuse("NO_SIGNATURE_FIELD", "The request has no signature.")
+      }
+      const signature = yield* verify(authKey.value.secret, claim.text, claim.signature)
+      if (Option.isNone(signature)) {
+        return yield* refuse("INVALID_SIGNATURE", "The signature is not the one of the params.")
+      }
+      if (!(yield* usedSignatures.use(signature.value, expires))) {
+        return yield* refuse("SIGNATURE_REUSE_DETECTED", "The signature was used before; a nonce makes it differ.")
+      }
+      return { authKey: authKey.value, scopes: authKey.value.scopes }
+    },
+    Effect.provideService(Mac.Mac, mac)
+  )
+
+  /** With a token `auth` may be left out (spec.md, "Authentication"); what is there has to be right all the same. */
+  const authenticateBearer = Effect.fnUntraced(function* (claim: Claim, header: string) {
+    const token = bearer(header)
+    if (token === undefined) return yield* refuse("BEARER_TOKEN_INVALID", "The Authorization header has no token.")
+    const granted = yield* bearerTokens.verify(token)
+    if (claim.signature !== undefined) {
+      return yield* refuse("INVALID_SIGNATURE", "A request with a bearer token carries no signature.")
+    }
+    const { auth } = claim.params
+    if (auth === undefined) return granted
+    if (!Predicate.isObject(auth)) return yield* refuse("NO_AUTH_PARAMETER", "auth is no object.")
+    const { expires, key } = auth as Schema.JsonObject
+    if (key !== undefined && key !== granted.authKey.key) {
+      return yield* refuse("BEARER_TOKEN_AUTH_KEY_MISMATCH", "The token belongs to another Auth Key.")
+    }
+    if (expires !== undefined) yield* checkExpires(String(expires))
+    return granted
+  })
+
+  return Authentication.of({
+    authenticate: Effect.fnUntraced(function* (claim) {
+      const { authorization, scope } = claim
+      const { authKey, scopes } = yield* authorization === undefined
+        ? authenticateSigned(claim)
+        : authenticateBearer(claim, authorization)
+      yield* checkReferer(claim)
+      // A token grants no more than its Auth Key still does.
+      return scope === undefined || (grants(scopes, scope) && grants(authKey.scopes, scope))
+        ? { ...authKey, isSigned: authorization === undefined }
+        : yield* refuse("INSUFFICIENT_AUTH_SCOPE", `The scope ${scope} is not granted.`)
+    })
+  })
+})
+
+export const layer: Layer.Layer<
+  Authentication,
+  never,
+  AuthKeys.AuthKeys | BearerTokens.BearerTokens | UsedSignatures.UsedSignatures
+> = Layer.effect(Authentication, make).pipe(
+  Layer.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
+)

@@ -1,0 +1,158 @@
+import * as NodeWorker from "@effect/platform-node/NodeWorker"
+import * as ByteSize from "effect/ByteSize"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Worker from "effect/workers/Worker"
+import { createHash } from "node:crypto"
+import { Worker as WorkerThread } from "node:worker_threads"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import type * as HashProtocol from "./HashProtocol.ts"
+import * as Storage from "../data/Storage.ts"
+
+/** Computes digests of files, those of large ones in a thread of their own, which is there when it is needed. */
+export class FileHasher extends Context.Service<
+  FileHasher,
+  {
+    /** By algorithms that Node knows. */
+    readonly digest: (
+      file: string,
+      algorithms: ReadonlyArray<string>
+    ) => Effect.Effect<HashProtocol.Digests, StorageFailed>
+    /** So many bytes stand in a large file whose content will be asked for: it is read ahead. */
+    readonly follow: (file: string, size: number) => Effect.Effect<void>
+    /** Nobody will ask for a file that was followed. */
+    readonly forget: (file: string) => Effect.Effect<void>
+  }
+>()("@assembly-effect/emulator/FileHasher") {}
+
+/**
+ * Above this size, in bytes, a file is hashed in the thread. That takes 25 MiB of memory, which many small files at once
+ * would pay for little.
+ */
+export const large = 16 * 1024 * 1024
+
+/** Bytes that are read at once. */
+const piece = 256 * 1024
+
+/** Small files that are read at once. More would only hold memory: what hashes them uses one core. */
+const maxReaders = 2
+
+/** The worker stands beside this module: `.ts` in the sources, `.js` where they were built. */
+const workerUrl = new URL(import.meta.url.replace(/FileHasher(\.\w+)$/, "HashWorker$1"))
+
+/** Somebody who waits for the digests of a file. */
+interface Waiting {
+  readonly file: string
+  readonly digests: Deferred.Deferred<HashProtocol.Digests, StorageFailed>
+}
+
+/** The thread, and those who wait for its answers. */
+const makeThread = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
+  const platform = yield* Worker.WorkerPlatform
+  const worker = yield* platform.spawn<HashProtocol.Answer, HashProtocol.Question>(0)
+  const waiting = new Map<number, Waiting>()
+  let asked = 0
+
+  const hear = (answer: HashProtocol.Answer) =>
+    Effect.suspend(() => {
+      const asker = waiting.get(answer.id)
+      waiting.delete(answer.id)
+      if (asker === undefined) return Effect.void
+      return answer._tag === "Digested"
+        ? Deferred.succeed(asker.digests, answer.digests)
+        : Deferred.fail(asker.digests, Storage.fromSystem(asker.file)(answer))
+    })
+
+  const loseAll = Effect.suspend(() =>
+    Effect.forEach(
+      waiting.values(),
+      ({ digests }) => Deferred.die(digests, new Error("the thread that computes digests has ended")),
+      { discard: true }
+    )
+  )
+
+  let isEnding = false
+  yield* worker.run(hear).pipe(
+    Effect.tapCause((cause) => (isEnding || Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(cause))),
+    Effect.ensuring(loseAll),
+    Effect.forkScoped({ startImmediately: true })
+  )
+  // It hears nothing while it reads a large file, and the platform would wait five seconds for it.
+  yield* Effect.addFinalizer(() => {
+    isEnding = true
+    return end
+  })
+
+  return {
+    tell: (question: HashProtocol.Question) => Effect.orDie(worker.send(question)),
+    digest: Effect.fnUntraced(function* (file: string, algorithms: ReadonlyArray<string>) {
+      const id = asked++
+      const digests = yield* Deferred.make<HashProtocol.Digests, StorageFailed>()
+      waiting.set(id, { file, digests })
+      yield* Effect.orDie(worker.send({ _tag: "Digest", id, file, algorithms }))
+      return yield* Deferred.await(digests)
+    })
+  }
+})
+
+const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
+  const fs = yield* FileSystem.FileSystem
+  const context = yield* Effect.context<Worker.WorkerPlatform | Worker.Spawner | Scope.Scope>()
+  const readers = yield* Semaphore.make(maxReaders)
+  const thread = yield* Effect.cached(Effect.provideContext(makeThread(end), context))
+  const followed = new Set<string>()
+
+  /** Into memory that is used again: bytes of files are no garbage. */
+  const digestHere = Effect.fnUntraced(
+    function* (path: string, algorithms: ReadonlyArray<string>) {
+      const file = yield* Effect.mapError(fs.open(path, { flag: "r" }), Storage.fromSystem(path))
+      const hashes = algorithms.map((algorithm) => createHash(algorithm))
+      const buffer = new Uint8Array(piece)
+      let size = 0
+      while (true) {
+        const read = Number(yield* Effect.mapError(file.read(buffer), Storage.fromSystem(path)))
+        if (read === 0) return { size, digests: hashes.map((hash) => hash.digest("hex")) }
+        for (const hash of hashes) hash.update(buffer.subarray(0, read))
+        size += read
+      }
+    },
+    Effect.scoped,
+    readers.withPermit
+  )
+
+  return FileHasher.of({
+    digest: Effect.fnUntraced(function* (file, algorithms) {
+      const { size } = yield* Effect.mapError(fs.stat(file), Storage.fromSystem(file))
+      if (ByteSize.toBigInt(size) <= large) return yield* digestHere(file, algorithms)
+      const { digest } = yield* Effect.orDie(thread)
+      return yield* digest(file, algorithms)
+    }),
+    follow: Effect.fnUntraced(function* (file, size) {
+      const { tell } = yield* thread
+      followed.add(file)
+      yield* tell({ _tag: "Follow", file, size })
+    }, Effect.orDie),
+    forget: Effect.fnUntraced(function* (file) {
+      if (!followed.delete(file)) return
+      const { tell } = yield* thread
+      yield* tell({ _tag: "Forget", file })
+    }, Effect.orDie)
+  })
+})
+
+/** The thread ends with the scope. */
+export const layer: Layer.Layer<FileHasher, never, FileSystem.FileSystem> = Layer.unwrap(
+  Effect.sync(() => {
+    let thread: WorkerThread | undefined
+    // No flag of this process, such as that of a test runner or a profiler, is the thread's.
+    const spawn = () => (thread = new WorkerThread(workerUrl, { execArgv: [] }))
+    const end = Effect.promise(async () => void (await thread?.terminate()))
+    return Layer.effect(FileHasher, make(end)).pipe(Layer.provide(NodeWorker.layer(spawn)))
+  })
+)
