@@ -3,7 +3,6 @@
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
-import type * as Auth from "@assembly-effect/schema/Auth"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,7 +15,7 @@ import type * as PlatformError from "effect/PlatformError"
 import type * as Redacted from "effect/Redacted"
 import type * as EmulatorError from "./EmulatorError.ts"
 import type * as Faults from "./Faults.ts"
-import * as Assemblies from "./internal/assembly/Assemblies.ts"
+import * as AssemblyRoutes from "./internal/assembly/AssemblyRoutes.ts"
 import * as AssemblyListing from "./internal/assembly/AssemblyListing.ts"
 import * as AssemblyStatus from "./internal/assembly/AssemblyStatus.ts"
 import * as AssemblyStore from "./internal/assembly/AssemblyStore.ts"
@@ -24,32 +23,32 @@ import * as Authentication from "./internal/auth/Authentication.ts"
 import * as AuthKeys from "./internal/auth/AuthKeys.ts"
 import * as Cancellation from "./internal/assembly/Cancellation.ts"
 import * as Creation from "./internal/assembly/Creation.ts"
-import * as Chance from "./internal/data/Chance.ts"
-import * as Dam from "./internal/dam/Dam.ts"
+import * as SeededRandom from "./internal/data/SeededRandom.ts"
+import * as DamRoutes from "./internal/dam/DamRoutes.ts"
 import * as DamStore from "./internal/dam/DamStore.ts"
 import * as BearerTokens from "./internal/auth/BearerTokens.ts"
 import * as Database from "./internal/data/Database.ts"
-import * as Endings from "./internal/assembly/Endings.ts"
+import * as AssemblyEnd from "./internal/assembly/AssemblyEnd.ts"
 import * as Execution from "./internal/assembly/Execution.ts"
 import * as FaultQueue from "./internal/http/FaultQueue.ts"
 import * as FileStore from "./internal/files/FileStore.ts"
 import * as FormFiles from "./internal/files/FormFiles.ts"
-import * as LiveUpdates from "./internal/assembly/LiveUpdates.ts"
+import * as UpdateRoutes from "./internal/assembly/UpdateRoutes.ts"
 import * as Middleware from "./internal/http/Middleware.ts"
 import * as NotificationRoutes from "./internal/notifications/NotificationRoutes.ts"
 import * as Notifications from "./internal/notifications/Notifications.ts"
 import * as NotificationStore from "./internal/notifications/NotificationStore.ts"
 import * as Origin from "./internal/http/Origin.ts"
-import * as Outbound from "./internal/notifications/Outbound.ts"
+import * as NotificationClient from "./internal/notifications/NotificationClient.ts"
 import * as Robots from "./internal/robots/Robots.ts"
 import * as Server from "./internal/http/Server.ts"
-import * as Statistics from "./internal/statistics/Statistics.ts"
+import * as StatisticsRoutes from "./internal/statistics/StatisticsRoutes.ts"
 import * as StatisticsStore from "./internal/statistics/StatisticsStore.ts"
 import * as TemplateRoutes from "./internal/templates/TemplateRoutes.ts"
 import * as TemplateStore from "./internal/templates/TemplateStore.ts"
-import * as TokenRoute from "./internal/auth/TokenRoute.ts"
+import * as TokenRoutes from "./internal/auth/TokenRoutes.ts"
 import * as Expiry from "./internal/tus/Expiry.ts"
-import * as Tus from "./internal/tus/Tus.ts"
+import * as TusRoutes from "./internal/tus/TusRoutes.ts"
 import * as UploadLocks from "./internal/tus/UploadLocks.ts"
 import * as Uploads from "./internal/tus/Uploads.ts"
 import * as UploadStore from "./internal/files/UploadStore.ts"
@@ -60,6 +59,7 @@ import * as UsedSignatures from "./internal/auth/UsedSignatures.ts"
 import * as Workspaces from "./internal/auth/Workspaces.ts"
 import * as Limits from "./Limits.ts"
 import type * as Template from "./Template.ts"
+import type * as Workspace from "./Workspace.ts"
 
 /**
  * A running emulator: where it is, its first Workspace and the first Auth Key of that.
@@ -76,25 +76,6 @@ export class Emulator extends Context.Service<
     readonly workspace: string
   }
 >()("@assembly-effect/emulator/Emulator") {}
-
-/**
- * An Auth Key as an emulator is given it. `scopes` are all by default.
- */
-export interface AuthKey {
-  readonly key: string
-  readonly secret: Redacted.Redacted
-  readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
-}
-
-/**
- * A Workspace by its slug, and the Auth Keys that act for it. A key belongs to one Workspace (`KeyInTwoWorkspaces`).
- */
-export interface Workspace {
-  readonly slug: string
-  readonly keys: ReadonlyArray<AuthKey>
-  /** What requests with their keys may name as `template_id`. */
-  readonly templates?: ReadonlyArray<Template.Template> | undefined
-}
 
 /**
  * - `port`: 0, the default, takes a free one.
@@ -122,8 +103,8 @@ export interface Options {
   readonly publicUrl?: string | undefined
   readonly allowedHosts?: ReadonlyArray<string> | undefined
   readonly data?: string | undefined
-  readonly credentials?: AuthKey | undefined
-  readonly workspaces?: ReadonlyArray<Workspace> | undefined
+  readonly credentials?: Workspace.AuthKey | undefined
+  readonly workspaces?: ReadonlyArray<Workspace.Workspace> | undefined
   readonly templates?: ReadonlyArray<Template.Template> | undefined
   readonly seed?: string | undefined
   readonly notificationPause?: Duration.Input | undefined
@@ -168,14 +149,14 @@ const storage = ({ data }: Options) =>
   )
 
 const routes = Layer.mergeAll(
-  Assemblies.layer,
-  LiveUpdates.layer,
+  AssemblyRoutes.layer,
+  UpdateRoutes.layer,
   NotificationRoutes.layer,
-  Statistics.layer,
-  Dam.layer,
+  StatisticsRoutes.layer,
+  DamRoutes.layer,
   TemplateRoutes.layer,
-  TokenRoute.layer,
-  Tus.layer,
+  TokenRoutes.layer,
+  TusRoutes.layer,
   Middleware.layer
 )
 
@@ -202,7 +183,7 @@ const services = ({
     Layer.provideMerge(Expiry.layer(Duration.fromInputUnsafe(uploadLifetime))),
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
-    Layer.provideMerge(Endings.layer),
+    Layer.provideMerge(AssemblyEnd.layer),
     Layer.provideMerge(
       Notifications.layer({
         firstPause: Duration.fromInputUnsafe(notificationPause),
@@ -213,7 +194,7 @@ const services = ({
       Layer.mergeAll(
         AssemblyStatus.layer,
         FaultQueue.layer,
-        Outbound.layer(),
+        NotificationClient.layer(),
         Robots.layer,
         Updates.layer,
         UploadLocks.layer,
@@ -234,7 +215,7 @@ const parts = (options: Options) =>
   ).pipe(
     Layer.provide(services(options)),
     Layer.provide(Origin.layer(options)),
-    Layer.provide(Chance.layer(options.seed)),
+    Layer.provide(SeededRandom.layer(options.seed)),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port ?? 0, limitsOf(options))),
     Layer.provide([NodeFileSystem.layer, NodePath.layer]),

@@ -4,6 +4,7 @@ import * as Dam from "@assembly-effect/api/Dam"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as Workspace from "@assembly-effect/emulator/Workspace"
 import type * as Auth from "@assembly-effect/schema/Auth"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
@@ -19,7 +20,7 @@ import * as Schema from "effect/Schema"
 import { DatabaseSync } from "node:sqlite"
 import { layer as layerEmulator, storeAt, uploadOne } from "./support.ts"
 
-const authKey = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Emulator.AuthKey => ({
+const authKey = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Workspace.AuthKey => ({
   key,
   secret: Redacted.make(`secret of ${key}`),
   scopes
@@ -29,14 +30,14 @@ const north = authKey("north")
 const reader = authKey("north-reader", ["assemblies:read"])
 const south = authKey("south")
 
-const workspaces: ReadonlyArray<Emulator.Workspace> = [
+const workspaces: ReadonlyArray<Workspace.Workspace> = [
   { slug: "north", keys: [north, reader] },
   { slug: "south", keys: [south] }
 ]
 
 /** Asks with an Auth Key. */
 const as =
-  ({ key, secret }: Emulator.AuthKey) =>
+  ({ key, secret }: Workspace.AuthKey) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
       Effect.provide(
@@ -49,7 +50,7 @@ const as =
     )
 
 /** The official client with an Auth Key. */
-const officialAs = ({ key, secret }: Emulator.AuthKey) =>
+const officialAs = ({ key, secret }: Workspace.AuthKey) =>
   Effect.map(
     Emulator.Emulator,
     ({ baseUrl }) =>

@@ -72,7 +72,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/auth/TokenRoute.ts",
+    "packages/emulator/src/internal/auth/TokenRoutes.ts",
     ["/Tokens.test", "Workspaces"],
     [
       {
@@ -167,7 +167,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/data/Storage.ts",
+    "packages/emulator/src/internal/data/StorageFailure.ts",
     ["Database", "Disk"],
     [
       {
@@ -200,7 +200,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/data/Chance.ts",
+    "packages/emulator/src/internal/data/SeededRandom.ts",
     ["/Emulator.test"],
     [
       {
@@ -297,7 +297,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Address.ts",
+    "packages/emulator/src/internal/http/IpAddress.ts",
     ["Address.test"],
     [
       {
@@ -313,8 +313,8 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/notifications/Outbound.ts",
-    ["Outbound"],
+    "packages/emulator/src/internal/notifications/NotificationClient.ts",
+    ["NotificationClient"],
     [
       {
         name: "what a name is resolved to is not looked at",
@@ -424,7 +424,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/auth/Pattern.ts",
+    "packages/emulator/src/internal/auth/LinearPattern.ts",
     ["/Limits"],
     [
       {
@@ -526,7 +526,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Paths.ts",
+    "packages/emulator/src/internal/http/ReadablePath.ts",
     ["/Limits"],
     [
       {

@@ -9,11 +9,11 @@ import * as Option from "effect/Option"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
-import * as Endings from "./Endings.ts"
+import * as AssemblyEnd from "./AssemblyEnd.ts"
 import * as Robots from "../robots/Robots.ts"
 import { type StepFile, StepFailed, tooManyFiles } from "../robots/Robot.ts"
 import * as Steps from "./Steps.ts"
-import * as Storage from "../data/Storage.ts"
+import * as StorageFailure from "../data/StorageFailure.ts"
 import * as Updates from "./Updates.ts"
 import * as UploadedFiles from "../files/UploadedFiles.ts"
 
@@ -72,7 +72,7 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
 
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
-  const endings = yield* Endings.Endings
+  const assemblyEnd = yield* AssemblyEnd.AssemblyEnd
   const limits = yield* Limits.Limits
   const robots = yield* Robots.Robots
   const updates = yield* Updates.Updates
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
       ),
       Effect.catchTag("StepFailed", (error) => Effect.succeed(error))
     )
-    yield* endings.end(assembly.id, { uploads: toFiles(uploaded), results: toResults(results), failure })
+    yield* assemblyEnd.end(assembly.id, { uploads: toFiles(uploaded), results: toResults(results), failure })
   })
 
   /** Whether a Step of an Assembly takes its time. What cannot be planned ends at once. */
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
   const start = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
     const tried = yield* Deferred.make<void>()
     const execution = Effect.ensuring(execute(assembly), Deferred.succeed(tried, undefined))
-    const fiber = yield* FiberMap.run(running, assembly.id, Storage.untilKept(execution))
+    const fiber = yield* FiberMap.run(running, assembly.id, StorageFailure.retryUntilStored(execution))
     if (yield* isSlow(assembly)) return
     yield* Effect.interruptible(Effect.raceFirst(Deferred.await(tried), Fiber.await(fiber)))
   })
@@ -141,19 +141,21 @@ const make = Effect.gen(function* () {
   /** Now if that can be, else soon. */
   const orSoon = (key: string, work: Effect.Effect<void, StorageFailed>) =>
     work.pipe(
-      Effect.catch(() => Effect.asVoid(FiberMap.run(waiting, key, Storage.untilKept(work)))),
+      Effect.catch(() => Effect.asVoid(FiberMap.run(waiting, key, StorageFailure.retryUntilStored(work)))),
       Effect.uninterruptible
     )
 
   const begin = (id: string) =>
-    Effect.flatMap(assemblies.beginExecution(id), (began) => (began ? Storage.untilKept(startById(id)) : Effect.void))
+    Effect.flatMap(assemblies.beginExecution(id), (began) =>
+      began ? StorageFailure.retryUntilStored(startById(id)) : Effect.void
+    )
 
   // The state comes first: an execution that ends meanwhile has not happened.
   const stop = (id: string, state: "canceled" | "request_aborted") =>
-    Effect.andThen(endings.stop(id, state), FiberMap.remove(running, id))
+    Effect.andThen(assemblyEnd.stop(id, state), FiberMap.remove(running, id))
 
   const fail = (id: string, failure: StepFailed) =>
-    Effect.andThen(endings.end(id, { uploads: [], results: {}, failure }), FiberMap.remove(running, id))
+    Effect.andThen(assemblyEnd.end(id, { uploads: [], results: {}, failure }), FiberMap.remove(running, id))
 
   const check = Effect.fnUntraced(function* (id: string) {
     const assembly = yield* assemblies.find(id)
@@ -180,5 +182,5 @@ const make = Effect.gen(function* () {
 export const layer: Layer.Layer<
   Execution,
   StorageFailed,
-  AssemblyStore.AssemblyStore | Endings.Endings | Robots.Robots | Updates.Updates | UploadedFiles.UploadedFiles
+  AssemblyStore.AssemblyStore | AssemblyEnd.AssemblyEnd | Robots.Robots | Updates.Updates | UploadedFiles.UploadedFiles
 > = Layer.effect(Execution, make)

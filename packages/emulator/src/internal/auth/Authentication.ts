@@ -14,7 +14,7 @@ import * as Schema from "effect/Schema"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as AuthKeys from "./AuthKeys.ts"
 import * as BearerTokens from "./BearerTokens.ts"
-import * as Pattern from "./Pattern.ts"
+import * as LinearPattern from "./LinearPattern.ts"
 import { Refusal } from "../http/Refusal.ts"
 import { grants } from "./Scopes.ts"
 import * as UsedSignatures from "./UsedSignatures.ts"
@@ -82,7 +82,7 @@ const decodeReferer = Schema.decodeUnknownOption(Auth.AuthParams.fields.referer)
 /** `auth.referer` is matched against the HTTP referer; a request without one passes (spec.md, "Retrieve list"). */
 const checkReferer = ({ params: { auth }, referer }: Claim) => {
   if (referer === undefined || !Predicate.hasProperty(auth, "referer")) return Effect.void
-  return Option.exists(decodeReferer(auth.referer), (pattern) => Pattern.matches(pattern, referer))
+  return Option.exists(decodeReferer(auth.referer), (pattern) => LinearPattern.matches(pattern, referer))
     ? Effect.void
     : refuse("REFERER_MISMATCH", "The referer does not match auth.referer.")
 }

@@ -5,9 +5,9 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type * as Emulator from "../../Emulator.ts"
 import { InvalidTemplate, KeyInTwoWorkspaces, type StorageFailed } from "../../EmulatorError.ts"
 import * as Template from "../../Template.ts"
+import type * as Workspace from "../../Workspace.ts"
 import * as AuthKeys from "./AuthKeys.ts"
 import * as Database from "../data/Database.ts"
 import * as Ids from "../data/Ids.ts"
@@ -16,7 +16,7 @@ import * as TemplateStore from "../templates/TemplateStore.ts"
 /** Every scope: those without a resource grant the ones with it, and these have no such form. */
 const allScopes = ["read", "write", "smart_cdn:sign"]
 
-const byDefault: Emulator.Workspace = { slug: "emulator", keys: [] }
+const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
 
 /** Never from the seed: a page that knows the program would know the secret. */
 const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
@@ -27,14 +27,14 @@ const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) 
 const firstKey = Effect.fnUntraced(function* ({
   keys,
   slug
-}: Emulator.Workspace): Effect.fn.Return<Emulator.AuthKey, StorageFailed, AuthKeys.AuthKeys> {
+}: Workspace.Workspace): Effect.fn.Return<Workspace.AuthKey, StorageFailed, AuthKeys.AuthKeys> {
   const [asked] = keys
   if (asked !== undefined) return asked
   const existing = yield* AuthKeys.AuthKeys.use((authKeys) => authKeys.firstOf(slug))
   return Option.isSome(existing) ? existing.value : yield* randomKey
 })
 
-const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Emulator.Workspace>) {
+const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspace.Workspace>) {
   const authKeys = yield* AuthKeys.AuthKeys
   const owners = new Map<string, string>()
   for (const { keys, slug } of workspaces) {
@@ -77,7 +77,12 @@ const asked = Effect.fnUntraced(function* ({ credentials, templates = [], worksp
   return { key, slug: first.slug, all: [whole, ...others] }
 })
 
-type Options = Pick<Emulator.Options, "credentials" | "templates" | "workspaces">
+/** The options of an emulator that say which Workspaces there are. */
+interface Options {
+  readonly credentials?: Workspace.AuthKey | undefined
+  readonly templates?: ReadonlyArray<Template.Template> | undefined
+  readonly workspaces?: ReadonlyArray<Workspace.Workspace> | undefined
+}
 
 /**
  * Makes the Workspaces, Auth Keys and Templates that are asked for, all of them or none: a start that fails leaves a

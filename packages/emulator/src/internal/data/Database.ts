@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { DatabaseSync } from "node:sqlite"
 import { DataInUse, type StorageFailed } from "../../EmulatorError.ts"
 import { migrations } from "./migrations.ts"
-import * as Storage from "./Storage.ts"
+import * as StorageFailure from "./StorageFailure.ts"
 
 /** Named parameters of a statement, without their `:`. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>
@@ -56,7 +56,7 @@ const run = <A>(path: string, work: () => A): Effect.Effect<A, StorageFailed> =>
     try {
       return Effect.succeed(work())
     } catch (problem) {
-      const failed = Storage.fromSqlite(path, problem)
+      const failed = StorageFailure.fromSqlite(path, problem)
       return failed === undefined ? Effect.die(problem) : Effect.fail(failed)
     }
   })

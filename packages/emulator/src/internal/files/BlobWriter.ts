@@ -8,7 +8,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { type FileHandle, open } from "node:fs/promises"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Storage from "../data/Storage.ts"
+import * as StorageFailure from "../data/StorageFailure.ts"
 
 /** More bytes came than there is room for. The chunk that was too long was not stored. */
 export class NoRoom extends Data.TaggedError("NoRoom") {}
@@ -43,7 +43,7 @@ const limit = (room: bigint | undefined) => {
 /** Open to append. Effect's own File cannot write many chunks at once. */
 const openToAppend = (path: string): Effect.Effect<FileHandle, StorageFailed, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.tryPromise({ try: () => open(path, "a", 0o600), catch: Storage.fromSystem(path) }),
+    Effect.tryPromise({ try: () => open(path, "a", 0o600), catch: StorageFailure.fromSystem(path) }),
     // What it says about bytes it has said of the writes already.
     (file) => Effect.promise(() => file.close().catch(() => undefined))
   )
@@ -85,7 +85,7 @@ const writeGathered = <E>(
           for (const chunk of chunks) onChunk(chunk)
           return writing
         },
-        catch: Storage.fromSystem(path)
+        catch: StorageFailure.fromSystem(path)
       })
       yield* places.release(chunks.reduce((total, chunk) => total + placesFor(chunk), 0))
       written += sizeOf(chunks)

@@ -13,7 +13,7 @@ import { createHash } from "node:crypto"
 import { Worker as WorkerThread } from "node:worker_threads"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as HashProtocol from "./HashProtocol.ts"
-import * as Storage from "../data/Storage.ts"
+import * as StorageFailure from "../data/StorageFailure.ts"
 
 /** Computes digests of files, those of large ones in a thread of their own, which is there when it is needed. */
 export class FileHasher extends Context.Service<
@@ -66,7 +66,7 @@ const makeThread = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
       if (asker === undefined) return Effect.void
       return answer._tag === "Digested"
         ? Deferred.succeed(asker.digests, answer.digests)
-        : Deferred.fail(asker.digests, Storage.fromSystem(asker.file)(answer))
+        : Deferred.fail(asker.digests, StorageFailure.fromSystem(asker.file)(answer))
     })
 
   const loseAll = Effect.suspend(() =>
@@ -111,12 +111,12 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
   /** Into memory that is used again: bytes of files are no garbage. */
   const digestHere = Effect.fnUntraced(
     function* (path: string, algorithms: ReadonlyArray<string>) {
-      const file = yield* Effect.mapError(fs.open(path, { flag: "r" }), Storage.fromSystem(path))
+      const file = yield* Effect.mapError(fs.open(path, { flag: "r" }), StorageFailure.fromSystem(path))
       const hashes = algorithms.map((algorithm) => createHash(algorithm))
       const buffer = new Uint8Array(piece)
       let size = 0
       while (true) {
-        const read = Number(yield* Effect.mapError(file.read(buffer), Storage.fromSystem(path)))
+        const read = Number(yield* Effect.mapError(file.read(buffer), StorageFailure.fromSystem(path)))
         if (read === 0) return { size, digests: hashes.map((hash) => hash.digest("hex")) }
         for (const hash of hashes) hash.update(buffer.subarray(0, read))
         size += read
@@ -128,7 +128,7 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
 
   return FileHasher.of({
     digest: Effect.fnUntraced(function* (file, algorithms) {
-      const { size } = yield* Effect.mapError(fs.stat(file), Storage.fromSystem(file))
+      const { size } = yield* Effect.mapError(fs.stat(file), StorageFailure.fromSystem(file))
       if (ByteSize.toBigInt(size) <= large) return yield* digestHere(file, algorithms)
       const { digest } = yield* Effect.orDie(thread)
       return yield* digest(file, algorithms)

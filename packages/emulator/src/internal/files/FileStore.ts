@@ -11,7 +11,7 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as BlobWriter from "./BlobWriter.ts"
 import * as ContentHash from "./ContentHash.ts"
 import * as FileHasher from "./FileHasher.ts"
-import * as Storage from "../data/Storage.ts"
+import * as StorageFailure from "../data/StorageFailure.ts"
 
 /** What was computed from stored bytes. `size` is bytes. */
 export type Digest = ContentHash.Digest
@@ -87,13 +87,13 @@ const make = Effect.fnUntraced(function* (folder: string) {
       Effect.map(({ size }) => ByteSize.toBigInt(size)),
       // Its bytes were given up.
       Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0n)),
-      Effect.mapError(Storage.fromSystem(fileOf(id)))
+      Effect.mapError(StorageFailure.fromSystem(fileOf(id)))
     )
   const hasher = yield* FileHasher.FileHasher
   const contents = new Map<string, ContentHash.ContentHash>()
   const write = yield* BlobWriter.make
   const readFile = (file: string) =>
-    Stream.mapError(fs.stream(file, { chunkSize: readChunk }), Storage.fromSystem(file))
+    Stream.mapError(fs.stream(file, { chunkSize: readChunk }), StorageFailure.fromSystem(file))
   const read = (id: string) => readFile(fileOf(id))
   const hash = (file: string, algorithm: string) =>
     Effect.map(hasher.digest(file, [algorithm]), ({ digests: [digest = ""] }) => digest)
@@ -118,7 +118,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
     create: (id) =>
       fs
         .open(fileOf(id), { flag: "ax", mode: 0o600 })
-        .pipe(Effect.scoped, Effect.mapError(Storage.fromSystem(fileOf(id))), Effect.asVoid),
+        .pipe(Effect.scoped, Effect.mapError(StorageFailure.fromSystem(fileOf(id))), Effect.asVoid),
     size: sizeOf,
     append,
     appendVerified: (id, bytes, options, { algorithm, digest }) => {
@@ -146,15 +146,15 @@ const make = Effect.fnUntraced(function* (folder: string) {
         yield* fs.rename(made, fileOf(id))
       }).pipe(
         Effect.scoped,
-        Effect.catchTag("PlatformError", (error) => Effect.fail(Storage.fromSystem(made)(error))),
+        Effect.catchTag("PlatformError", (error) => Effect.fail(StorageFailure.fromSystem(made)(error))),
         Effect.tapError(() => Effect.ignore(fs.remove(made, { force: true })))
       )
     },
-    names: Effect.mapError(fs.readDirectory(folder), Storage.fromSystem(folder)),
+    names: Effect.mapError(fs.readDirectory(folder), StorageFailure.fromSystem(folder)),
     remove: Effect.fnUntraced(function* (id) {
       contents.delete(id)
       yield* hasher.forget(fileOf(id))
-      yield* Effect.mapError(fs.remove(fileOf(id), { force: true }), Storage.fromSystem(fileOf(id)))
+      yield* Effect.mapError(fs.remove(fileOf(id), { force: true }), StorageFailure.fromSystem(fileOf(id)))
     })
   })
 })

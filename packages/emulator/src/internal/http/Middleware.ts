@@ -6,8 +6,8 @@ import * as Layer from "effect/Layer"
 import type * as Types from "effect/Types"
 import * as Cors from "./Cors.ts"
 import * as FaultyAnswer from "./FaultyAnswer.ts"
-import * as Hosts from "./Hosts.ts"
-import * as Paths from "./Paths.ts"
+import * as HostCheck from "./HostCheck.ts"
+import * as ReadablePath from "./ReadablePath.ts"
 import * as Refusal from "./Refusal.ts"
 
 /** The `date` of every answer is the emulator's clock: a client compares it with its own. */
@@ -28,4 +28,11 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
 )
 
 /** What holds for every request. The first one is the outermost: a page can read an injected fault as well. */
-export const layer = Layer.mergeAll(Hosts.layer, Cors.layer, FaultyAnswer.layer, date, Paths.layer, elsewhere)
+export const layer = Layer.mergeAll(
+  HostCheck.layer,
+  Cors.layer,
+  FaultyAnswer.layer,
+  date,
+  ReadablePath.layer,
+  elsewhere
+)

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as EmulatorError from "../../EmulatorError.ts"
-import * as Address from "./Address.ts"
+import * as IpAddress from "./IpAddress.ts"
 
 /** Where the emulator is reached, and the addresses that it hands out. No base URL ends in a slash. */
 export class Origin extends Context.Service<
@@ -31,10 +31,10 @@ const hostnameOf = (host: string): string | undefined => {
 
 /** Names that no DNS server of a page can point to another machine, or from there to this one. */
 const isLoopback = (hostname: string): boolean => {
-  const address = Address.ofHost(hostname)
+  const address = IpAddress.ofHost(hostname)
   return address === undefined
     ? hostname === "localhost" || hostname.endsWith(".localhost")
-    : Address.placeOf(address) === "loopback"
+    : IpAddress.placeOf(address) === "loopback"
 }
 
 interface Options {

@@ -20,8 +20,8 @@ import * as AuthKeys from "../auth/AuthKeys.ts"
 import type * as CreationOptions from "../assembly/CreationOptions.ts"
 import * as Ids from "../data/Ids.ts"
 import * as NotificationStore from "./NotificationStore.ts"
-import * as Outbound from "./Outbound.ts"
-import * as Storage from "../data/Storage.ts"
+import * as NotificationClient from "./NotificationClient.ts"
+import * as StorageFailure from "../data/StorageFailure.ts"
 
 /**
  * Tells somebody that an Assembly is over: a POST to its `notify_url` with the Status and a signature of it, repeated
@@ -102,10 +102,10 @@ const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOpti
  * Who signs the URL of a notification may let this machine be asked; everybody else only who is public. `notify_url`
  * would else be a way into the network of this machine.
  */
-const reachOf = (isSigned: boolean, allowPrivate: boolean): Outbound.Reach =>
+const reachOf = (isSigned: boolean, allowPrivate: boolean): NotificationClient.Reach =>
   allowPrivate ? "any" : isSigned ? "loopback" : "public"
 
-const outOfReach = (hostname: string, reach: Outbound.Reach): string =>
+const outOfReach = (hostname: string, reach: NotificationClient.Reach): string =>
   `The host ${hostname} is not public: ` +
   (reach === "public" ? "Create the Assembly with a signature to notify this machine. " : "") +
   "The option allowPrivateNotifications (--allow-private-notifications) allows any host."
@@ -128,7 +128,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const assemblies = yield* AssemblyStore.AssemblyStore
   const authKeys = yield* AuthKeys.AuthKeys
   const mac = yield* Mac.Mac
-  const outbound = yield* Outbound.Outbound
+  const client = yield* NotificationClient.NotificationClient
   const random = yield* SecureRandom.SecureRandom
   const sent = yield* NotificationStore.NotificationStore
   const statuses = yield* AssemblyStatus.AssemblyStatus
@@ -150,8 +150,8 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     Effect.provideService(Mac.Mac, mac)
   )
 
-  const post = (reach: Outbound.Reach, url: string, body: HttpBody.HttpBody): Effect.Effect<Outcome> =>
-    outbound.execute(reach, HttpClientRequest.post(url).pipe(HttpClientRequest.setBody(body))).pipe(
+  const post = (reach: NotificationClient.Reach, url: string, body: HttpBody.HttpBody): Effect.Effect<Outcome> =>
+    client.execute(reach, HttpClientRequest.post(url).pipe(HttpClientRequest.setBody(body))).pipe(
       Effect.flatMap(({ status, stream }) =>
         Effect.map(excerptOf(stream), (data) => ({ code: status, data, error: undefined, isFinal: status === 200 }))
       ),
@@ -173,13 +173,13 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     id: string,
     assembly: AssemblyStore.Row,
     url: string,
-    reach: Outbound.Reach
+    reach: NotificationClient.Reach
   ) {
-    yield* Storage.untilKept(sent.begin(id, assembly.id, url))
-    const { isFinal, ...outcome } = yield* Effect.flatMap(Storage.untilKept(formOf(assembly)), (body) =>
+    yield* StorageFailure.retryUntilStored(sent.begin(id, assembly.id, url))
+    const { isFinal, ...outcome } = yield* Effect.flatMap(StorageFailure.retryUntilStored(formOf(assembly)), (body) =>
       post(reach, url, body)
     )
-    yield* Storage.untilKept(sent.end(id, outcome))
+    yield* StorageFailure.retryUntilStored(sent.end(id, outcome))
     return isFinal
   })
 
@@ -211,7 +211,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   return Notifications.of({
     notify: (id) =>
       inBackground(
-        Storage.untilKept(
+        StorageFailure.retryUntilStored(
           withAssembly(id, (assembly) =>
             assembly.notify_url === null ? Effect.void : deliver(assembly, assembly.notify_url, 0)
           )
@@ -235,7 +235,7 @@ export const layer = (
   | AssemblyStore.AssemblyStore
   | AuthKeys.AuthKeys
   | NotificationStore.NotificationStore
-  | Outbound.Outbound
+  | NotificationClient.NotificationClient
   | SecureRandom.SecureRandom
 > =>
   Layer.effect(Notifications, make(options)).pipe(

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as DamStore from "../dam/DamStore.ts"
 import type * as FileStore from "../files/FileStore.ts"
-import * as Emulated from "./Emulated.ts"
+import * as EmulatorRobots from "./EmulatorRobots.ts"
 import * as FileHash from "./FileHash.ts"
 import type { Robot } from "./Robot.ts"
 import * as TransloaditStore from "./TransloaditStore.ts"
@@ -18,8 +18,8 @@ const make = Effect.gen(function* () {
     ["/upload/handle", uploadHandle],
     ["/transloadit/store", yield* TransloaditStore.make],
     ["/file/hash", yield* FileHash.make],
-    ["/emulator/fail", Emulated.fail],
-    ["/emulator/wait", Emulated.wait]
+    ["/emulator/fail", EmulatorRobots.fail],
+    ["/emulator/wait", EmulatorRobots.wait]
   ])
 })
 

@@ -10,7 +10,7 @@ import * as Template from "../../Template.ts"
 import * as Database from "../data/Database.ts"
 import * as Ids from "../data/Ids.ts"
 import * as Json from "../data/Json.ts"
-import * as Keywords from "../data/Keywords.ts"
+import * as KeywordLimit from "../data/KeywordLimit.ts"
 import * as Refusal from "../http/Refusal.ts"
 import * as Route from "../http/Route.ts"
 import * as ServiceDate from "../data/ServiceDate.ts"
@@ -122,7 +122,7 @@ const List = Operation.make({
     order: Schema.optionalKey(Schema.Literals(["asc", "desc"])),
     fromdate: Schema.optionalKey(Scalar.FromDate),
     todate: Schema.optionalKey(Scalar.ToDate),
-    keywords: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(Keywords.max))),
+    keywords: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(KeywordLimit.max))),
     // There are none here, so each of these lists the same.
     include_builtin: Schema.optionalKey(
       Schema.Literals(["all", "exclusively-all", "exclusively-latest", "latest", "none"])

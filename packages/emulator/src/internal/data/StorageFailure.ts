@@ -47,7 +47,7 @@ export const fromSqlite = (path: string, problem: unknown): StorageFailed | unde
 const pause = "1 second"
 
 /** Work that nobody waits for is done when the disk lets it be done. Why it is not done yet is logged once. */
-export const untilKept = <A, R>(work: Effect.Effect<A, StorageFailed, R>): Effect.Effect<A, never, R> =>
+export const retryUntilStored = <A, R>(work: Effect.Effect<A, StorageFailed, R>): Effect.Effect<A, never, R> =>
   work.pipe(
     Effect.catch((error) =>
       Effect.logError(error.message).pipe(

@@ -1,5 +1,5 @@
-/** Chance that a seed decides. */
-export interface Chance {
+/** Random choices that a seed decides. */
+export interface SeededRandom {
   /** From 0 up to and without `below`. */
   readonly int: (below: number) => number
   readonly one: <A>(of: ReadonlyArray<A>) => A
@@ -8,7 +8,7 @@ export interface Chance {
 }
 
 /** Mulberry32, seeded with FNV-1a of a text. */
-export const make = (seed: string): Chance => {
+export const make = (seed: string): SeededRandom => {
   let state = 0x811c9dc5
   for (let index = 0; index < seed.length; index++) state = Math.imul(state ^ seed.charCodeAt(index), 0x01000193)
   const next = () => {

@@ -7,20 +7,20 @@ import * as Notifications from "../notifications/Notifications.ts"
 import * as Updates from "./Updates.ts"
 
 /** The end of an Assembly: kept first, then told to whoever wants to know. An Assembly ends once. */
-export class Endings extends Context.Service<
-  Endings,
+export class AssemblyEnd extends Context.Service<
+  AssemblyEnd,
   {
     readonly end: (assemblyId: string, outcome: AssemblyStore.Outcome) => Effect.Effect<void, StorageFailed>
     readonly stop: (assemblyId: string, state: "canceled" | "request_aborted") => Effect.Effect<void, StorageFailed>
   }
->()("@assembly-effect/emulator/Endings") {}
+>()("@assembly-effect/emulator/AssemblyEnd") {}
 
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const notifications = yield* Notifications.Notifications
   const updates = yield* Updates.Updates
 
-  return Endings.of({
+  return AssemblyEnd.of({
     end: Effect.fnUntraced(function* (id, outcome) {
       if (!(yield* assemblies.end(id, outcome))) return
       yield* notifications.notify(id)
@@ -35,7 +35,7 @@ const make = Effect.gen(function* () {
 })
 
 export const layer: Layer.Layer<
-  Endings,
+  AssemblyEnd,
   never,
   AssemblyStore.AssemblyStore | Notifications.Notifications | Updates.Updates
-> = Layer.effect(Endings, make)
+> = Layer.effect(AssemblyEnd, make)

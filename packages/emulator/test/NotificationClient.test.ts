@@ -2,24 +2,24 @@ import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { LookupAddress } from "node:dns"
-import * as Outbound from "../src/internal/notifications/Outbound.ts"
+import * as NotificationClient from "../src/internal/notifications/NotificationClient.ts"
 import { receiver } from "./notified.ts"
 
 /** Asks a name that is resolved to these addresses, the first ones first. Answers how often it was resolved. */
 const ask = Effect.fnUntraced(function* (
-  reach: Outbound.Reach,
+  reach: NotificationClient.Reach,
   url: string,
   answers: ReadonlyArray<ReadonlyArray<string>>
 ) {
   const left = [...answers]
-  const resolve: Outbound.Resolve = (_hostname, _options, callback) => {
+  const resolve: NotificationClient.Resolve = (_hostname, _options, callback) => {
     const addresses = left.shift() ?? []
     callback(
       null,
       addresses.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 }))
     )
   }
-  const outbound = yield* Outbound.Outbound.pipe(Effect.provide(Outbound.layer(resolve)))
+  const outbound = yield* NotificationClient.NotificationClient.pipe(Effect.provide(NotificationClient.layer(resolve)))
   const request = HttpClientRequest.post(url).pipe(
     HttpClientRequest.bodyText("transloadit={}", "application/x-www-form-urlencoded")
   )

@@ -11,18 +11,18 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { lookup, type LookupAddress } from "node:dns"
 import type { LookupFunction } from "node:net"
-import * as Address from "../http/Address.ts"
+import * as IpAddress from "../http/IpAddress.ts"
 
 /** Where a request may go: to public hosts, to these and this machine, or to any. */
 export type Reach = "public" | "loopback" | "any"
 
-const places: Readonly<Record<Reach, ReadonlyArray<Address.Place>>> = {
+const places: Readonly<Record<Reach, ReadonlyArray<IpAddress.Place>>> = {
   public: ["public"],
   loopback: ["public", "loopback"],
   any: ["public", "loopback", "private"]
 }
 
-const isWithin = (reach: Reach, address: string): boolean => places[reach].includes(Address.placeOf(address))
+const isWithin = (reach: Reach, address: string): boolean => places[reach].includes(IpAddress.placeOf(address))
 
 /** A host is not where the request may go. Nothing was sent, and no connection was made. */
 export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly hostname: string }> {}
@@ -34,8 +34,8 @@ export class NotHttp extends Data.TaggedError("NotHttp") {}
  * The requests that the emulator makes because a client asked for it, whatever that is: a notification, or an import.
  * Every one goes through here, so that none is a way into the network of this machine. Redirects are not followed.
  */
-export class Outbound extends Context.Service<
-  Outbound,
+export class NotificationClient extends Context.Service<
+  NotificationClient,
   {
     /** Sends a request to an absolute URL. The connection ends with the scope. */
     readonly execute: (
@@ -47,7 +47,7 @@ export class Outbound extends Context.Service<
       Scope.Scope
     >
   }
->()("@assembly-effect/emulator/Outbound") {}
+>()("@assembly-effect/emulator/NotificationClient") {}
 
 /** Finds all addresses of a name, as `dns.lookup` does. */
 export type Resolve = (
@@ -89,12 +89,12 @@ const make = Effect.fnUntraced(function* (resolve: Resolve) {
     any: yield* makeClient("any", resolve)
   }
 
-  return Outbound.of({
+  return NotificationClient.of({
     execute: Effect.fnUntraced(function* (reach, request) {
       const url = Option.filter(HttpClientRequest.toUrl(request), isHttp)
       if (Option.isNone(url)) return yield* new NotHttp()
       const { hostname } = url.value
-      const address = Address.ofHost(hostname)
+      const address = IpAddress.ofHost(hostname)
       // No name is looked up for it.
       if (address !== undefined && !isWithin(reach, address)) return yield* new OutOfReach({ hostname })
       return yield* clients[reach].execute(request).pipe(
@@ -106,4 +106,5 @@ const make = Effect.fnUntraced(function* (resolve: Resolve) {
 })
 
 /** `resolve` is `dns.lookup` by default. */
-export const layer = (resolve: Resolve = lookup): Layer.Layer<Outbound> => Layer.effect(Outbound, make(resolve))
+export const layer = (resolve: Resolve = lookup): Layer.Layer<NotificationClient> =>
+  Layer.effect(NotificationClient, make(resolve))

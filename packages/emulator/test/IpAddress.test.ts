@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { BlockList } from "node:net"
-import * as Address from "../src/internal/http/Address.ts"
+import * as IpAddress from "../src/internal/http/IpAddress.ts"
 
 /**
  * The IANA registries of special-purpose addresses (RFC 6890), what is not global unicast, and what is the service of
@@ -80,7 +80,7 @@ const parse = (address: string, family: Family): bigint => {
 
 const mapped = 0xffffn << 32n
 
-const expected = (value: bigint, family: Family): Address.Place => {
+const expected = (value: bigint, family: Family): IpAddress.Place => {
   const address = format(value, family)
   if (loopback.check(address, family)) return "loopback"
   if (family === "ipv4") return special.check(address, family) ? "private" : "public"
@@ -91,7 +91,7 @@ const expected = (value: bigint, family: Family): Address.Place => {
 
 const agrees = (value: bigint, family: Family): void => {
   const address = format(value, family)
-  assert.strictEqual(Address.placeOf(address), expected(value, family), address)
+  assert.strictEqual(IpAddress.placeOf(address), expected(value, family), address)
 }
 
 const Value = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: (1n << 128n) - 1n }))
@@ -125,12 +125,12 @@ describe("The place of an address", () => {
 
   it("is private for what is no address", () => {
     for (const text of ["", "example.com", "1.2.3", "127.0.0.1/8", "fe80::1%eth0"]) {
-      assert.strictEqual(Address.placeOf(text), "private", text)
+      assert.strictEqual(IpAddress.placeOf(text), "private", text)
     }
   })
 
   it("is asked for the host of a URL as the URL writes it", () => {
-    const hostOf = (url: string) => Address.ofHost(new URL(url).hostname)
+    const hostOf = (url: string) => IpAddress.ofHost(new URL(url).hostname)
     assert.strictEqual(hostOf("http://0x7f.1/"), "127.0.0.1")
     assert.strictEqual(hostOf("http://0300.0250.1/"), "192.168.0.1")
     assert.strictEqual(hostOf("http://[::FFFF:127.0.0.1]/"), "::ffff:7f00:1")

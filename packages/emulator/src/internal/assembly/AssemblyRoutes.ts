@@ -5,7 +5,7 @@ import * as HttpRouter from "effect/http/HttpRouter"
 import * as AssemblyListing from "./AssemblyListing.ts"
 import * as Cancellation from "./Cancellation.ts"
 import * as Creation from "./Creation.ts"
-import * as Keywords from "../data/Keywords.ts"
+import * as KeywordLimit from "../data/KeywordLimit.ts"
 import * as Refusal from "../http/Refusal.ts"
 import * as Replay from "./Replay.ts"
 import * as Route from "../http/Route.ts"
@@ -21,7 +21,7 @@ const CreateWithoutId = Operation.make({
 
 const aliases = { tus_num_expected_upload_files: "num_expected_upload_files" }
 
-const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${Keywords.max}`)
+const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${KeywordLimit.max}`)
 
 const routes = Effect.gen(function* () {
   const creation = yield* Creation.Creation
@@ -57,7 +57,7 @@ const routes = Effect.gen(function* () {
     Route.signed(Operations.List, {
       invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", Refusal.explain(issues)),
       handle: ({ authKey, params }) =>
-        (params.keywords ?? []).length > Keywords.max
+        (params.keywords ?? []).length > KeywordLimit.max
           ? Effect.fail(tooManyKeywords)
           : listing.page(authKey.workspace, params)
     })
