@@ -1,6 +1,4 @@
-/**
- * The Assembly Processing Service on this machine: a real server, without an account and a network.
- */
+/** The Assembly Processing Service on this machine: a real HTTP server that needs no account and no network. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Context from "effect/Context"
@@ -61,15 +59,13 @@ import * as Limits from "./Limits.ts"
 import type * as Template from "./Template.ts"
 import type * as Workspace from "./Workspace.ts"
 
-/**
- * A running emulator: where it is, its first Workspace and the first Auth Key of that.
- */
+/** A running emulator: its URLs, its first Workspace, and the first Auth Key of that Workspace. */
 export class Emulator extends Context.Service<
   Emulator,
   {
-    /** Where clients reach it, without a slash at its end: the `publicUrl` if there is one, else `localUrl`. */
+    /** The URL for clients, without a trailing slash: `publicUrl` if given, else `localUrl`. */
     readonly baseUrl: string
-    /** Where it listens, without a slash at its end, e.g. `http://127.0.0.1:43210`. */
+    /** The URL where it listens, without a trailing slash, e.g. `http://127.0.0.1:43210`. */
     readonly localUrl: string
     readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
     /** The slug of the first Workspace. */
@@ -78,25 +74,27 @@ export class Emulator extends Context.Service<
 >()("@assembly-effect/emulator/Emulator") {}
 
 /**
- * - `port`: 0, the default, takes a free one.
- * - `publicUrl`: the origin of a proxy in front of it, e.g. `https://assembly.localhost`. The URLs that it hands out have
- *   this one in place of its own.
- * - `allowedHosts`: names beside that of `publicUrl` and those of loopback at which it answers; `Host` has any other
- *   where a page was pointed to this machine (DNS rebinding), and is refused with status 421.
- * - `data`: the folder that keeps everything; by default nothing outlives the scope.
- * - `credentials`: the first Auth Key; by default that of the first of `workspaces`, else the one that `data` holds, else
- *   a random one.
- * - `workspaces`: what they hold is apart from each other; by default one, `emulator`. Those that `data` holds stay.
- * - `templates`: those of the first Workspace. One that `data` holds under the same id is changed to what is given.
- * - `seed`: ids are the same with every run, in the order in which they are asked for. Auth Keys and their secrets are
- *   not: `credentials` fixes them.
- * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
- *   default. It doubles with every further one; there are 8.
- * - `allowPrivateNotifications`: a `notify_url` may name any host. By default it may name a public one, and where the
- *   params of its Assembly are signed this machine as well: a notification would else be a way into the network.
- * - `uploadLifetime`: of uploads that are not finished, and of parts, 24 hours by default. Then they are gone (410).
- * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
- * - `limits`: of requests, Assemblies and connections; those that are left out have their defaults.
+ * The options of an emulator.
+ *
+ * - `port`: the port to listen on. 0, the default, takes a free one.
+ * - `publicUrl`: the origin of a proxy in front of the emulator, e.g. `https://assembly.localhost`. URLs in answers
+ *   start with it.
+ * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
+ *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
+ * - `data`: the folder that stores everything. By default nothing survives the scope.
+ * - `credentials`: the first Auth Key. Defaults to the first key of the first of `workspaces`, else the oldest key in
+ *   `data`, else a random one.
+ * - `workspaces`: isolated from each other. By default there is one, `emulator`. Workspaces in `data` stay.
+ * - `templates`: Templates of the first Workspace. A stored one with the same id is replaced.
+ * - `seed`: makes ids reproducible: each run makes the same ids in the same order. It does not determine Auth Keys and
+ *   secrets; `credentials` does.
+ * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. It doubles with
+ *   each attempt. There are 8 attempts.
+ * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default it must be a public host, or loopback if
+ *   the params are signed, so that a notification cannot reach a private network.
+ * - `uploadLifetime`: after this time unfinished uploads and parts expire (status 410), 24 hours by default.
+ * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
+ * - `limits`: limits of requests, Assemblies and connections. Missing ones have their defaults.
  */
 export interface Options {
   readonly port?: number | undefined
@@ -125,8 +123,8 @@ const emulator = (options: Options) =>
   )
 
 /**
- * Where state and bytes are kept: in the folder, or in memory and a folder that the scope removes. It holds secrets, and
- * what was uploaded, so it is for its owner alone.
+ * The database and the files: in the `data` folder, or in memory and a temporary folder. Only the owner has access,
+ * since they contain secrets and uploads.
  */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
@@ -137,7 +135,7 @@ const storage = ({ data }: Options) =>
       yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
       const database = path.join(folder, "emulator.sqlite")
       if (data !== undefined) {
-        // SQLite gives its other files the permissions of this one.
+        // SQLite creates its other files with the same permissions.
         yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
         yield* fs.chmod(database, 0o600)
       }
@@ -172,7 +170,7 @@ const stores = Layer.mergeAll(
   UsedSignatures.layer
 )
 
-/** What the routes work with, from the top down. */
+/** The services behind the routes. */
 const services = ({
   allowPrivateNotifications = false,
   notificationPause = "1 second",
@@ -223,26 +221,27 @@ const parts = (options: Options) =>
   )
 
 /**
- * An emulator that runs as long as its scope.
+ * An emulator that runs until its scope closes.
  *
  * **When to use**
  *
- * To develop and test against the service: signatures, scopes, limits and errors are real, and so are the uploads.
+ * To develop and test against the service. It checks signatures, scopes and limits, and stores uploads, as the service
+ * does.
  *
  * **Details**
  *
- * It listens on loopback only, answers only at hosts that it knows, and lets a page of another origin create, follow,
- * cancel and upload, and nothing else. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
- * however that ends: what was answered is kept. Its files are readable by its owner only. When the scope closes, requests
- * under way get 50 milliseconds, then they are cut.
+ * It listens on loopback only and answers only at known hosts. A page of another origin may create, follow and cancel an
+ * Assembly, and upload to it; every other request of it is refused.
  *
- * Where the disk takes no more – full, read-only, not permitted – a request is answered with status 507 and the reason
- * is logged. What was acknowledged stays, and it goes on by itself when there is room again.
+ * One emulator at a time can use a data folder (`DataInUse`). Acknowledged data survives the end of the process, also a
+ * crash. Only the owner can read the files. When the scope closes, current requests have 50 milliseconds to end.
+ *
+ * If the disk is full, read-only or not permitted, requests are answered with status 507 and the reason is logged.
+ * Acknowledged data stays. The emulator continues when the disk works again.
  *
  * **Gotchas**
  *
- * A real server needs a real clock: under a test clock that stands still, signatures of clients on another clock are
- * refused.
+ * It needs a real clock. Under a `TestClock` it refuses the signatures of clients that use another clock.
  *
  * @example
  * Layer.unwrap(
@@ -260,5 +259,5 @@ export const layer = (
   Emulator | Faults.Faults,
   HttpServerError.ServeError | PlatformError.PlatformError | EmulatorError.EmulatorError
 > =>
-  // One value is one emulator, wherever it is provided, and two share nothing of what they are made of.
+  // Providing one value twice starts one emulator. Two values share no part.
   Layer.fromBuildMemo((memoMap, scope) => Layer.buildWithMemoMap(Layer.fresh(parts(options)), memoMap, scope))

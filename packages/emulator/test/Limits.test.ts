@@ -194,7 +194,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
       const third = yield* upload
       assert.deepStrictEqual(
         { status: third.status, text: third.text },
-        { status: 413, text: '{"error":"ERR_MAX_NUMBER_OF_FILES_EXCEEDED: the Assembly takes no more uploads"}' }
+        { status: 413, text: '{"error":"ERR_MAX_NUMBER_OF_FILES_EXCEEDED: the Assembly accepts no more uploads"}' }
       )
     })
   )
@@ -279,7 +279,7 @@ layer(layerEmulator({ limits: { fileBytes: 4, resultBytes: 6, resultText: 2500 }
           new Uint8Array(0)
         )
         assert.strictEqual(status.error, "ASSEMBLY_MEMORY_LIMIT_EXCEEDED")
-        assert.strictEqual(status.message, "The Steps make more than a Status can tell.")
+        assert.strictEqual(status.message, "The results are too large for a Status.")
       })
     )
   }
@@ -359,8 +359,12 @@ describe("A connection", () => {
   layer(layerEmulator({ limits }), { excludeTestServices: true })((it) => {
     it.effect("that brings no HTTP gets an error object and is closed", () =>
       Effect.gen(function* () {
-        says(yield* raw("no HTTP\r\n\r\n"), 400, "The request is no HTTP.")
-        says(yield* raw("GET / HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n"), 400, "The request is no HTTP.")
+        says(yield* raw("no HTTP\r\n\r\n"), 400, "The request is not valid HTTP.")
+        says(
+          yield* raw("GET / HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n"),
+          400,
+          "The request is not valid HTTP."
+        )
       })
     )
 
@@ -388,7 +392,7 @@ describe("A connection", () => {
         assert.deepStrictEqual(JSON.parse(told(yield* ask("/nowhere", "expect: x"))), {
           error: "SERVER_417",
           http_code: 417,
-          message: "The expectation is not known."
+          message: "The expectation is not supported."
         })
       })
     )

@@ -6,7 +6,7 @@ import * as AssemblyStore from "./AssemblyStore.ts"
 import * as Notifications from "../notifications/Notifications.ts"
 import * as Updates from "./Updates.ts"
 
-/** The end of an Assembly: kept first, then told to whoever wants to know. An Assembly ends once. */
+/** Ends Assemblies. The end is stored first, then sent to followers and to the `notify_url`. An Assembly ends once. */
 export class AssemblyEnd extends Context.Service<
   AssemblyEnd,
   {

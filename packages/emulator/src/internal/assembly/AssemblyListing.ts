@@ -39,8 +39,8 @@ const Row = Schema.Struct({
 })
 
 /**
- * A page holds Assemblies in which every keyword occurs somewhere, upper and lower case alike. Lines keep a keyword
- * from matching across two fields.
+ * Selects the Assemblies that contain every keyword in some field, ignoring case. The fields are joined by line feeds,
+ * so that a keyword does not match across two fields.
  */
 const matching = `
 WITH listed AS (
@@ -68,12 +68,9 @@ FROM matching ORDER BY created_at DESC, position DESC LIMIT :limit OFFSET :offse
 
 const countSql = `${matching} SELECT count(*) AS count FROM matching`
 
-const seconds = (from: number | null, to: number | null): number | null =>
-  from === null || to === null ? null : (to - from) / 1000
-
-/** The service says it of uploads that have ended, and has no null for the others. */
+/** Present only when the uploads have ended: the service omits the field otherwise. */
 const uploadDuration = ({ created_at, uploaded_at }: typeof Row.Type): { readonly upload_duration?: number } => {
-  const duration = seconds(created_at, uploaded_at)
+  const duration = ServiceDate.secondsBetween(created_at, uploaded_at)
   return duration === null ? {} : { upload_duration: duration }
 }
 
@@ -94,7 +91,7 @@ const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
   bytes_received: row.input_bytes,
   bytes_usage: row.input_bytes + row.output_bytes,
   ...uploadDuration(row),
-  execution_duration: seconds(row.uploaded_at, row.ended_at)
+  execution_duration: ServiceDate.secondsBetween(row.uploaded_at, row.ended_at)
 })
 
 const toFilter = (workspace: string, query: AssemblyList.Query): Database.Parameters => ({

@@ -10,7 +10,7 @@ import * as Refusal from "../http/Refusal.ts"
 import * as Replay from "./Replay.ts"
 import * as Route from "../http/Route.ts"
 
-/** `POST /assemblies`: as the operation with an id, which is drawn here. */
+/** `POST /assemblies`: creates an Assembly with a new id. */
 const CreateWithoutId = Operation.make({
   ...Operations.Create,
   name: "Assemblies.createWithoutId",
@@ -46,7 +46,7 @@ const routes = Effect.gen(function* () {
       handle: ({ authKey, params, path }) => creation.replay(path.assemblyId, authKey, params)
     }),
     Route.open(Operations.Get, {
-      // An id of another form names no Assembly either.
+      // An invalid id is answered like an unknown one.
       invalid: () => Creation.notFound,
       handle: ({ path }) => creation.status(path.assemblyId)
     }),

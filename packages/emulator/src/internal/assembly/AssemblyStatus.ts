@@ -23,18 +23,18 @@ const ok: Readonly<Record<AssemblyStore.State, readonly [ok: string, message: st
   executing: ["ASSEMBLY_EXECUTING", "The Assembly is executing."],
   completed: ["ASSEMBLY_COMPLETED", "The Assembly was completed."],
   canceled: ["ASSEMBLY_CANCELED", "The Assembly was canceled."],
-  request_aborted: ["REQUEST_ABORTED", "The request was broken off."],
+  request_aborted: ["REQUEST_ABORTED", "The request was aborted."],
   failed: undefined
 }
 
-/** A replay that executes. Beyond the specification: no source shows how long the service says this. */
+/** The `ok` of a replay while it executes. Beyond the specification: no source says how long the service reports it. */
 const replaying = ["ASSEMBLY_REPLAYING", "The Assembly is being replayed."] as const
 
 type Standing = Pick<AssemblyStore.Row, "state" | "parent_id">
 
 const named = ({ parent_id, state }: Standing) => (state === "executing" && parent_id !== null ? replaying : ok[state])
 
-/** What `ok` says; a failed Assembly has none. */
+/** The `ok` code of an Assembly. A failed Assembly has none. */
 export const okOf = (assembly: Standing): string | null => named(assembly)?.[0] ?? null
 
 const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {
@@ -43,10 +43,6 @@ const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {
     ? { error: error ?? "INTERNAL_COMMAND_ERROR", message: message ?? "The Assembly failed." }
     : { ok: said[0], message: said[1] }
 }
-
-/** Seconds between two moments, 0 while one of them is still to come. */
-const seconds = (from: number | null, to: number | null): number =>
-  from === null || to === null ? 0 : Math.max(0, to - from) / 1000
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
@@ -62,7 +58,7 @@ const make = Effect.gen(function* () {
       filename: upload.filename,
       fieldname: upload.fieldname,
       user_meta: upload.user_meta,
-      // As tus servers say it of a length that is deferred; the service has no null here.
+      // Like other tus servers, the service reports 0 for a deferred length.
       size: Number(upload.length ?? 0n),
       offset: Number(offset),
       finished,
@@ -93,8 +89,8 @@ const make = Effect.gen(function* () {
         fields: assembly.fields,
         start_date: ServiceDate.format(assembly.created_at),
         execution_start: assembly.uploaded_at === null ? null : ServiceDate.format(assembly.uploaded_at),
-        upload_duration: seconds(assembly.created_at, assembly.uploaded_at),
-        execution_duration: seconds(assembly.uploaded_at, assembly.ended_at),
+        upload_duration: ServiceDate.secondsBetween(assembly.created_at, assembly.uploaded_at) ?? 0,
+        execution_duration: ServiceDate.secondsBetween(assembly.uploaded_at, assembly.ended_at) ?? 0,
         bytes_expected: sum(receipts.map(({ size }) => size)),
         bytes_received: sum(receipts.map(({ offset }) => offset)),
         bytes_usage: assembly.input_bytes + assembly.output_bytes,

@@ -9,11 +9,11 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as CreationOptions from "./CreationOptions.ts"
 import * as Database from "../data/Database.ts"
 
-/** The states by the names that the list filters by (spec.md, "States and transitions"). */
+/** The states of an Assembly, by the names that the list accepts as a filter (spec.md, "States and transitions"). */
 export const State = Schema.Literals(["uploading", "executing", "canceled", "completed", "failed", "request_aborted"])
 export type State = typeof State.Type
 
-/** What an Assembly is created with. Times are milliseconds since the epoch. */
+/** A new Assembly. Times are milliseconds since the epoch. */
 export interface New {
   readonly id: string
   readonly workspace: string
@@ -21,16 +21,16 @@ export interface New {
   readonly params: Assembly.CreateParams
   readonly fields: Schema.JsonObject
   readonly redirectUrl: string | undefined
-  /** Whether followers want to know how far the execution is. */
+  /** Whether followers receive the progress of the execution. */
   readonly emitProgress: boolean
-  /** What its notifications leave out. */
+  /** The parts of the Status that its notifications omit. */
   readonly notificationPayload: ReadonlyArray<CreationOptions.Payload>
   readonly expectedUploads: number
-  /** The Auth Key that asked for it; its secret signs the notification. */
+  /** The Auth Key of the creation. Its secret signs the notification. */
   readonly authKey: string
-  /** Whether the Auth Key has signed the params, and so the `notify_url`. */
+  /** Whether the Auth Key signed the params, and with them the `notify_url`. */
   readonly isSigned: boolean
-  /** The most bytes that an upload may have. */
+  /** The maximum size of an upload in bytes. */
   readonly maxSize: number | undefined
   /** The Assembly that this one replays. */
   readonly replayOf: Row | undefined
@@ -39,7 +39,7 @@ export interface New {
   readonly createdAt: number
 }
 
-/** An Assembly as it is kept. */
+/** An Assembly in the database. */
 export const Row = Schema.Struct({
   id: Assembly.AssemblyId,
   workspace: Schema.String,
@@ -72,7 +72,7 @@ export const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-/** What an Assembly has made when it ends. */
+/** The result of an Assembly when it ends. */
 export interface Outcome {
   readonly uploads: ReadonlyArray<Assembly.File>
   readonly results: Readonly<Record<string, ReadonlyArray<Assembly.File>>>
@@ -83,20 +83,20 @@ export interface Outcome {
 export class AssemblyStore extends Context.Service<
   AssemblyStore,
   {
-    /** Whether the id was free. */
+    /** Answers false if the id is taken. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** What a former process left: creations whose body never ended are aborted, the others are answered. */
+    /** The busy Assemblies of a former process. Creations whose body never ended are aborted first. */
     readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /** The body of the creation has ended. */
+    /** Records that the body of the creation has ended. */
     readonly received: (id: string) => Effect.Effect<void, StorageFailed>
-    /** Begins to execute if every expected upload is there. Whether it was this call that began. */
+    /** Starts the execution if every expected upload has arrived. Answers whether this call started it. */
     readonly beginExecution: (id: string) => Effect.Effect<boolean, StorageFailed>
-    /** What an Assembly that executes has made so far. */
+    /** Stores what an executing Assembly has made so far. */
     readonly progress: (id: string, made: Pick<Outcome, "uploads" | "results">) => Effect.Effect<void, StorageFailed>
-    /** Ends an Assembly that is busy; whether it was this call that ended it. */
+    /** Ends a busy Assembly. Answers whether this call ended it. */
     readonly end: (id: string, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
-    /** Ends an Assembly that is busy, from outside; whether it was this call that ended it. */
+    /** Cancels or aborts a busy Assembly. Answers whether this call ended it. */
     readonly stop: (id: string, state: "canceled" | "request_aborted") => Effect.Effect<boolean, StorageFailed>
   }
 >()("@assembly-effect/emulator/AssemblyStore") {}
@@ -111,7 +111,7 @@ VALUES (:id, :workspace, :region, 'uploading', :steps, :templateId, :fields, :no
   :notificationPayload, :createdAt)
 ON CONFLICT DO NOTHING`
 
-/** What follows is the final files; parts do not count (spec.md, "Create a tus upload"). */
+/** Only whole files count, not the parts of a concatenated upload (spec.md, "Create a tus upload"). */
 const beginSql = `
 UPDATE assemblies SET state = 'executing', uploaded_at = :now
 WHERE id = :id AND state = 'uploading' AND receiving = 0 AND expected_uploads <= (

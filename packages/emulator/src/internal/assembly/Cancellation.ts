@@ -6,11 +6,11 @@ import * as Execution from "./Execution.ts"
 import * as UploadLocks from "../tus/UploadLocks.ts"
 import * as UploadStore from "../files/UploadStore.ts"
 
-/** Ends what an Assembly does when its owner wants no more of it. */
+/** Cancels Assemblies. */
 export class Cancellation extends Context.Service<
   Cancellation,
   {
-    /** One that is over stays as it is. */
+    /** Cancels a busy Assembly and the requests that upload to it. One that has ended stays unchanged. */
     readonly cancel: (assemblyId: string) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/Cancellation") {}
@@ -23,7 +23,7 @@ const make = Effect.gen(function* () {
   return Cancellation.of({
     cancel: Effect.fnUntraced(function* (id) {
       yield* execution.stop(id, "canceled")
-      // A request that brings bytes is asked to let go; the next one finds an Assembly that does not wait.
+      // Taking the lock asks the current request to stop. The next request is refused, since the Assembly has ended.
       const unfinished = (yield* uploads.ofAssembly(id)).filter(({ finished_at }) => finished_at === null)
       yield* Effect.forEach(unfinished, (upload) => locks.hold(upload.id, () => Effect.void))
     }, Effect.uninterruptible)

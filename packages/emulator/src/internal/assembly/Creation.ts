@@ -23,23 +23,23 @@ import { region } from "./Region.ts"
 import type * as Replay from "./Replay.ts"
 import * as TemplateStore from "../templates/TemplateStore.ts"
 
-/** A creation as it was asked for. `id` is undefined where the service is to choose. */
+/** A request that creates an Assembly. Without an `id` the service chooses one. */
 export interface Request {
   readonly id: string | undefined
   readonly authKey: Authentication.Caller
-  /** The params as they came. */
+  /** The params before decoding. */
   readonly raw: Schema.JsonObject
   readonly form: Assembly.CreateForm
   readonly others: Form.Fields
   readonly files: Form.Form["files"]
 }
 
-/** Makes new Assemblies. */
+/** Creates and replays Assemblies. */
 export class Creation extends Context.Service<
   Creation,
   {
     readonly create: (request: Request) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
-    /** A new Assembly that works on the uploads of one that is over. */
+    /** Creates an Assembly that works on the uploads of an ended one. */
     readonly replay: (
       id: string,
       authKey: Authentication.Caller,
@@ -58,21 +58,22 @@ export const notFound = new Refusal.Refusal({
 const taken = new Refusal.Refusal({
   code: "ASSEMBLY_ID_TAKEN",
   status: 409,
-  message: "There is an Assembly with this id."
+  message: "An Assembly with this id exists already."
 })
 
 const isBusy = new Refusal.Refusal({
   code: "ASSEMBLY_NOT_FINISHED",
   status: 400,
-  message: "Only an Assembly that is over can be replayed."
+  message: "Only an Assembly that has ended can be replayed."
 })
 
-/** What a Status is reduced to where the params are `quiet`. */
+/** The short Status that a creation with `quiet` answers. */
 const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly.Status =>
   error === undefined ? { assembly_id, ok: ok ?? null } : { assembly_id, error, message: message ?? null }
 
 /**
- * What a replay does: its Steps are those that ran, unless others are given, or a Template is named or read again.
+ * The params of a replay. It runs the original Steps, unless it names other Steps or a Template, or reads the Template
+ * again.
  */
 const replayParams = (original: AssemblyStore.Row, params: Replay.Params): Schema.JsonObject => {
   const { fields = original.fields, notify_url = original.notify_url, reparse_template, steps, template_id } = params
@@ -104,7 +105,7 @@ const make = Effect.gen(function* () {
   const read = (workspace: string, params: Schema.JsonObject) =>
     Effect.provideService(Instructions.read(workspace, params, limits), TemplateStore.TemplateStore, templates)
 
-  /** The lower of what the request allows and what the emulator does. */
+  /** The lower of `auth.max_size` and the limit of the emulator. */
   const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
     maxSize === undefined ? limits.fileBytes : Math.min(maxSize, limits.fileBytes ?? maxSize)
 
@@ -115,14 +116,14 @@ const make = Effect.gen(function* () {
     yield* execution.advance(assembly.id)
   }, Effect.uninterruptible)
 
-  /** A request that ends before its body does is one that was broken off. */
+  /** Stores the files of the form. A body that breaks off aborts the Assembly. */
   const receive = (id: string, files: NonNullable<Request["files"]>, maxSize: number | undefined) =>
     formFiles.receive(id, files, maxSize).pipe(
       Effect.catchTag("Oversized", () => execution.fail(id, maxSizeExceeded)),
       Effect.catchTag("TooMany", () => execution.fail(id, tooManyFiles)),
       Effect.catchTag("Malformed", () => execution.abort(id)),
       Effect.andThen(assemblies.received(id)),
-      // Interrupted, or nothing more can be stored.
+      // The request was interrupted, or the disk failed.
       Effect.onError(() => execution.abort(id)),
       Effect.andThen(execution.advance(id))
     )
@@ -139,7 +140,7 @@ const make = Effect.gen(function* () {
       authKey: authKey.key,
       isSigned: authKey.isSigned,
       params,
-      // As the service does it: what is not signed is on top of what is.
+      // Like the service: form fields, which are not signed, override the signed `fields`.
       fields: { ...params.fields, ...others },
       expectedUploads: form.numExpectedUploadFiles ?? 0,
       replayOf: undefined,
@@ -167,7 +168,7 @@ const make = Effect.gen(function* () {
       workspace: authKey.workspace,
       authKey: authKey.key,
       isSigned: authKey.isSigned,
-      // Also where the Template is not read again.
+      // The replay reports its Template even if it does not read it again.
       params: templateId === null ? instructions.params : { ...instructions.params, templateId },
       fields: instructions.params.fields ?? {},
       redirectUrl: original.redirect_url ?? undefined,

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Refusal from "../http/Refusal.ts"
 
-/** What a notification leaves out. */
+/** The parts of the Status that a notification can omit. */
 export const Payload = Schema.Literals([
   "without_params",
   "without_results",
@@ -12,7 +12,7 @@ export const Payload = Schema.Literals([
 ])
 export type Payload = typeof Payload.Type
 
-/** What else the params of a creation may say. Beyond the specification, except `auth.max_size` ("Limits"). */
+/** Further params of a creation. Beyond the specification, except `auth.max_size` ("Limits"). */
 const Options = Schema.Struct({
   redirect_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
   emit_execution_progress: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
@@ -31,7 +31,7 @@ export interface CreationOptions {
   readonly redirectUrl: string | undefined
   readonly emitProgress: boolean
   readonly notificationPayload: ReadonlyArray<Payload>
-  /** Whether the answer tells no more than the id and how it went. */
+  /** Whether the answer holds only the id and the outcome. */
   readonly isQuiet: boolean
   /** Bytes. */
   readonly maxSize: number | undefined
@@ -39,7 +39,7 @@ export interface CreationOptions {
 
 const decode = Schema.decodeUnknownEffect(Options)
 
-/** Reads them from the params as they came. */
+/** Reads the options from params that are not decoded yet. */
 export const read = (params: Schema.JsonObject): Effect.Effect<CreationOptions, Refusal.Refusal> =>
   decode(params).pipe(
     Effect.map(({ auth, emit_execution_progress, notification_payload, quiet, redirect_url }) => ({

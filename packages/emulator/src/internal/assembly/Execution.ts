@@ -18,19 +18,19 @@ import * as Updates from "./Updates.ts"
 import * as UploadedFiles from "../files/UploadedFiles.ts"
 
 /**
- * Brings Assemblies from their last upload to their end. Where the disk does not let it, that is done when it does: what
- * was answered to a client does not wait for a restart.
+ * Executes Assemblies after their last upload. If the disk fails, it retries until the disk works again; no restart is
+ * needed.
  */
 export class Execution extends Context.Service<
   Execution,
   {
     /** Ends an Assembly at once if its Steps can never run. */
     readonly check: (assemblyId: string) => Effect.Effect<void>
-    /** Executes an Assembly if every expected upload has arrived; waits for its end unless one of its Steps is slow. */
+    /** Executes an Assembly if every expected upload has arrived. Waits for its end unless one of its Steps is slow. */
     readonly advance: (assemblyId: string) => Effect.Effect<void>
-    /** Ends a busy Assembly from outside, and what it does. */
+    /** Cancels a busy Assembly and stops its execution. */
     readonly stop: (assemblyId: string, state: "canceled") => Effect.Effect<void, StorageFailed>
-    /** Ends an Assembly whose creation was broken off. */
+    /** Ends an Assembly whose creation broke off. */
     readonly abort: (assemblyId: string) => Effect.Effect<void>
     /** Ends a busy Assembly with an error. */
     readonly fail: (assemblyId: string, failure: StepFailed) => Effect.Effect<void, StorageFailed>
@@ -44,17 +44,17 @@ const toFiles = (files: ReadonlyArray<StepFile>): ReadonlyArray<Assembly.File> =
 const toResults = (results: Results) =>
   Object.fromEntries([...results].map(([name, files]) => [name, toFiles(files)] as const))
 
-/** A defect of a robot is the emulator's fault. Its cause is logged, not told. */
+/** The error after a defect of a robot. The cause is logged, not sent. */
 const broken = new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message: "The emulator failed; see its log." })
 
-/** What the Steps of an Assembly make together, against its limits. The code of too much is the service's own. */
+/** Counts the results of an Assembly against the limits. The error codes are those of the service. */
 const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
   let files = 0
   let bytes = 0
   let text = 0
   const tooMuch = (message: string) => Effect.fail(new StepFailed({ error: "ASSEMBLY_MEMORY_LIMIT_EXCEEDED", message }))
   return {
-    /** Whether so many files more have room. */
+    /** Fails if the limit does not allow `more` files. */
     hasRoom: (more: number): Effect.Effect<void, StepFailed> =>
       files + more > results ? Effect.fail(tooManyFiles) : Effect.void,
     count: (made: ReadonlyArray<StepFile>): Effect.Effect<void, StepFailed> => {
@@ -65,7 +65,7 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
       }
       if (files > results) return Effect.fail(tooManyFiles)
       if (bytes > resultBytes) return tooMuch(`The Steps make more than ${resultBytes} bytes.`)
-      return text > resultText ? tooMuch("The Steps make more than a Status can tell.") : Effect.void
+      return text > resultText ? tooMuch("The results are too large for a Status.") : Effect.void
     }
   }
 }
@@ -90,7 +90,7 @@ const make = Effect.gen(function* () {
     const { count, hasRoom } = meter(limits)
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
       const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
-      // A robot makes as many files as it gets, and a Step that uses another twice doubles them.
+      // Checked first: a Step that uses another one twice doubles its files.
       yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
       const made = yield* robot.run({ assembly, name, step, files: inputs.flat() })
       yield* count(made)
@@ -119,14 +119,14 @@ const make = Effect.gen(function* () {
     yield* assemblyEnd.end(assembly.id, { uploads: toFiles(uploaded), results: toResults(results), failure })
   })
 
-  /** Whether a Step of an Assembly takes its time. What cannot be planned ends at once. */
+  /** Whether a Step of an Assembly is slow. Steps that cannot be planned fail at once, so they are not. */
   const isSlow = ({ steps }: AssemblyStore.Row) =>
     Steps.plan(steps, robots, limits).pipe(
       Effect.map((plan) => plan.some(({ robot }) => robot.isSlow)),
       Effect.catch(() => Effect.succeed(false))
     )
 
-  /** Waits for the end, or until it is known that the disk does not let it end now. */
+  /** Waits for the end of the execution, or for its first failure to store. */
   const start = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
     const tried = yield* Deferred.make<void>()
     const execution = Effect.ensuring(execute(assembly), Deferred.succeed(tried, undefined))
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
   const startById = (id: string) =>
     Effect.flatMap(assemblies.find(id), Option.match({ onNone: () => Effect.void, onSome: start }))
 
-  /** Now if that can be, else soon. */
+  /** Runs the work. If the disk fails, retries it in the background. */
   const orSoon = (key: string, work: Effect.Effect<void, StorageFailed>) =>
     work.pipe(
       Effect.catch(() => Effect.asVoid(FiberMap.run(waiting, key, StorageFailure.retryUntilStored(work)))),
@@ -150,7 +150,7 @@ const make = Effect.gen(function* () {
       began ? StorageFailure.retryUntilStored(startById(id)) : Effect.void
     )
 
-  // The state comes first: an execution that ends meanwhile has not happened.
+  // The state is stored first, so that an execution that ends meanwhile has no effect.
   const stop = (id: string, state: "canceled" | "request_aborted") =>
     Effect.andThen(assemblyEnd.stop(id, state), FiberMap.remove(running, id))
 
@@ -165,7 +165,7 @@ const make = Effect.gen(function* () {
 
   const advance = (id: string) => orSoon(`advance ${id}`, begin(id))
 
-  // What a former process left is brought to its end, as far as it can be, before anybody can ask.
+  // Assemblies of a former process go on before the first request.
   for (const assembly of yield* assemblies.recover) {
     yield* assembly.state === "executing" ? start(assembly) : advance(assembly.id)
   }

@@ -13,7 +13,7 @@ import * as Json from "../data/Json.ts"
 import * as Refusal from "../http/Refusal.ts"
 import * as TemplateStore from "../templates/TemplateStore.ts"
 
-/** What an Assembly is to do. */
+/** The decoded instructions of an Assembly. */
 export interface Instructions {
   readonly params: Assembly.CreateParams
   readonly options: CreationOptions.CreationOptions
@@ -22,7 +22,7 @@ export interface Instructions {
 const stepsDenied = new Refusal.Refusal({
   code: "TEMPLATE_DENIES_STEPS_OVERRIDE",
   status: 400,
-  message: "The Template takes no Steps of a request."
+  message: "The Template does not allow Steps in the request."
 })
 
 const tooManySteps = ({ steps }: Limits.Values) =>
@@ -48,8 +48,8 @@ const withTemplate = Effect.fnUntraced(function* (workspace: string, params: Sch
 })
 
 /**
- * What the params of a request ask for, on top of what their Template says. Codes and the way of merging are beyond the
- * specification: they are those of the service's own client.
+ * Merges the params of a request into their Template and decodes the result. Error codes and merging are beyond the
+ * specification; they follow the official client of the service.
  */
 export const read: (
   workspace: string,
@@ -58,7 +58,7 @@ export const read: (
 ) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore> = Effect.fnUntraced(
   function* (workspace, params, limits) {
     const merged = Json.withoutNulls(yield* withTemplate(workspace, params))
-    // Before anything looks at each of them.
+    // Counted before the Steps are decoded.
     if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
     return {
       params: yield* decodeParams(merged).pipe(

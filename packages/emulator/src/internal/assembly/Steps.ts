@@ -6,12 +6,12 @@ import type * as Limits from "../../Limits.ts"
 import type { Robot } from "../robots/Robot.ts"
 import { StepFailed } from "../robots/Robot.ts"
 
-/** A Step in its place: everything that it uses comes before it. */
+/** A Step of a plan. The Steps that it uses come before it. */
 export interface Planned {
   readonly name: string
   readonly step: Assembly.Step
   readonly robot: Robot
-  /** The Steps whose files it works on; none for the uploads. */
+  /** The Steps whose files it works on. Empty stands for the uploads. */
   readonly uses: ReadonlyArray<string>
 }
 
@@ -26,13 +26,13 @@ const toNames = (names: typeof Names.Type): ReadonlyArray<string> =>
 
 const fail = (error: string, message: string) => Effect.fail(new StepFailed({ error, message }))
 
-/** How many names a `use` says, before anything looks at each of them. */
+/** The number of names in a `use`. It is counted before the names are decoded. */
 const countOf = (use: Schema.Json | undefined): number => {
   if (Array.isArray(use)) return use.length
   return Predicate.hasProperty(use, "steps") && Array.isArray(use.steps) ? use.steps.length : 1
 }
 
-/** `:original` stands for the uploads, whether or not a Step has that name. */
+/** The Steps that a Step uses. `:original` is the uploads if no Step has that name. */
 const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, steps: Steps, limits: Limits.Values) {
   const { use } = step
   if (use === undefined) return []
@@ -40,7 +40,7 @@ const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, s
     return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} uses more than ${limits.steps} others.`)
   }
   const decoded = yield* decodeUse(use).pipe(
-    Effect.catch(() => fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} has a use of no known form.`))
+    Effect.catch(() => fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} has an invalid use.`))
   )
   const names = typeof decoded === "object" && "steps" in decoded ? toNames(decoded.steps) : toNames(decoded)
   const unknown = names.find((used) => used !== ":original" && !Object.hasOwn(steps, used))
@@ -50,7 +50,7 @@ const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, s
   return names.filter((used) => Object.hasOwn(steps, used))
 })
 
-/** Puts Steps in an order in which each finds its files. */
+/** Orders Steps so that each comes after the Steps that it uses. */
 const inOrder = Effect.fnUntraced(function* (planned: ReadonlyArray<Planned>) {
   const ordered: Array<Planned> = []
   let waiting = planned
@@ -69,7 +69,7 @@ const inOrder = Effect.fnUntraced(function* (planned: ReadonlyArray<Planned>) {
   return ordered
 })
 
-/** The Steps in order, each with its robot. What cannot run is known before anything is uploaded. */
+/** Orders the Steps and finds their robots. Invalid Steps fail before any upload. */
 export const plan = Effect.fnUntraced(function* (
   steps: Steps,
   robots: ReadonlyMap<string, Robot>,
@@ -80,7 +80,7 @@ export const plan = Effect.fnUntraced(function* (
     Effect.fnUntraced(function* ([name, step]) {
       const robot = robots.get(step.robot)
       if (robot === undefined) {
-        return yield* fail("ASSEMBLY_STEP_UNKNOWN_ROBOT", `The Step ${name} asks for ${step.robot}, which is no robot.`)
+        return yield* fail("ASSEMBLY_STEP_UNKNOWN_ROBOT", `The Step ${name} names an unknown robot: ${step.robot}.`)
       }
       return { name, step, robot, uses: yield* usesOf(name, step, steps, limits) }
     })

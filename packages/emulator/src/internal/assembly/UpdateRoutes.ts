@@ -31,7 +31,7 @@ const route = Effect.gen(function* () {
       const { assemblyId = "" } = yield* HttpRouter.params
       if (Option.isNone(yield* assemblies.find(assemblyId))) return Refusal.toResponse(Creation.notFound)
       const events = updates.follow(assemblyId, isOver(assemblyId)).pipe(Stream.map(toSse), Stream.encodeText)
-      // A comment comes first: who waits for an answer sees that the stream is open.
+      // A comment comes first, so that the client sees the open stream at once.
       return HttpServerResponse.stream(Stream.concat(Stream.encodeText(Stream.succeed(": open\n\n")), events), {
         contentType: "text/event-stream",
         headers
@@ -40,5 +40,8 @@ const route = Effect.gen(function* () {
   )
 })
 
-/** The updates of an Assembly while it is busy (service facts, "live updates"). No credentials, as for its Status. */
+/**
+ * `GET /assemblies/:assemblyId/updates`: the live updates of an Assembly (service facts, "live updates"). Like the
+ * Status, it needs no credentials.
+ */
 export const layer = HttpRouter.addAll(Effect.map(route, (one) => [one]))

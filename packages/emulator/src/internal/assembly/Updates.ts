@@ -6,12 +6,12 @@ import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
 
-/** Something that happened to an Assembly. Without an `event` its name is the data (service facts, "live updates"). */
+/** A live update of an Assembly. Without an `event`, `data` is its name (service facts, "live updates"). */
 export interface Update {
   readonly assemblyId: string
   readonly event: string | undefined
   readonly data: string
-  /** Whether nothing comes after it. */
+  /** Whether it is the last update. */
   readonly isLast: boolean
 }
 
@@ -51,14 +51,14 @@ export const failed = (
   isLast: true
 })
 
-/** Tells followers of an Assembly what happens to it. */
+/** Sends updates to the followers of an Assembly. */
 export class Updates extends Context.Service<
   Updates,
   {
     readonly publish: (update: Update) => Effect.Effect<void>
     /**
-     * What happens from now on, up to the end of the Assembly. `isOver` is asked when nothing can be missed any more,
-     * so that nobody waits for the end of what has ended.
+     * The updates from now to the end of the Assembly. `isOver` runs after the subscription, so that a follower of an
+     * ended Assembly does not wait for ever.
      */
     readonly follow: (
       assemblyId: string,
@@ -74,8 +74,8 @@ interface Channel {
 }
 
 /**
- * Each Assembly that is followed has a channel of its own. What waits for a follower that does not read is bounded by
- * what can happen to its Assembly, and so by the limits of uploads and results.
+ * Each followed Assembly has its own channel. The buffer of a follower that does not read holds the updates of its
+ * Assembly only, which the limits of uploads and results bound.
  */
 const make = Effect.sync(() => {
   const channels = new Map<string, Channel>()

@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Database from "../data/Database.ts"
 
-/** An Auth Key, the Workspace that it belongs to and what it may do. */
+/** An Auth Key with its Workspace and its scopes. */
 export interface AuthKey {
   readonly key: string
   readonly secret: Redacted.Redacted
@@ -21,9 +21,9 @@ export class AuthKeys extends Context.Service<
   AuthKeys,
   {
     readonly find: (key: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
-    /** Some Auth Key of a Workspace, the one that was there first. */
+    /** The oldest Auth Key of a Workspace. */
     readonly firstOf: (workspace: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
-    /** One statement of a transaction. */
+    /** Inserts or replaces an Auth Key. Call it inside a transaction. */
     readonly write: (authKey: AuthKey) => void
   }
 >()("@assembly-effect/emulator/AuthKeys") {}

@@ -19,7 +19,7 @@ import { Refusal } from "../http/Refusal.ts"
 import { grants } from "./Scopes.ts"
 import * as UsedSignatures from "./UsedSignatures.ts"
 
-/** What a request brings to prove who asks. `text` is the `params` exactly as they came: that is what was signed. */
+/** The credentials of a request. `text` is the exact text of `params`, which the signature covers. */
 export interface Claim {
   readonly text: string
   readonly params: Schema.JsonObject
@@ -29,12 +29,15 @@ export interface Claim {
   readonly scope: string | undefined
 }
 
-/** Who asks: an Auth Key, and whether it has signed the params. A bearer token signs nothing. */
+/** The authenticated caller: an Auth Key, and whether it signed the params. A bearer token does not sign them. */
 export interface Caller extends AuthKeys.AuthKey {
   readonly isSigned: boolean
 }
 
-/** Decides who asks (spec.md, "Authentication"). The codes and their order are beyond the specification. */
+/**
+ * Authenticates requests and checks their scope (spec.md, "Authentication"). The error codes and their order are beyond
+ * the specification.
+ */
 export class Authentication extends Context.Service<
   Authentication,
   {
@@ -47,7 +50,10 @@ const refuse = (code: string, message: string) => new Refusal({ code, status: 40
 const isKey = Schema.is(Auth.SignedAuthParams.fields.key)
 const isText = Schema.is(Scalar.NonEmptyString)
 
-/** `auth.key` and `auth.expires`, each missing one with its own code: so not all of `Auth.SignedAuthParams` at once. */
+/**
+ * Reads `auth.key` and `auth.expires`. Each has its own error code, so `Auth.SignedAuthParams` is not decoded as a
+ * whole.
+ */
 const readAuth = Effect.fnUntraced(function* (params: Schema.JsonObject) {
   const { auth } = params
   if (!Predicate.isObject(auth)) {
@@ -61,7 +67,7 @@ const readAuth = Effect.fnUntraced(function* (params: Schema.JsonObject) {
 
 const isExpires = Schema.is(Auth.SignedAuthParams.fields.expires)
 
-/** The instant of an ISO 8601 date-time. Without a zone, which the schema asks for, it is UTC: the service takes it. */
+/** Parses an ISO 8601 date-time. Like the service, it accepts one without a time zone as UTC; the schema does not. */
 const parseExpires = (text: string): Option.Option<DateTime.Utc> =>
   Option.flatMap(Option.fromUndefinedOr([text, `${text}Z`].find(isExpires)), DateTime.make)
 
@@ -72,7 +78,7 @@ const checkExpires = Effect.fnUntraced(function* (text: string) {
   }
   const now = yield* DateTime.now
   if (DateTime.isLessThanOrEqualTo(expires.value, now)) {
-    return yield* refuse("AUTH_EXPIRED", `auth.expires is past; it is ${DateTime.formatIso(now)}.`)
+    return yield* refuse("AUTH_EXPIRED", `auth.expires is in the past; the time is ${DateTime.formatIso(now)}.`)
   }
   return expires.value
 })
@@ -89,7 +95,10 @@ const checkReferer = ({ params: { auth }, referer }: Claim) => {
 
 const utf8 = new TextEncoder()
 
-/** The signature in its one form, if it is the one of `text`. Upper-case digits must not make it look like another. */
+/**
+ * The signature in lower case if it is valid for `text`. Without one canonical form, upper-case digits would allow a
+ * second use.
+ */
 const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: string, signature: string) {
   const canonical = signature.toLowerCase()
   const algorithm = canonical.slice(0, canonical.indexOf(":"))
@@ -121,27 +130,30 @@ const make = Effect.gen(function* () {
       }
       const signature = yield* verify(authKey.value.secret, claim.text, claim.signature)
       if (Option.isNone(signature)) {
-        return yield* refuse("INVALID_SIGNATURE", "The signature is not the one of the params.")
+        return yield* refuse("INVALID_SIGNATURE", "The signature does not match the params.")
       }
       if (!(yield* usedSignatures.use(signature.value, expires))) {
-        return yield* refuse("SIGNATURE_REUSE_DETECTED", "The signature was used before; a nonce makes it differ.")
+        return yield* refuse(
+          "SIGNATURE_REUSE_DETECTED",
+          "The signature was used before. Add a nonce to make each signature unique."
+        )
       }
       return { authKey: authKey.value, scopes: authKey.value.scopes }
     },
     Effect.provideService(Mac.Mac, mac)
   )
 
-  /** With a token `auth` may be left out (spec.md, "Authentication"); what is there has to be right all the same. */
+  /** Authenticates by bearer token. `auth` is optional then (spec.md, "Authentication"), but is checked if present. */
   const authenticateBearer = Effect.fnUntraced(function* (claim: Claim, header: string) {
     const token = bearer(header)
     if (token === undefined) return yield* refuse("BEARER_TOKEN_INVALID", "The Authorization header has no token.")
     const granted = yield* bearerTokens.verify(token)
     if (claim.signature !== undefined) {
-      return yield* refuse("INVALID_SIGNATURE", "A request with a bearer token carries no signature.")
+      return yield* refuse("INVALID_SIGNATURE", "A request with a bearer token must not have a signature.")
     }
     const { auth } = claim.params
     if (auth === undefined) return granted
-    if (!Predicate.isObject(auth)) return yield* refuse("NO_AUTH_PARAMETER", "auth is no object.")
+    if (!Predicate.isObject(auth)) return yield* refuse("NO_AUTH_PARAMETER", "auth is not an object.")
     const { expires, key } = auth as Schema.JsonObject
     if (key !== undefined && key !== granted.authKey.key) {
       return yield* refuse("BEARER_TOKEN_AUTH_KEY_MISMATCH", "The token belongs to another Auth Key.")
@@ -157,7 +169,7 @@ const make = Effect.gen(function* () {
         ? authenticateSigned(claim)
         : authenticateBearer(claim, authorization)
       yield* checkReferer(claim)
-      // A token grants no more than its Auth Key still does.
+      // A token grants only scopes that its Auth Key still has.
       return scope === undefined || (grants(scopes, scope) && grants(authKey.scopes, scope))
         ? { ...authKey, isSigned: authorization === undefined }
         : yield* refuse("INSUFFICIENT_AUTH_SCOPE", `The scope ${scope} is not granted.`)

@@ -16,21 +16,21 @@ import * as AuthKeys from "./AuthKeys.ts"
 import * as Ids from "../data/Ids.ts"
 import { Refusal } from "../http/Refusal.ts"
 
-/** What a token grants: an Auth Key, and which of its scopes. */
+/** The Auth Key of a token and the scopes that the token grants. */
 export interface Granted {
   readonly authKey: AuthKeys.AuthKey
   readonly scopes: ReadonlyArray<Auth.Scope>
 }
 
-/** A token, and for how long it is valid. */
+/** A new token and its lifetime. */
 export interface Minted {
   readonly token: Redacted.Redacted
   readonly lifetime: Duration.Duration
 }
 
 /**
- * Bearer tokens that say themselves what they grant, sealed with the secret of their Auth Key: they outlive a restart,
- * and end with the secret. The codes are beyond the specification.
+ * Issues and verifies bearer tokens. A token contains what it grants, authenticated with the secret of its Auth Key. It
+ * survives a restart and ends with the secret. The error codes are beyond the specification.
  */
 export class BearerTokens extends Context.Service<
   BearerTokens,
@@ -51,12 +51,12 @@ const Content = Schema.fromJsonString(
 const encodeContent = Schema.encodeEffect(Content)
 const decodeContent = Schema.decodeUnknownOption(Content)
 
-const invalid = new Refusal({ code: "BEARER_TOKEN_INVALID", status: 400, message: "This is no token of the service." })
-const expired = new Refusal({ code: "BEARER_TOKEN_EXPIRED", status: 400, message: "The token is expired." })
+const invalid = new Refusal({ code: "BEARER_TOKEN_INVALID", status: 400, message: "The token is invalid." })
+const expired = new Refusal({ code: "BEARER_TOKEN_EXPIRED", status: 400, message: "The token has expired." })
 
 const utf8 = new TextEncoder()
 
-/** A token must not be mistaken for the signature of params, which the same secret makes. */
+/** The prefix separates tokens from signatures of params, which use the same secret. */
 const sealed = (content: string): Uint8Array => utf8.encode(`token.${content}`)
 
 const keyOf = (secret: Redacted.Redacted) => Effect.orDie(Mac.key(Mac.hmacSha256, utf8.encode(Redacted.value(secret))))

@@ -1,11 +1,11 @@
 import * as Result from "effect/Result"
 import { RE2JS } from "re2js"
 
-/** Characters of a pattern and of a text. */
+/** The maximum lengths of a pattern and of a text, in characters. */
 const maxPattern = 256
 const maxText = 2048
 
-/** What the counted repetitions of a pattern may sum up to, and the instructions that it may become. */
+/** The maximum sum of counted repetitions in a pattern, and of instructions in its compiled program. */
 const maxRepetitions = 1000
 const maxProgram = 2000
 
@@ -15,9 +15,9 @@ const repetitions = (pattern: string): number =>
 const compile = (pattern: string) => Result.try(() => RE2JS.compile(RE2JS.translateRegExp(pattern)))
 
 /**
- * Whether a text matches the regular expression of a client, in time that grows with the product of their lengths: one
- * that goes back, as JavaScript's own does, takes for ever with `^(a+)+$`. No text matches a pattern that needs going back
- * (back-references, look-around), or that is too long for a product that nobody notices.
+ * Whether a text matches the regular expression of a client. The time is linear in the product of both lengths; the
+ * backtracking engine of JavaScript needs exponential time for `^(a+)+$`. A pattern that is too long, or that uses
+ * back-references or look-around, matches nothing.
  */
 export const matches = (pattern: string, text: string): boolean => {
   if (pattern.length > maxPattern || text.length > maxText || repetitions(pattern) > maxRepetitions) return false

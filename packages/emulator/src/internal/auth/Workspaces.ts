@@ -13,17 +13,17 @@ import * as Database from "../data/Database.ts"
 import * as Ids from "../data/Ids.ts"
 import * as TemplateStore from "../templates/TemplateStore.ts"
 
-/** Every scope: those without a resource grant the ones with it, and these have no such form. */
+/** All scopes. `read` and `write` grant those of every resource; `smart_cdn:sign` is neither. */
 const allScopes = ["read", "write", "smart_cdn:sign"]
 
 const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
 
-/** Never from the seed: a page that knows the program would know the secret. */
+/** A random Auth Key. It never comes from the seed: a page that knows the seed would know the secret. */
 const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
   Effect.provide(SecureRandom.layerWebCrypto)
 )
 
-/** The Auth Key that was asked for first, else the one that is there, else a new one. */
+/** The first given Auth Key, else the oldest one in the database, else a new one. */
 const firstKey = Effect.fnUntraced(function* ({
   keys,
   slug
@@ -49,7 +49,7 @@ const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspa
 
 const decodeTemplate = Schema.decodeUnknownEffect(Template.Template)
 
-/** A Template of a Workspace, as it is to be kept. */
+/** A Template to store. */
 interface Given {
   readonly workspace: string
   readonly id: string
@@ -66,18 +66,18 @@ const readTemplate = (workspace: string, template: Template.Template): Effect.Ef
     Effect.mapError(({ message }) => new InvalidTemplate({ id: template.id, problem: message }))
   )
 
-/** The Workspaces that are asked for, the first one with what is given for it alone, and with a key. */
+/** Adds the options of the first Workspace to it: `credentials`, `templates`, and an Auth Key if it has none. */
 const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
   const [first = byDefault, ...others] = workspaces
   const given = credentials === undefined ? first.keys : [credentials, ...first.keys]
   const key = yield* firstKey({ ...first, keys: given })
-  // `credentials` may repeat a key of the Workspace, and come first.
+  // `credentials` may repeat a key of the Workspace.
   const rest = given.filter((other) => other.key !== key.key)
   const whole = { ...first, keys: [key, ...rest], templates: [...templates, ...(first.templates ?? [])] }
   return { key, slug: first.slug, all: [whole, ...others] }
 })
 
-/** The options of an emulator that say which Workspaces there are. */
+/** The options of an emulator that describe its Workspaces. */
 interface Options {
   readonly credentials?: Workspace.AuthKey | undefined
   readonly templates?: ReadonlyArray<Template.Template> | undefined
@@ -85,8 +85,8 @@ interface Options {
 }
 
 /**
- * Makes the Workspaces, Auth Keys and Templates that are asked for, all of them or none: a start that fails leaves a
- * folder of data as it was. Answers the first Workspace.
+ * Stores the given Auth Keys and Templates in one transaction, and answers the first Workspace. If it fails, none of
+ * them is stored; the migrations of the database, and the start that `seed` counts, remain.
  */
 export const ensure: (
   options: Options

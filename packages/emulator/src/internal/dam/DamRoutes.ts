@@ -10,7 +10,7 @@ import * as Route from "../http/Route.ts"
 const refusals: Readonly<Record<DamStore.Problem, Refusal.Refusal>> = {
   AssetNotFound: Refusal.named("DAM_RESOURCE_NOT_FOUND", "There is no such asset in this Workspace."),
   FolderNotFound: Refusal.named("DAM_RESOURCE_NOT_FOUND", "There is no such folder in this Workspace."),
-  NameTaken: Refusal.named("DAM_MUTATION_CONFLICT", "The folder holds something else of this name."),
+  NameTaken: Refusal.named("DAM_MUTATION_CONFLICT", "The folder contains another item with this name."),
   PathTooLong: Refusal.named("DAM_INVALID_REQUEST", "The path has more than 512 code points or 1024 bytes.")
 }
 

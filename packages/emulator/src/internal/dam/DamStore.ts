@@ -12,19 +12,19 @@ import type * as FileStore from "../files/FileStore.ts"
 import * as Ids from "../data/Ids.ts"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 
-/** A file to store: where, and the blob that holds its bytes. */
+/** A file to store as an asset: its path, and the blob with its bytes. */
 export interface New {
   readonly workspace: string
   readonly folders: ReadonlyArray<string>
   readonly filename: string
   readonly blob: string
-  /** Names the work that stores it. Work that is done again stores nothing more. */
+  /** The id of the work that stores the file. Repeated work with the same id stores nothing. */
   readonly madeBy: string
   readonly mime: string | null
   readonly digest: FileStore.Digest
 }
 
-/** What to change of an asset. `destinationFolderId` undefined keeps the folder, null is the root. */
+/** A move of an asset. An undefined `destinationFolderId` keeps the folder, null is the root. */
 export interface Move {
   readonly workspace: string
   readonly assetId: Identifier.AssetId
@@ -32,7 +32,7 @@ export interface Move {
   readonly destinationFolderId: Identifier.FolderId | null | undefined
 }
 
-/** An asset at its place. */
+/** An asset with its folder and filename. */
 export interface Placed {
   readonly asset: DamAsset.Asset
   readonly folderId: Identifier.FolderId | null
@@ -40,14 +40,14 @@ export interface Placed {
   readonly updatedAt: DateTime.Utc
 }
 
-/** Why a change of the DAM did not happen; nothing was changed. */
+/** Why a change of the DAM failed. Nothing was changed. */
 export type Problem = "AssetNotFound" | "FolderNotFound" | "NameTaken" | "PathTooLong"
 
 /** The assets and folders of every Workspace. */
 export class DamStore extends Context.Service<
   DamStore,
   {
-    /** Stores a file. Where its path is taken by an asset, that asset gets a new version. */
+    /** Stores a file. An asset at the same path gets a new version. */
     readonly store: (file: New) => Effect.Effect<DamAsset.Asset, Problem | StorageFailed>
     readonly move: (move: Move) => Effect.Effect<Placed, Problem | StorageFailed>
   }
@@ -135,7 +135,7 @@ const toAsset = (sql: Statements, row: AssetRow): DamAsset.Asset => ({
   sha256: row.sha256
 })
 
-/** The folder at a path, made where it is missing; `undefined` where an asset has the name of a folder. */
+/** Finds or creates the folder at a path. Answers `undefined` if an asset has the name of one of the folders. */
 const ensureFolder = (
   sql: Statements,
   { folders, workspace }: New,

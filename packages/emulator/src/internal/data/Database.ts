@@ -13,10 +13,10 @@ import * as StorageFailure from "./StorageFailure.ts"
 /** Named parameters of a statement, without their `:`. */
 export type Parameters = Readonly<Record<string, string | number | bigint | null>>
 
-/** The largest that SQLite knows. */
+/** The largest integer of SQLite. */
 export const maxInteger = 2n ** 63n - 1n
 
-/** The OFFSET of a page. One below 1 is the first; one that is far too high is empty. */
+/** The OFFSET of a page. A page below 1 is the first page; a page that is too high is empty. */
 export const offsetOf = (page: number, pageSize: number): bigint => {
   const offset = BigInt(Math.max(1, page) - 1) * BigInt(pageSize)
   return offset > maxInteger ? maxInteger : offset
@@ -28,29 +28,28 @@ export interface Query<Row> {
   readonly first: (parameters: Parameters) => Option.Option<Row>
 }
 
-/** A prepared statement that changes rows; tells how many. */
+/** A prepared statement that changes rows. It answers their number. */
 export type Command = (parameters: Parameters) => number
 
 /**
- * The emulator's state. Statements are synchronous, as `node:sqlite` is, so that what `run` or `transaction` is given is
- * one step for every other fiber. What the disk refuses is `StorageFailed`; a statement that fails for another reason is
- * a defect of the emulator, never an answer.
+ * The database of the emulator. Statements are synchronous, so the work of `run` or `transaction` is atomic for all
+ * other fibers. An error of the disk is `StorageFailed`; any other error of a statement is a defect.
  */
 export class Database extends Context.Service<
   Database,
   {
     readonly query: <Row>(row: Schema.ConstraintDecoder<Row>, sql: string) => Query<Row>
     readonly command: (sql: string) => Command
-    /** Runs statements. Each one is kept, or not, for itself. */
+    /** Runs statements without a transaction. */
     readonly run: <A>(work: () => A) => Effect.Effect<A, StorageFailed>
-    /** Runs statements that are all kept or none. */
+    /** Runs statements in a transaction. */
     readonly transaction: <A>(work: () => A) => Effect.Effect<A, StorageFailed>
-    /** The same; none is kept where `work` answers a failure. */
+    /** Runs statements in a transaction that is rolled back if `work` answers a failure. */
     readonly attempt: <A, E>(work: () => Result.Result<A, E>) => Effect.Effect<A, E | StorageFailed>
   }
 >()("@assembly-effect/emulator/Database") {}
 
-/** What the disk refuses as an error; any other exception is a defect. */
+/** Turns an error of the disk into `StorageFailed`, and any other exception into a defect. */
 const run = <A>(path: string, work: () => A): Effect.Effect<A, StorageFailed> =>
   Effect.suspend(() => {
     try {
@@ -74,8 +73,8 @@ const isBusy = (problem: unknown): boolean =>
 const sqliteBusy = 5
 
 /**
- * Takes the database for this process alone until it is closed, or the process is gone, however it ends. What was
- * committed survives the end of the process, not that of the machine: for that every answer would wait for the disk.
+ * Locks the database for this process. The lock ends with the connection or the process. Committed data survives the
+ * end of the process, but not a power failure: for that every answer would have to wait for the disk.
  */
 const lock = (database: DatabaseSync, path: string): Effect.Effect<void, DataInUse | StorageFailed> =>
   run(path, () =>
@@ -87,7 +86,7 @@ const lock = (database: DatabaseSync, path: string): Effect.Effect<void, DataInU
     Effect.catchDefect((problem) => (isBusy(problem) ? Effect.fail(new DataInUse({ path })) : Effect.die(problem)))
   )
 
-/** SQLite has rolled back already where the disk was full. */
+/** Rolls back, unless SQLite has done so already, as it does when the disk is full. */
 const rollBack = (database: DatabaseSync): void => {
   if (database.isTransaction) database.exec("ROLLBACK")
 }
@@ -110,7 +109,7 @@ const migrate = (database: DatabaseSync): void => {
   const version = Number(row?.["user_version"] ?? 0)
   for (const [index, script] of migrations.entries()) {
     if (index < version) continue
-    // `user_version` takes no parameter; the number is our own.
+    // `user_version` takes no parameter. The number is not an input.
     transact(
       database,
       () => database.exec(`${script}; PRAGMA user_version = ${index + 1}`),

@@ -5,7 +5,7 @@ const isArray = (value: Schema.Json): value is Schema.JsonArray => Array.isArray
 
 const isObject = (value: Schema.Json): value is Schema.JsonObject => Predicate.isObject(value)
 
-/** Whether a text is nested deeper than that. Looks at each character once, before anything recursive reads it. */
+/** Whether the JSON in a text is nested deeper than `depth`. It scans the text once, without recursion. */
 export const isDeeperThan = (text: string, depth: number): boolean => {
   let open = 0
   let inString = false
@@ -22,7 +22,7 @@ export const isDeeperThan = (text: string, depth: number): boolean => {
   return false
 }
 
-/** What an object holds itself: a client may name what every object inherits. */
+/** An own property of an object. A client may send keys such as `constructor`. */
 const own = (object: Schema.JsonObject, key: string): Schema.Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined
 
@@ -37,7 +37,7 @@ const mergeValues = (base: Schema.Json | undefined, over: Schema.Json | undefine
   return isObject(base) && isObject(over) ? merge(base, over) : over
 }
 
-/** Objects key by key, lists place by place. `over` wins, but says nothing where it is null. */
+/** Merges objects by key and arrays by index. `over` takes precedence, except where it is null. */
 export const merge = (base: Schema.JsonObject, over: Schema.JsonObject): Schema.JsonObject =>
   Object.fromEntries(
     [...new Set([...Object.keys(base), ...Object.keys(over)])].map((key) => [
@@ -46,6 +46,6 @@ export const merge = (base: Schema.JsonObject, over: Schema.JsonObject): Schema.
     ])
   )
 
-/** Without the keys that say nothing. */
+/** Removes the keys whose value is null. */
 export const withoutNulls = (object: Schema.JsonObject): Schema.JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))

@@ -1,2 +1,2 @@
-/** How many keywords a list may be asked for: each of them is looked for in everything that the Workspace has. */
+/** The maximum number of keywords in a list request. Each is searched in all rows of the Workspace. */
 export const max = 20

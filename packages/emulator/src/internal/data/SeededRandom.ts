@@ -7,7 +7,7 @@ import { createHash } from "node:crypto"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Database from "./Database.ts"
 
-/** The bytes of SHA-256 over a seed and a counter, one after the other. */
+/** A stream of bytes: SHA-256 over the seed and a counter. */
 const stream = (seed: string) => {
   let counter = 0
   let left: Uint8Array = new Uint8Array()
@@ -36,8 +36,8 @@ const seeded = (seed: string) =>
 const Start = Schema.Struct({ before: Schema.Int })
 
 /**
- * Where ids come from, but no secret: with a seed, the same ones in the same order with every run. Each start with the same
- * data draws others, so that none is drawn twice, whatever became of what it was drawn for.
+ * The source of ids. Secrets never come from it. With a seed, each run makes the same ids in the same order. Each start
+ * with the same data makes other ids, so that no id repeats.
  */
 export const layer = (
   seed: string | undefined

@@ -12,14 +12,14 @@ const reasonOf: Readonly<Record<string, StorageFailed["reason"]>> = {
   EPERM: "Denied"
 }
 
-/** The system's code of an error of Node, also where Effect has wrapped it. */
+/** The system error code of an error of Node or Effect. */
 const codeOf = (problem: unknown): string => {
   if (Predicate.hasProperty(problem, "code") && typeof problem.code === "string") return problem.code
   if (Predicate.hasProperty(problem, "reason")) return codeOf(problem.reason)
   return Predicate.hasProperty(problem, "cause") ? codeOf(problem.cause) : "unknown"
 }
 
-/** A file that could not be written or read. */
+/** The failure of a file that cannot be written or read. */
 export const fromSystem =
   (path: string) =>
   (problem: unknown): StorageFailed => {
@@ -27,7 +27,7 @@ export const fromSystem =
     return new StorageFailed({ path, code, reason: reasonOf[code] ?? "Broken" })
   }
 
-/** https://www.sqlite.org/rescode.html: the codes that are the disk's fault. The others are ours. */
+/** The result codes of SQLite that are errors of the disk (https://www.sqlite.org/rescode.html). */
 const sqlite: Readonly<Record<number, Pick<StorageFailed, "code" | "reason">>> = {
   3: { code: "SQLITE_PERM", reason: "Denied" },
   8: { code: "SQLITE_READONLY", reason: "ReadOnly" },
@@ -36,17 +36,17 @@ const sqlite: Readonly<Record<number, Pick<StorageFailed, "code" | "reason">>> =
   14: { code: "SQLITE_CANTOPEN", reason: "Denied" }
 }
 
-/** A database that could not be written or read; undefined for an error that says nothing about the disk. */
+/** The failure of a database that cannot be written or read; undefined for other errors. */
 export const fromSqlite = (path: string, problem: unknown): StorageFailed | undefined => {
   if (!Predicate.hasProperty(problem, "errcode") || typeof problem.errcode !== "number") return undefined
-  // The low byte is the code, what is above it says more.
+  // The low byte is the primary code.
   const known = sqlite[problem.errcode & 0xff]
   return known === undefined ? undefined : new StorageFailed({ path, ...known })
 }
 
 const pause = "1 second"
 
-/** Work that nobody waits for is done when the disk lets it be done. Why it is not done yet is logged once. */
+/** Retries background work until the disk works. The reason is logged once. */
 export const retryUntilStored = <A, R>(work: Effect.Effect<A, StorageFailed, R>): Effect.Effect<A, never, R> =>
   work.pipe(
     Effect.catch((error) =>

@@ -156,5 +156,5 @@ CREATE INDEX used_signatures_by_expiry ON used_signatures (expires_at);
 CREATE INDEX assemblies_by_template ON assemblies (workspace, template_id, created_at)
 `
 
-/** Each script brings the database one version further; one that has run somewhere is never changed again. */
+/** One script per version of the database. A script never changes after its release. */
 export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth, seventh]

@@ -10,26 +10,26 @@ import { type FileHandle, open } from "node:fs/promises"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as StorageFailure from "../data/StorageFailure.ts"
 
-/** More bytes came than there is room for. The chunk that was too long was not stored. */
+/** The bytes exceed the room. The chunk that exceeds it was not stored. */
 export class NoRoom extends Data.TaggedError("NoRoom") {}
 
-/** Bytes of one upload that may wait for the disk: at most 1 MiB, and 16 MiB for all together. */
+/** The bytes of one upload that are buffered for the disk: at most 1 MiB, and 16 MiB for all uploads together. */
 const capacityFor = (writers: number): number => Math.min(1024 * 1024, Math.floor((16 * 1024 * 1024) / writers))
 
-/** Chunks of one write, of which systems take 1024. */
+/** The maximum number of chunks in one write. The limit of the system is 1024. */
 const maxChunks = 512
 
-/** Who watches an append. */
+/** Observes an append. */
 export interface Observer {
-  /** Sees each chunk, in order, while it is on its way to the disk. */
+  /** Receives each chunk in order, before it is on the disk. */
   readonly onChunk: (chunk: Uint8Array) => void
-  /** So many bytes stand in the file. */
+  /** Receives the size of the file after a write. */
   readonly onWritten: (size: number) => Effect.Effect<void>
 }
 
 export const nobody: Observer = { onChunk: () => undefined, onWritten: () => Effect.void }
 
-/** Refuses the chunk that would take more than `room`. */
+/** Fails at the chunk that exceeds `room`. */
 const limit = (room: bigint | undefined) => {
   let left = room
   return (chunk: Uint8Array): boolean => {
@@ -40,25 +40,25 @@ const limit = (room: bigint | undefined) => {
   }
 }
 
-/** Open to append. Effect's own File cannot write many chunks at once. */
+/** Opens a file to append. The File of Effect has no vectored write. */
 const openToAppend = (path: string): Effect.Effect<FileHandle, StorageFailed, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({ try: () => open(path, "a", 0o600), catch: StorageFailure.fromSystem(path) }),
-    // What it says about bytes it has said of the writes already.
+    // A failure to close adds nothing: the writes have succeeded or failed already.
     (file) => Effect.promise(() => file.close().catch(() => undefined))
   )
 
 const sizeOf = (chunks: ReadonlyArray<Uint8Array>): number => chunks.reduce((total, chunk) => total + chunk.length, 0)
 
-/** One write of many chunks. A disk that takes only some of the bytes gets the rest in further ones. */
+/** Writes many chunks. If the system takes only a part, further writes follow. */
 const writeAll = async (file: FileHandle, chunks: ReadonlyArray<Uint8Array>): Promise<void> => {
   const { bytesWritten } = await file.writev(chunks)
   if (bytesWritten < sizeOf(chunks)) await file.appendFile(Buffer.concat(chunks).subarray(bytesWritten))
 }
 
 /**
- * Writes what one request brings: what came while a write was under way is the next one. What was taken is written when
- * it has ended, however `bytes` ends.
+ * Writes the body of one request. Chunks that arrive during a write form the next write. Every chunk that was taken is
+ * written before it ends, also if `bytes` fails or is interrupted.
  */
 const writeGathered = <E>(
   path: string,
@@ -72,7 +72,7 @@ const writeGathered = <E>(
     const waiting = yield* Queue.unbounded<Uint8Array, Cause.Done>()
     const hasRoom = limit(room)
     const places = Semaphore.makeUnsafe(capacity)
-    /** What a chunk takes: one that is larger than all there is waits until nothing else does. */
+    /** The permits of a chunk. A chunk that is larger than the buffer waits until the buffer is empty. */
     const placesFor = (chunk: Uint8Array): number => Math.min(chunk.length, capacity)
     let written = 0
     let failed: StorageFailed | undefined
@@ -96,7 +96,7 @@ const writeGathered = <E>(
       Effect.forever({ disableYield: true }),
       Effect.catchIf(Cause.isDone, () => Effect.void),
       Effect.catch((error) => Effect.sync(() => void (failed = error))),
-      // Nobody waits for a disk that failed: whoever takes places now learns of it.
+      // After a failure nobody waits for permits.
       Effect.ensuring(Effect.andThen(Queue.shutdown(waiting), places.releaseAll)),
       Effect.uninterruptible,
       Effect.forkChild({ startImmediately: true })
@@ -118,12 +118,12 @@ const writeGathered = <E>(
     yield* check
   })
 
-/** Appends to files. All of them share the memory that waits for the disk. */
+/** Appends to files. All uploads share the buffer. */
 export const make = Effect.sync(() => {
   let writers = 0
   /**
-   * Appends bytes as they come, at most `room` of them. However it ends – the stream fails, the fiber is interrupted –
-   * what was written has left this process when it has ended.
+   * Appends bytes as they arrive, at most `room`. When it ends, also by a failure or an interruption, all taken bytes
+   * have been handed to the system.
    */
   return <E>(
     path: string,

@@ -5,22 +5,22 @@ import type * as BlobWriter from "./BlobWriter.ts"
 import * as FileHasher from "./FileHasher.ts"
 import * as HashProtocol from "./HashProtocol.ts"
 
-/** What a Status and an asset say of bytes. `size` is bytes. */
+/** The size in bytes and the digests that a Status and an asset show. */
 export interface Digest {
   readonly size: number
   readonly md5hash: string
   readonly sha256: string
 }
 
-/** The digest of a file on its way. */
+/** Computes the digest of a file while it is written. */
 export interface ContentHash {
-  /** Watches what is appended to so many bytes. */
+  /** The observer of an append at offset `start`. */
   readonly observe: (start: number) => BlobWriter.Observer
-  /** Of the whole file, which has so many bytes. */
+  /** The digest of the whole file of `size` bytes. */
   readonly digest: (size: number) => Effect.Effect<Digest, StorageFailed>
 }
 
-/** A large file is read ahead whenever so many more of its bytes stand. */
+/** The bytes after which a large file is hashed further. */
 const followEvery = 4 * 1024 * 1024
 
 const toDigest = (size: number, [md5hash = "", sha256 = ""]: ReadonlyArray<string>): Digest => ({
@@ -29,10 +29,7 @@ const toDigest = (size: number, [md5hash = "", sha256 = ""]: ReadonlyArray<strin
   sha256
 })
 
-/**
- * Hashes the bytes of a small file as they come, so that nobody has to read them again. One that grows large is left to
- * the thread that reads files.
- */
+/** Hashes a small file while it arrives, so that it is not read again. A large file is hashed by the worker thread. */
 export const make = (hasher: FileHasher.FileHasher["Service"], file: string): ContentHash => {
   let hashes: ReadonlyArray<Hash> = HashProtocol.contentAlgorithms.map((algorithm) => createHash(algorithm))
   let hashed = 0
@@ -40,7 +37,7 @@ export const make = (hasher: FileHasher.FileHasher["Service"], file: string): Co
 
   return {
     observe: (start) => {
-      // A former process has written some of it.
+      // A former process wrote the beginning.
       if (start !== hashed) hashes = []
       return {
         onChunk: (chunk) => {

@@ -15,44 +15,47 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as HashProtocol from "./HashProtocol.ts"
 import * as StorageFailure from "../data/StorageFailure.ts"
 
-/** Computes digests of files, those of large ones in a thread of their own, which is there when it is needed. */
+/** Computes digests of files. Large files are hashed in a worker thread, which starts when it is first needed. */
 export class FileHasher extends Context.Service<
   FileHasher,
   {
-    /** By algorithms that Node knows. */
+    /** `algorithms` are names that Node knows. */
     readonly digest: (
       file: string,
       algorithms: ReadonlyArray<string>
     ) => Effect.Effect<HashProtocol.Digests, StorageFailed>
-    /** So many bytes stand in a large file whose content will be asked for: it is read ahead. */
+    /** Hashes the first `size` bytes of a large file in advance. */
     readonly follow: (file: string, size: number) => Effect.Effect<void>
-    /** Nobody will ask for a file that was followed. */
+    /** Drops the state of a file that was followed. */
     readonly forget: (file: string) => Effect.Effect<void>
   }
 >()("@assembly-effect/emulator/FileHasher") {}
 
 /**
- * Above this size, in bytes, a file is hashed in the thread. That takes 25 MiB of memory, which many small files at once
- * would pay for little.
+ * The size in bytes above which a file is hashed in the thread. The thread needs 25 MiB of memory, which small files
+ * are not worth.
  */
 export const large = 16 * 1024 * 1024
 
 /** Bytes that are read at once. */
 const piece = 256 * 1024
 
-/** Small files that are read at once. More would only hold memory: what hashes them uses one core. */
+/**
+ * The number of small files that are hashed at the same time. More would need memory and gain nothing, since hashing
+ * uses one core.
+ */
 const maxReaders = 2
 
 /** The worker stands beside this module: `.ts` in the sources, `.js` where they were built. */
 const workerUrl = new URL(import.meta.url.replace(/FileHasher(\.\w+)$/, "HashWorker$1"))
 
-/** Somebody who waits for the digests of a file. */
+/** A caller that waits for digests. */
 interface Waiting {
   readonly file: string
   readonly digests: Deferred.Deferred<HashProtocol.Digests, StorageFailed>
 }
 
-/** The thread, and those who wait for its answers. */
+/** The thread and its waiting callers. */
 const makeThread = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
   const platform = yield* Worker.WorkerPlatform
   const worker = yield* platform.spawn<HashProtocol.Answer, HashProtocol.Question>(0)
@@ -83,7 +86,7 @@ const makeThread = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
     Effect.ensuring(loseAll),
     Effect.forkScoped({ startImmediately: true })
   )
-  // It hears nothing while it reads a large file, and the platform would wait five seconds for it.
+  // While the thread reads a large file it receives no message, and the platform would wait five seconds.
   yield* Effect.addFinalizer(() => {
     isEnding = true
     return end
@@ -108,7 +111,7 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
   const thread = yield* Effect.cached(Effect.provideContext(makeThread(end), context))
   const followed = new Set<string>()
 
-  /** Into memory that is used again: bytes of files are no garbage. */
+  /** Reads into one buffer, to spare the garbage collector. */
   const digestHere = Effect.fnUntraced(
     function* (path: string, algorithms: ReadonlyArray<string>) {
       const file = yield* Effect.mapError(fs.open(path, { flag: "r" }), StorageFailure.fromSystem(path))
@@ -150,7 +153,7 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
 export const layer: Layer.Layer<FileHasher, never, FileSystem.FileSystem> = Layer.unwrap(
   Effect.sync(() => {
     let thread: WorkerThread | undefined
-    // No flag of this process, such as that of a test runner or a profiler, is the thread's.
+    // The thread does not inherit flags of this process, such as those of a profiler.
     const spawn = () => (thread = new WorkerThread(workerUrl, { execArgv: [] }))
     const end = Effect.promise(async () => void (await thread?.terminate()))
     return Layer.effect(FileHasher, make(end)).pipe(Layer.provide(NodeWorker.layer(spawn)))

@@ -13,29 +13,29 @@ import * as ContentHash from "./ContentHash.ts"
 import * as FileHasher from "./FileHasher.ts"
 import * as StorageFailure from "../data/StorageFailure.ts"
 
-/** What was computed from stored bytes. `size` is bytes. */
+/** The size in bytes and the digests of stored bytes. */
 export type Digest = ContentHash.Digest
 
-/** What a client computed from bytes that it sends, by an algorithm that Node knows. */
+/** The checksum that a client sends. `algorithm` is a name that Node knows. */
 export interface Checksum {
   readonly algorithm: string
   /** In hexadecimal digits. */
   readonly digest: string
 }
 
-/** The bytes have another checksum. */
+/** The bytes do not have the checksum. */
 export class Mismatch extends Data.TaggedError("Mismatch") {}
 
-/** How an append goes. `isHashed`: its digest is computed while its bytes come, so that it is there with the last one. */
+/** Options of an append. `isHashed`: computes the digest while the bytes arrive. */
 export interface Append {
-  /** The most bytes that it may bring. */
+  /** The maximum number of bytes. */
   readonly room: bigint | undefined
   readonly isHashed: boolean
 }
 
 /**
- * The bytes of uploads and assets, each blob a file that only grows. Its length is the one truth about how much is
- * stored: nothing else counts it, so nothing can disagree after a crash.
+ * The bytes of uploads and assets. Each blob is an append-only file. The length of the file is the only record of the
+ * offset, so nothing can disagree after a crash.
  */
 export class FileStore extends Context.Service<
   FileStore,
@@ -43,15 +43,15 @@ export class FileStore extends Context.Service<
     readonly create: (id: string) => Effect.Effect<void, StorageFailed>
     readonly size: (id: string) => Effect.Effect<bigint, StorageFailed>
     /**
-     * Stores bytes as they come. However it ends – the stream fails, the fiber is interrupted –
-     * what was stored has left this process when it has ended, so its death loses nothing. That of the machine may.
+     * Appends bytes as they arrive. When it ends, also by a failure or an interruption, the stored bytes survive the
+     * end of the process. They may not survive a power failure.
      */
     readonly append: <E>(
       id: string,
       bytes: Stream.Stream<Uint8Array, E>,
       options: Append
     ) => Effect.Effect<void, E | BlobWriter.NoRoom | StorageFailed>
-    /** Stores bytes that have this checksum, and nothing of any others, nor of some that do not all arrive. */
+    /** Appends bytes only if all of them arrive and have the checksum. */
     readonly appendVerified: <E>(
       id: string,
       bytes: Stream.Stream<Uint8Array, E>,
@@ -59,13 +59,13 @@ export class FileStore extends Context.Service<
       checksum: Checksum
     ) => Effect.Effect<void, E | BlobWriter.NoRoom | Mismatch | StorageFailed>
     readonly digest: (id: string) => Effect.Effect<Digest, StorageFailed>
-    /** The hash of a blob in hexadecimal digits, by an algorithm that Node knows. */
+    /** The hash of a blob in hexadecimal digits. `algorithm` is a name that Node knows. */
     readonly hash: (id: string, algorithm: string) => Effect.Effect<string, StorageFailed>
     /** The bytes of a blob. */
     readonly read: (id: string) => Stream.Stream<Uint8Array, StorageFailed>
-    /** Makes a blob of others, one after the other. Whoever sees it sees all of it. */
+    /** Concatenates blobs into a new one, atomically. */
     readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void, StorageFailed>
-    /** The names of all files, of blobs that are not whole as well. */
+    /** The names of all files, also of unfinished blobs. */
     readonly names: Effect.Effect<ReadonlyArray<string>, StorageFailed>
     readonly remove: (id: string) => Effect.Effect<void, StorageFailed>
   }
@@ -74,7 +74,7 @@ export class FileStore extends Context.Service<
 /** Bytes that are read at once. */
 const readChunk = 1024 * 1024
 
-/** At the end of the name of a file that is no blob yet. */
+/** The suffix of an unfinished blob. */
 const unfinished = ".part"
 
 const make = Effect.fnUntraced(function* (folder: string) {
@@ -85,7 +85,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const sizeOf = (id: string) =>
     fs.stat(fileOf(id)).pipe(
       Effect.map(({ size }) => ByteSize.toBigInt(size)),
-      // Its bytes were given up.
+      // The blob was removed.
       Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0n)),
       Effect.mapError(StorageFailure.fromSystem(fileOf(id)))
     )
@@ -98,7 +98,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const hash = (file: string, algorithm: string) =>
     Effect.map(hasher.digest(file, [algorithm]), ({ digests: [digest = ""] }) => digest)
 
-  /** Has a blob hashed while it is written, by this process from its first byte on. */
+  /** The observer that hashes a blob while it is written. */
   const observe = Effect.fnUntraced(function* (id: string) {
     const start = Number(yield* sizeOf(id))
     const content = contents.get(id) ?? ContentHash.make(hasher, fileOf(id))
@@ -127,7 +127,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
         Effect.andThen(hash(unverified, algorithm)),
         Effect.flatMap((actual) => (actual === digest ? Effect.void : Effect.fail(new Mismatch()))),
         Effect.andThen(Effect.uninterruptible(append(id, readFile(unverified), { ...options, room: undefined }))),
-        // What cannot be removed now goes with the next start.
+        // If it cannot be removed now, the next start removes it.
         Effect.ensuring(Effect.ignore(fs.remove(unverified, { force: true })))
       )
     },
@@ -159,7 +159,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
   })
 })
 
-/** A store in a folder, which is made if it is not there. */
+/** A store in a folder, which is created if it is missing. */
 export const layer = (
   folder: string
 ): Layer.Layer<FileStore, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>

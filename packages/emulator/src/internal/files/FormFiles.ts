@@ -21,7 +21,7 @@ export class Oversized extends Data.TaggedError("Oversized") {}
 /** A form brings more files than an Assembly may have. */
 export class TooMany extends Data.TaggedError("TooMany") {}
 
-/** Keeps the files that come in the form of a creation, as they come. */
+/** Stores the files in the form of a creation as they arrive. */
 export class FormFiles extends Context.Service<
   FormFiles,
   {
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
             yield* keep(assemblyId, file, maxSize)
           })
         ),
-        // The one limit that the parser itself finds while files arrive is their number.
+        // While files arrive, the parser enforces only their number.
         Effect.catchTag("TooLarge", () => Effect.fail(new TooMany()))
       )
   })

@@ -1,12 +1,12 @@
-/** What a file is known by: the digests that a Status and an asset carry. */
+/** The digests in a Status and in an asset. */
 export const contentAlgorithms = ["md5", "sha256"] as const
 
 /**
- * What the worker is asked.
+ * The messages to the worker.
  *
- * - `Follow`: so many bytes of a file stand; they will be asked for, and nothing of them changes any more.
- * - `Digest`: the digests of a whole file, by algorithms that Node knows.
- * - `Forget`: nobody will ask for the file.
+ * - `Follow`: hashes the first `size` bytes of a file in advance. They do not change any more.
+ * - `Digest`: asks for the digests of a whole file. `algorithms` are names that Node knows.
+ * - `Forget`: drops the state of a file that was followed.
  */
 export type Question =
   | { readonly _tag: "Follow"; readonly file: string; readonly size: number }
@@ -18,7 +18,7 @@ export type Question =
     }
   | { readonly _tag: "Forget"; readonly file: string }
 
-/** The digests in hexadecimal digits, in the order of their algorithms, of so many bytes. */
+/** The digests of `size` bytes in hexadecimal digits, in the order of the algorithms. */
 export interface Digests {
   readonly size: number
   readonly digests: ReadonlyArray<string>

@@ -1,15 +1,15 @@
 /**
- * The thread that computes digests, beside the one that serves. It reads what it hashes from the files: bytes that were
- * just written cost a copy from the system's cache, and nothing is sent from thread to thread.
+ * The worker thread that computes digests. It reads the bytes from the files, which are still in the cache of the system,
+ * so that no bytes are sent between threads.
  *
- * It speaks the protocol of `effect/workers` without Effect, which would take longer to load than most files take.
+ * It implements the protocol of `effect/workers` without Effect: loading Effect takes longer than hashing most files.
  */
 import { createHash, type Hash } from "node:crypto"
 import { closeSync, openSync, readSync } from "node:fs"
 import { parentPort } from "node:worker_threads"
 import * as HashProtocol from "./HashProtocol.ts"
 
-/** The digests of the first `size` bytes of a file, on their way. */
+/** The hashes of the first `size` bytes of a file. */
 interface Hashing {
   size: number
   readonly algorithms: ReadonlyArray<string>
@@ -26,7 +26,7 @@ const begin = (algorithms: ReadonlyArray<string>): Hashing => ({
   hashes: algorithms.map((algorithm) => createHash(algorithm))
 })
 
-/** Goes on to `end`, or to the end of the file. */
+/** Hashes up to `end`, or to the end of the file. */
 const advance = (hashing: Hashing, file: string, end: number): void => {
   const descriptor = openSync(file, "r")
   try {
@@ -48,12 +48,12 @@ const follow = (file: string, size: number): void => {
   try {
     advance(hashing, file, size)
   } catch {
-    // Its bytes were given up meanwhile; whoever asks for it hears so.
+    // The file was removed. A later `Digest` reports that.
     followed.delete(file)
   }
 }
 
-/** What is there of these digests already, which is then asked for. */
+/** Takes the hashes of a followed file, if they are for these algorithms. */
 const takeFollowed = (file: string, algorithms: ReadonlyArray<string>): Hashing | undefined => {
   const hashing = followed.get(file)
   if (hashing === undefined || String(hashing.algorithms) !== String(algorithms)) return undefined

@@ -9,13 +9,11 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Database from "../data/Database.ts"
 import type * as FileStore from "./FileStore.ts"
 
-/**
- * Where a file came from: one tus upload, a part of one, parts put together, or the form that created the Assembly.
- */
+/** The origin of a file: a tus upload, a partial or final tus upload, or the form of the creation. */
 export const Kind = Schema.Literals(["ordinary", "partial", "final", "form"])
 export type Kind = typeof Kind.Type
 
-/** An upload as it is kept; its bytes are the blob of the same id. `length` is null while it is deferred. */
+/** An upload in the database. Its bytes are the blob with the same id. `length` is null while it is deferred. */
 export const Row = Schema.Struct({
   id: Schema.String,
   assembly_id: Schema.String,
@@ -34,12 +32,12 @@ export const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-/** What an upload is created with; `metadata` is the header as it came. */
+/** A new upload. `metadata` is the value of the header. */
 export interface New {
   readonly id: string
   readonly assemblyId: string
   readonly kind: Kind
-  /** `upload-concat` as it came. */
+  /** The value of `upload-concat`. */
   readonly concat: string | undefined
   readonly metadata: string
   readonly filename: string
@@ -48,7 +46,7 @@ export interface New {
   readonly length: bigint | undefined
 }
 
-/** What is known of uploads, beside their bytes. */
+/** The uploads of all Assemblies, without their bytes. */
 export class UploadStore extends Context.Service<
   UploadStore,
   {
@@ -57,20 +55,23 @@ export class UploadStore extends Context.Service<
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** A file that came in a form. */
     readonly ofForm: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** How many uploads an Assembly has, parts and terminated ones among them. */
+    /** The number of uploads of an Assembly, including parts and terminated ones. */
     readonly count: (assemblyId: string) => Effect.Effect<number, StorageFailed>
-    /** The files of an Assembly in the order of their creation, finished ones even after their termination. */
+    /** The files of an Assembly in the order of their creation. Finished files stay after their termination. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     readonly setLength: (id: string, length: bigint) => Effect.Effect<void, StorageFailed>
-    /** All bytes are there. Whether it was this call that finished it. */
+    /** Marks an upload as finished. Answers whether this call finished it. */
     readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean, StorageFailed>
-    /** The ids of those that a request may continue. */
+    /** The ids of the uploads that a request can continue. */
     readonly unfinished: Effect.Effect<ReadonlyArray<string>, StorageFailed>
-    /** The ids of those whose bytes are still of use, where what began before this time is over. */
+    /**
+     * The ids of the uploads whose bytes are needed. Unfinished uploads and parts from before `createdBefore` have
+     * expired.
+     */
     readonly kept: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>, StorageFailed>
-    /** The ids of those that were not finished in time, and of parts. */
+    /** The ids of the unfinished uploads and parts from before `createdBefore`. */
     readonly expired: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>, StorageFailed>
-    /** Ends the URL of an upload. A finished one stays as the receipt that the file arrived. */
+    /** Terminates an upload. The row of a finished one stays as its receipt. */
     readonly terminate: (id: string) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/UploadStore") {}
@@ -87,7 +88,7 @@ const Id = Schema.Struct({ id: Schema.String })
 
 const isExpired = "(finished_at IS NULL OR kind = 'partial') AND created_at < :createdBefore"
 
-/** A form is never continued, and what was terminated is only kept where it is finished. */
+/** An unfinished upload is needed if a request can continue it: it is not from a form and not terminated. */
 const isOfUse = `NOT (${isExpired}) AND (finished_at IS NOT NULL OR (terminated_at IS NULL AND kind <> 'form'))`
 
 const make = Effect.gen(function* () {

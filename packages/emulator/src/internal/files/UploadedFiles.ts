@@ -17,7 +17,7 @@ export class UploadedFiles extends Context.Service<
   UploadedFiles,
   {
     readonly of: (upload: UploadStore.Row) => Effect.Effect<StepFile, StorageFailed>
-    /** Those that an Assembly works on, in the order of their creation. */
+    /** The finished uploads of an Assembly, in the order of their creation. */
     readonly ofAssembly: (assembly: AssemblyStore.Row) => Effect.Effect<ReadonlyArray<StepFile>, StorageFailed>
   }
 >()("@assembly-effect/emulator/UploadedFiles") {}
@@ -29,7 +29,7 @@ const splitName = (name: string): { readonly basename: string; readonly ext: str
     : { basename: name.slice(0, dot), ext: name.slice(dot + 1).toLowerCase() }
 }
 
-/** A key without a value is an empty text here: the service has no null in the metadata of a result. */
+/** Replaces null by an empty text: the service sends no null in the metadata of a result. */
 const userMeta = ({ user_meta }: UploadStore.Row): Readonly<Record<string, string>> =>
   Record.map(user_meta, (value) => value ?? "")
 
@@ -38,7 +38,7 @@ const describe = (upload: UploadStore.Row, digest: FileStore.Digest, url: string
   const mime = ext === "" ? null : Option.getOrNull(Mime.getType(upload.filename))
   const isTus = upload.kind !== "form"
   return {
-    // An upload's id has the form of a file's id, and nothing else has the same.
+    // The id of an upload has the form of a file id and is unique.
     id: upload.id,
     original_id: upload.id,
     original_name: upload.filename,

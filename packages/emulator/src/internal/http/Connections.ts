@@ -5,24 +5,24 @@ import * as Net from "node:net"
 import type * as Limits from "../../Limits.ts"
 import * as Refusal from "./Refusal.ts"
 
-/** Milliseconds that a connection waits for another request; the default of 5 seconds meets busy machines. */
+/** The milliseconds that an idle connection stays open. The default of 5 seconds is too short for a busy machine. */
 const maxKeepAlive = 60_000
 
-/** How often it is looked for headers that take too long, in milliseconds. */
+/** The interval of the check for slow headers, in milliseconds. */
 const maxInterval = 5000
 
 const toMillis = (duration: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(duration))
 
-/** The options of a server. The body of a request has no time limit: an upload takes as long as it takes. */
+/** The options of the HTTP server. A request body has no time limit, since it may be an upload. */
 export const options = ({ headers, headersTime, idleTime }: Limits.Values): Http.ServerOptions => ({
   requestTimeout: 0,
   headersTimeout: toMillis(headersTime),
   connectionsCheckingInterval: Math.min(toMillis(headersTime), maxInterval),
   maxHeaderSize: headers,
   keepAliveTimeout: Math.min(toMillis(idleTime), maxKeepAlive),
-  // Middleware refuses what names no host as well.
+  // The middleware refuses a request without a host.
   requireHostHeader: false,
-  // No route upgrades a connection, so such a request is one like the others.
+  // No route upgrades a connection; such a request is handled like any other.
   shouldUpgradeCallback: () => false
 })
 
@@ -32,7 +32,7 @@ const reasons: ReadonlyMap<string, Refusal.Refusal> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", Refusal.server(408, "The request took too long.")]
 ])
 
-const broken = Refusal.server(400, "The request is no HTTP.")
+const broken = Refusal.server(400, "The request is not valid HTTP.")
 
 const reasonOf = (error: Error): Refusal.Refusal =>
   (Predicate.hasProperty(error, "code") && typeof error.code === "string" ? reasons.get(error.code) : undefined) ??
@@ -46,12 +46,12 @@ const answers: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large"
 }
 
-/** Milliseconds that an answer may take to leave before its connection is closed. */
+/** The milliseconds that an answer has to be sent before its connection is closed. */
 const closing = 500
 
 const bodyOf = (refusal: Refusal.Refusal): string => JSON.stringify(Refusal.toObject(refusal))
 
-/** The answer to a request that no route sees. */
+/** The answer to a request that does not reach a route. */
 const refuse = (socket: Net.Socket, refusal: Refusal.Refusal): void => {
   const body = bodyOf(refusal)
   socket.setTimeout(closing, () => socket.destroy())
@@ -62,11 +62,11 @@ const refuse = (socket: Net.Socket, refusal: Refusal.Refusal): void => {
 }
 
 /**
- * Bounds what connections cost: their number, and the pause of a body that is still to come. What is no HTTP gets the
- * error object that every other refusal is.
+ * Limits the number of connections and the pauses of request bodies. Answers invalid HTTP with the error object of the
+ * service.
  */
 export const guard = (server: Http.Server, { connections, idleTime }: Limits.Values): void => {
-  /** The request that each connection brings, and the answer to it. */
+  /** The current request and answer of each connection. */
   const current = new WeakMap<
     Net.Socket,
     { readonly request: Http.IncomingMessage; readonly response: Http.ServerResponse }
@@ -75,12 +75,12 @@ export const guard = (server: Http.Server, { connections, idleTime }: Limits.Val
   server.prependListener("request", (request, response) => current.set(request.socket, { request, response }))
   server.setTimeout(toMillis(idleTime), (socket) => {
     const exchange = current.get(socket)
-    // A quiet answer is no reason to close: updates of an Assembly may be far apart.
+    // A connection with an open answer stays: live updates may be far apart.
     const isAnswering = exchange?.request.complete === true && !exchange.response.writableFinished
     if (!isAnswering) socket.destroy()
   })
   server.on("checkExpectation", (request, response) => {
-    const refusal = Refusal.server(417, "The expectation is not known.")
+    const refusal = Refusal.server(417, "The expectation is not supported.")
     response.writeHead(refusal.status, { connection: "close", "content-type": "application/json" })
     response.end(bodyOf(refusal))
     request.resume()

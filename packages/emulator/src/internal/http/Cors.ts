@@ -9,9 +9,9 @@ import * as RequestPath from "./RequestPath.ts"
 import * as RouteRefusal from "./RouteRefusal.ts"
 
 /**
- * What a page of any origin may ask for, as it may ask the service: it uploads to an Assembly, follows it and cancels
- * it. For that it needs a signature, the id of an Assembly or an upload URL, and no cookie. Whatever is not listed is
- * for programs alone.
+ * The routes that a page of any origin may use, as with the service: it can create, upload to, follow and cancel an
+ * Assembly. It needs a signature, the id of an Assembly or an upload URL, and no cookie. All other routes are for
+ * programs only.
  */
 const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
   ["/assemblies", ["POST"]],
@@ -24,7 +24,7 @@ const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>
 const openMethods = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>
   open.find(([path]) => RequestPath.matches(path, RequestPath.of(request)))?.[1] ?? []
 
-/** What a page may send: what tusd allows, and `upload-checksum`, which it does not know. */
+/** The headers that a page may send: those that tusd allows, and `upload-checksum`. */
 const allowed = {
   "access-control-allow-headers": [
     "authorization, content-type, origin, tus-resumable, upload-checksum, upload-concat, upload-defer-length",
@@ -33,7 +33,7 @@ const allowed = {
   "access-control-max-age": "86400"
 }
 
-/** What a page may read: what tusd exposes, what checksums and expiry add, and what tells the time. */
+/** The headers that a page may read: those that tusd exposes, those of checksums and expiry, and `date`. */
 const exposed = {
   "access-control-expose-headers": [
     "date, location, tus-checksum-algorithm, tus-extension, tus-max-size, tus-resumable, tus-version, upload-concat",
@@ -45,23 +45,23 @@ const refusal = {
   code: "ORIGIN_NOT_ALLOWED",
   status: 403,
   message:
-    "A page of another origin may create an Assembly, follow and cancel it, and upload to it, and nothing else. " +
-    "Ask from a program, or from a page of the same origin (publicUrl, --public-url)."
+    "A page of another origin may only create, follow and cancel an Assembly, and upload to it. " +
+    "Use a program, or a page of the same origin (publicUrl, --public-url)."
 }
 
-/** The method that a browser asks for before it sends a request that is no simple one. */
+/** The method of a preflight request. */
 const preflightOf = ({ headers, method }: HttpServerRequest.HttpServerRequest): string | undefined =>
   method === "OPTIONS" ? headers["access-control-request-method"] : undefined
 
 const isSafe = (method: string): boolean => ["GET", "HEAD", "OPTIONS"].includes(method)
 
-/** `Host` has been checked before (`Hosts`). */
+/** Whether the origin is the host of the request. `HostCheck` has checked that host. */
 const isOwn = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()
 
 /**
- * Whether a browser says that a page of another origin asks. A program says nothing of this kind, and a page can change
- * none of these headers. Older browsers, and pages on plain `http`, say only their origin.
+ * Whether the request comes from a page of another origin. Programs send none of these headers, and a page cannot
+ * change them. Older browsers, and pages on plain `http`, send only `origin`.
  */
 const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, baseUrl: string): boolean => {
   if (site !== undefined) return site !== "same-origin" && site !== "none"
@@ -69,9 +69,9 @@ const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, ba
 }
 
 /**
- * Lets a page ask for what is open to it, and for nothing else: it gets no preflight through, reads no answer, and
- * changes nothing by a form that it posts without a preflight. Answers that are open to it say so whatever they say,
- * since a page cannot read the others.
+ * Allows cross-origin pages to use the open routes only. On all others, preflights and changes are refused, and a page
+ * cannot read the answer. Every answer of an open route has the CORS headers, also an error, so that the page can read
+ * it.
  */
 export const layer = HttpRouter.middleware(
   Effect.map(Origin.Origin, ({ baseUrl }) =>

@@ -5,13 +5,13 @@ import * as Layer from "effect/Layer"
 import * as Faults from "../../Faults.ts"
 import * as RequestPath from "./RequestPath.ts"
 
-/** Faults that wait for their requests, the first injected first. */
+/** The injected faults, in the order of their injection. */
 export class FaultQueue extends Context.Service<
   FaultQueue,
   {
     readonly add: (fault: Faults.Fault) => Effect.Effect<void>
     readonly clear: Effect.Effect<void>
-    /** The fault that a request meets, if there is one; that fault has met one request more. */
+    /** Takes the first fault that matches a request, and counts the request. */
     readonly take: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<Faults.Fault | undefined>
   }
 >()("@assembly-effect/emulator/FaultQueue") {}
@@ -25,7 +25,7 @@ interface Waiting {
   readonly left: number
 }
 
-/** A fault that has met one request more; none when it is used up. */
+/** The fault after one more request; empty when it is used up. */
 const after = ({ fault, left }: Waiting): ReadonlyArray<Waiting> => (left > 1 ? [{ fault, left: left - 1 }] : [])
 
 export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {
@@ -47,7 +47,7 @@ export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {
   }
 })
 
-/** The public side of the queue. */
+/** The public service over the queue. */
 export const layerFaults: Layer.Layer<Faults.Faults, never, FaultQueue> = Layer.effect(
   Faults.Faults,
   Effect.map(FaultQueue, ({ add, clear }) => Faults.Faults.of({ inject: add, clear }))

@@ -14,7 +14,7 @@ import * as RouteRefusal from "./RouteRefusal.ts"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** What the router makes of a request; its errors are not a middleware's to handle. */
+/** The handler of the route. A middleware does not handle its errors. */
 type Handler = Effect.Effect<Response, Types.unhandled>
 
 const disconnect = (request: Request): Effect.Effect<void> =>
@@ -31,17 +31,17 @@ const toAnswer = (request: Request, { body, headers = {}, status }: Faults.Answe
     headers
   )
 
-/** Closes the connection when everything that was written to it is on its way. */
+/** Closes the connection after its buffer was sent. */
 const hangUp = (request: Request): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const response = NodeHttpServerRequest.toServerResponse(request)
     if (response.destroyed) return resume(Effect.void)
     response.once("close", () => resume(Effect.void))
-    // The first bytes of a body leave in the next turn, with the headers.
+    // The first bytes of the body are sent with the headers, in the next round of the event loop.
     setImmediate(() => response.socket?.destroySoon())
   })
 
-/** The first bytes of an answer that says it has more. */
+/** Sends the first bytes of an answer whose headers announce more. */
 const cutAnswer = (request: Request, response: Response, afterBytes: number): Response => {
   const { body } = response
   if (body._tag !== "Uint8Array") return response
@@ -64,7 +64,7 @@ const moveOffset = (response: Response, by: number): Response => {
     : HttpServerResponse.setHeader(response, "upload-offset", String(Math.max(0, Number(offset) + by)))
 }
 
-/** A middleware cannot be interrupted by itself, and a client that has gone waits for nothing. */
+/** Ends when the client disconnects. The server does not interrupt a middleware. */
 const wait = (duration: Duration.Input) => Effect.interruptible(Effect.sleep(duration))
 
 const meet = (handler: Handler, request: Request, fault: Faults.Fault): Handler =>
@@ -85,7 +85,7 @@ const meet = (handler: Handler, request: Request, fault: Faults.Fault): Handler 
     MoveOffset: ({ by }) => Effect.map(handler, (response) => moveOffset(response, by))
   })
 
-/** Lets requests meet their faults, whatever route they take. */
+/** Applies injected faults to requests of all routes. */
 export const layer = HttpRouter.middleware(
   Effect.map(FaultQueue.FaultQueue, (queue) =>
     Effect.fnUntraced(function* (handler: Handler) {

@@ -9,16 +9,16 @@ import * as Stream from "effect/Stream"
 import type * as Limits from "../../Limits.ts"
 import * as Refusal from "./Refusal.ts"
 
-/** What came beside the path: `params`, `signature` and the rest, by name. */
+/** The fields of a form or query by name, `params` and `signature` among them. */
 export type Fields = Readonly<Record<string, string>>
 
-/** A body that is not the form that the operation carries. */
+/** The body is not a form that the operation accepts. */
 export class Malformed extends Data.TaggedError("Malformed")<{ readonly problem: string }> {}
 
-/** A body that goes beyond a limit. */
+/** The body exceeds a limit. */
 export class TooLarge extends Data.TaggedError("TooLarge")<{ readonly problem: string }> {}
 
-/** A body whose fields took too long to arrive. */
+/** The fields of the body took too long to arrive. */
 export class TooSlow extends Data.TaggedError("TooSlow") {}
 
 const tooMany = ({ formFields }: Limits.Values) => new TooLarge({ problem: `A form has at most ${formFields} fields.` })
@@ -26,7 +26,7 @@ const tooMany = ({ formFields }: Limits.Values) => new TooLarge({ problem: `A fo
 const tooLong = ({ formBytes }: Limits.Values) =>
   new TooLarge({ problem: `The fields of a form have at most ${formBytes} bytes together.` })
 
-/** Whether a text has more separators than that. */
+/** Whether a text has more than `most` separators. */
 const hasMore = (text: string, separator: string, most: number): boolean => {
   let at = -1
   for (let count = 0; count <= most; count++) {
@@ -46,22 +46,22 @@ const fromQuery = (url: string, limits: Limits.Values): Effect.Effect<Fields, To
   return start === -1 ? Effect.succeed({}) : parse(url.slice(start + 1), limits)
 }
 
-/** A form as it comes: its fields, and then its files one after the other, as long as the scope. */
+/** A form: its fields, then its files as a stream that lives as long as the scope. */
 export interface Form {
   readonly fields: Fields
-  /** Undefined where none is there. The bytes of each have to be read before the next one. */
+  /** Undefined if the form has no file. The bytes of a file have to be read before the next file. */
   readonly files: Stream.Stream<Multipart.File, Malformed | TooLarge> | undefined
 }
 
 const tooLargeFor = (limits: Limits.Values): Partial<Record<string, TooLarge>> => ({
   FieldTooLarge: tooLong(limits),
-  TooManyParts: new TooLarge({ problem: "A form has fewer fields and files." })
+  TooManyParts: new TooLarge({ problem: "The form has too many fields and files." })
 })
 
 const ifFile = (part: Multipart.Part): Effect.Effect<Multipart.File, Malformed> =>
   Multipart.isFile(part)
     ? Effect.succeed(part)
-    : Effect.fail(new Malformed({ problem: "The fields of a form come before its files." }))
+    : Effect.fail(new Malformed({ problem: "The fields of a form must come before its files." }))
 
 const withoutFiles = (fields: Fields): Form => ({ fields, files: undefined })
 
@@ -76,7 +76,7 @@ const partsOf = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Va
   )
 }
 
-/** Reads up to the first file: who may send files is known by then, and no file is kept before. */
+/** Reads the fields up to the first file. The request is authenticated before any file is stored. */
 const fromMultipart = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
   limits: Limits.Values
@@ -94,7 +94,7 @@ const fromMultipart = Effect.fnUntraced(function* (
       fields.push([part.key, part.value])
       if (fields.length > limits.formFields) return yield* tooMany(limits)
     }
-    // Not by assignment, which a field named `__proto__` would escape.
+    // Not by assignment: a field may have the name `__proto__`.
     if (parts.length === 0) return withoutFiles(Object.fromEntries(fields))
     if (first === -1) continue
     const rest = Stream.fromPull(Effect.succeed(pull))
@@ -103,7 +103,7 @@ const fromMultipart = Effect.fnUntraced(function* (
   }
 })
 
-/** The text of a body, of which no more is read than may be there. */
+/** Reads the text of a body up to the limit. */
 const readText = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) {
   if (Number(request.headers["content-length"] ?? 0) > limits.formBytes) return yield* tooLong(limits)
   const chunks: Array<Uint8Array> = []
@@ -123,7 +123,7 @@ const readText = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSer
 const fromUrlEncoded = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) =>
   Effect.flatMap(readText(request, limits), (text) => parse(text, limits))
 
-/** Fields that trickle in would keep their connection for ever. */
+/** Fails when the fields do not arrive in time. */
 const inTime =
   ({ formTime }: Limits.Values) =>
   <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooSlow, R> =>
@@ -158,9 +158,7 @@ export const read = (
   if (type === "multipart/form-data" && operation.carrier === "multipart") {
     return inTime(limits)(fromMultipart(request, limits))
   }
-  return Effect.fail(
-    new Malformed({ problem: `The body is no form that this operation takes, but ${type || "untyped"}.` })
-  )
+  return Effect.fail(new Malformed({ problem: `The operation does not accept a body of type ${type || "unknown"}.` }))
 }
 
 /** The refusal of a form that was not read; `malformed` is that of the operation. */

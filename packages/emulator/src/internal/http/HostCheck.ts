@@ -10,7 +10,7 @@ import * as RouteRefusal from "./RouteRefusal.ts"
 /** A host name has at most 253 characters. */
 const shown = (host: string): string => Printable.escape(host.slice(0, 253))
 
-/** 421: another server may answer this host, this one does not (RFC 9110, 15.5.20). */
+/** 421 Misdirected Request (RFC 9110, 15.5.20). */
 const refusal = (host: string) => ({
   code: "HOST_NOT_ALLOWED",
   status: 421,
@@ -20,8 +20,8 @@ const refusal = (host: string) => ({
 })
 
 /**
- * Refuses a request to a host that is not one of the emulator. A page whose own name is pointed to this machine (DNS
- * rebinding) has the same origin as what answers there, so that nothing else would stop it.
+ * Refuses requests to other hosts. A page whose host name resolves to this machine (DNS rebinding) has the same origin
+ * as the emulator, so that CORS does not stop it.
  */
 export const layer = HttpRouter.middleware(
   Effect.map(Origin.Origin, (origin) =>

@@ -2,15 +2,18 @@ import ipaddr from "ipaddr.js"
 import { isIP } from "node:net"
 
 /**
- * Where an IP address is: for everybody to reach, on this machine, or anywhere between (private, link-local, unique
- * local, shared, reserved, multicast, unspecified, translated).
+ * Where an IP address belongs: public, loopback, or private, which includes link-local, unique local, shared, reserved,
+ * multicast, unspecified and translated addresses.
  */
 export type Place = "public" | "loopback" | "private"
 
-/** All global unicast addresses of IPv6; the ranges beside it are not assigned, or mean other addresses. */
+/** The global unicast addresses of IPv6. Other ranges are unassigned or translated. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
-/** An IPv4 address that is written as IPv6 (`::ffff:127.0.0.1`) is where the IPv4 address is. What is no address is private. */
+/**
+ * The place of an address. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) has the place of the IPv4 address. An
+ * invalid address is private.
+ */
 export const placeOf = (address: string): Place => {
   if (isIP(address) === 0) return "private"
   const parsed = ipaddr.process(address)
@@ -20,7 +23,7 @@ export const placeOf = (address: string): Place => {
   return parsed.kind() === "ipv4" || parsed.match(globalUnicast) ? "public" : "private"
 }
 
-/** The address that a host of a URL is, without brackets; undefined for a name. */
+/** The IP address in the host of a URL, without brackets; undefined for a name. */
 export const ofHost = (hostname: string): string | undefined => {
   const address = hostname.replace(/^\[(.*)\]$/, "$1")
   return isIP(address) === 0 ? undefined : address

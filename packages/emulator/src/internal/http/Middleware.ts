@@ -10,7 +10,7 @@ import * as HostCheck from "./HostCheck.ts"
 import * as ReadablePath from "./ReadablePath.ts"
 import * as Refusal from "./Refusal.ts"
 
-/** The `date` of every answer is the emulator's clock: a client compares it with its own. */
+/** Sets the `date` header from the clock of the emulator. A client corrects its own clock by it. */
 const date = HttpRouter.middleware(
   Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const response = yield* handler
@@ -20,14 +20,14 @@ const date = HttpRouter.middleware(
   { global: true }
 )
 
-/** Before a request to another origin a browser asks with OPTIONS, whatever the route is. */
+/** Answers requests that match no route. OPTIONS succeeds, since browsers send preflights to every path. */
 const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
   Effect.succeed(
     method === "OPTIONS" ? HttpServerResponse.empty({ status: 204 }) : Refusal.toResponse(Refusal.notFound)
   )
 )
 
-/** What holds for every request. The first one is the outermost: a page can read an injected fault as well. */
+/** The middleware of every request. The first is the outermost: CORS covers injected faults too. */
 export const layer = Layer.mergeAll(
   HostCheck.layer,
   Cors.layer,

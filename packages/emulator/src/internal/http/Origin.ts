@@ -6,30 +6,30 @@ import * as Layer from "effect/Layer"
 import * as EmulatorError from "../../EmulatorError.ts"
 import * as IpAddress from "./IpAddress.ts"
 
-/** Where the emulator is reached, and the addresses that it hands out. No base URL ends in a slash. */
+/** The URLs of the emulator. No base URL has a trailing slash. */
 export class Origin extends Context.Service<
   Origin,
   {
-    /** What it hands out: the public URL if there is one, else `localUrl`. */
+    /** The base of the URLs in answers: the public URL if given, else `localUrl`. */
     readonly baseUrl: string
-    /** The server that listens. */
+    /** The URL where the server listens. */
     readonly localUrl: string
     readonly assemblyUrl: (assemblyId: string) => string
     readonly updatesUrl: (assemblyId: string) => string
     readonly tusUrl: string
     readonly uploadUrl: (uploadId: string) => string
-    /** Whether a `Host` header is one of this emulator. */
+    /** Whether the emulator answers at this `Host`. */
     readonly isHost: (host: string) => boolean
   }
 >()("@assembly-effect/emulator/Origin") {}
 
-/** The name in a `Host` header, in lower case and without the dot at its end. */
+/** The name in a `Host` header, in lower case and without a trailing dot. */
 const hostnameOf = (host: string): string | undefined => {
   const origin = ServiceOrigins.originOf(`http://${host}`)
   return origin === undefined ? undefined : new URL(origin).hostname.replace(/\.$/, "")
 }
 
-/** Names that no DNS server of a page can point to another machine, or from there to this one. */
+/** Whether a host is loopback without a look-up, so that DNS rebinding cannot use it. */
 const isLoopback = (hostname: string): boolean => {
   const address = IpAddress.ofHost(hostname)
   return address === undefined

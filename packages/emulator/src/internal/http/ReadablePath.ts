@@ -10,7 +10,7 @@ import * as RouteRefusal from "./RouteRefusal.ts"
 const isReadable = (url: string): boolean =>
   Result.isSuccess(Result.try(() => decodeURIComponent(url.split("?", 1)[0] ?? "")))
 
-/** A path that is no text after its percent signs is no operation. The router would answer it with nothing. */
+/** Answers 404 to a path with invalid percent-encoding. The router would send an empty answer. */
 export const layer = HttpRouter.middleware(
   Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const request = yield* HttpServerRequest.HttpServerRequest

@@ -16,11 +16,11 @@ export class Refusal extends Data.TaggedError("Refusal")<{
 export const named = (code: ServiceError.NamedCode, message: string): Refusal =>
   new Refusal({ code, status: ServiceError.statusOf[code], message })
 
-/** Issues that a refusal tells, and characters. */
+/** The maximum number of issues in a message, and of characters. */
 const maxIssues = 20
 const maxMessage = 2000
 
-/** What is wrong with a request, where, in one text. A request may be wrong in more places than a message should tell. */
+/** Formats the issues of a request as one message of limited length. */
 export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
   const told = issues.slice(0, maxIssues).map(({ message, path }) => `${path.join(".")}: ${message}`)
   const more = issues.length > maxIssues ? [`and ${issues.length - maxIssues} more`] : []
@@ -31,7 +31,7 @@ export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
 export const invalidForm = (issues: ReadonlyArray<ApiError.Issue>): Refusal =>
   new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
 
-/** The refusal of what every server would refuse. Beyond the specification. */
+/** A refusal that no operation defines. Beyond the specification. */
 export const server = (status: number, message: string): Refusal =>
   new Refusal({ code: `SERVER_${status}`, status, message })
 
@@ -41,16 +41,19 @@ export const toObject = ({ code, message, status }: Refusal) => ({ error: code, 
 export const toResponse = (refusal: Refusal): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe(toObject(refusal), { status: refusal.status })
 
-/** Beyond the specification: what the service answers where no operation is. */
+/** The answer to an unknown path. Beyond the specification. */
 export const notFound = server(404, "There is no such operation.")
 
-/** A defect of the emulator. Its cause is logged, not told. */
+/** The answer to a defect of the emulator. The cause is logged, not sent. */
 const defect = server(500, "The emulator failed; see its log.")
 
-/** Beyond the specification. Where the data are is no business of a client. */
+/** The answer if the disk fails, without the path. Beyond the specification. */
 const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot store: ${failed.problem}.`)
 
-/** Answers a refusal as what it is, a disk that takes nothing with 507, and a defect with 500. The last two are logged. */
+/**
+ * Turns errors into answers: a refusal with its status, a failure of the disk with 507, a defect with 500. The last two
+ * are logged.
+ */
 export const answered =
   (name: string) =>
   <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal | StorageFailed, R>) =>

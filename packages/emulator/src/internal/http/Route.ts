@@ -18,30 +18,30 @@ import * as Json from "../data/Json.ts"
 import * as Refusal from "./Refusal.ts"
 import * as Turns from "./Turns.ts"
 
-/** A request as it was read. */
+/** The decoded parts of a request. */
 interface Read<Op extends Operation.Any> {
   readonly path: Schema.Struct<Op["variables"]>["Type"]
   readonly params: Op["params"]["Type"]
   readonly fields: Op["fields"]["Type"]
-  /** The params as they came, with `auth` and with keys that the operation does not name. */
+  /** The params before decoding, with `auth` and with unknown keys. */
   readonly raw: Schema.JsonObject
-  /** The files of the form, where the operation takes some. */
+  /** The files of the form, if the operation accepts files. */
   readonly files: Form.Form["files"]
-  /** Form fields that the operation does not name. */
+  /** Form fields that the operation does not define. */
   readonly others: Form.Fields
 }
 
-/** A request that was read and authenticated. */
+/** A decoded and authenticated request. */
 interface Call<Op extends Operation.Any> extends Read<Op> {
   readonly authKey: Authentication.Caller
 }
 
 /**
- * How a request is read.
+ * How a request is decoded.
  *
- * - `invalid`: the answer to input that breaks a rule of the operation's schemas, which are the only validation.
- * - `takesFiles`: whether its form may hold files. The handler reads them.
- * - `aliases`: other names under which a form field is accepted.
+ * - `invalid`: makes the refusal of input that is invalid by the schemas of the operation.
+ * - `takesFiles`: whether the form may contain files. The handler reads them.
+ * - `aliases`: other names of form fields.
  */
 interface Rules {
   readonly invalid: (issues: ReadonlyArray<ApiError.Issue>) => Refusal.Refusal
@@ -49,23 +49,23 @@ interface Rules {
   readonly takesFiles?: boolean | undefined
 }
 
-/** The rules of a route, and what it does with what it reads. */
+/** The rules of a route and its handler. */
 interface Options<Input, Op extends Operation.Any> extends Rules {
   readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed>
 }
 
 const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** What the field `name` says, where there is one. */
+/** The field `name`, if it exists. */
 const fieldOf = (fields: Form.Fields, name: string): string | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined
 
-/** The params of the operation itself. A nonce sits in `auth` or beside it; both are accepted everywhere. */
+/** The params without `auth` and `nonce`. A nonce is accepted in `auth` and beside it. */
 const withoutAuth = ({ auth: _auth, nonce: _nonce, ...params }: Schema.JsonObject): Schema.JsonObject => params
 
 const isNonce = Schema.is(Auth.Nonce)
 
-/** A nonce, wherever it sits, is text or an integer (spec.md, "Endpoints"). */
+/** Refuses a nonce that is neither text nor an integer (spec.md, "Endpoints"). */
 const checkNonce = Effect.fnUntraced(function* ({ auth, ...params }: Schema.JsonObject, invalid: Rules["invalid"]) {
   const wrong = [params, auth].some((seat) => Predicate.hasProperty(seat, "nonce") && !isNonce(seat.nonce))
   if (wrong) return yield* invalid([{ path: ["nonce"], message: "Expected a text or an integer" }])
@@ -81,7 +81,7 @@ const splitFields = (all: Form.Fields, aliases: Readonly<Record<string, string>>
 const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(Object(named), name)))
 
-/** A number has one form. Read as JavaScript reads it, `01` and `1e0` would be numbers as well. */
+/** Refuses numbers in another form than the canonical one, such as `01` and `1e0`. */
 const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: unknown, invalid: Rules["invalid"]) {
   const changed = Object.entries(Object(named)).find(([name, text]) => fieldOf(fields, name) !== text)
   if (changed === undefined) return
@@ -94,10 +94,10 @@ const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, invalid
   return (input: unknown) => decode(input).pipe(Effect.mapError((issue) => invalid(ApiError.fromSchemaIssue(issue))))
 }
 
-/** Proves who asks, before anything else is said about what was asked. */
+/** Authenticates a request. It runs before any other check, so that an unauthenticated caller learns nothing. */
 type Prove<Proof> = (claim: Authentication.Claim) => Effect.Effect<Proof, Refusal.Refusal | StorageFailed>
 
-/** What comes before the handler: the wire → what it says, and whatever `prove` makes of who says it. */
+/** Reads a request: form, JSON, authentication by `prove`, then the schemas of the operation. */
 const reader = <Op extends Operation.Any, Proof>(
   operation: Op,
   rules: Rules,
@@ -107,7 +107,7 @@ const reader = <Op extends Operation.Any, Proof>(
   const { aliases = {}, invalid, takesFiles = false } = rules
   const decodePath = decoder(Schema.Struct<Op["variables"]>(operation.variables), invalid)
   const decodeParams = decoder<Op["params"]>(operation.params, invalid)
-  // A form knows texts only, so numbers are read from their digits.
+  // Form fields are texts, so numbers are decoded from digits.
   const fieldsCodec = Schema.toCodecStringTree<Op["fields"]>(operation.fields)
   const decodeFields = decoder(fieldsCodec, invalid)
   const encodeFields = SchemaParser.encodeUnknownEffect(fieldsCodec)
@@ -117,9 +117,9 @@ const reader = <Op extends Operation.Any, Proof>(
       Effect.mapError(Form.refuse((problem) => invalid([{ path: [], message: problem }])))
     )
     if (files !== undefined && !takesFiles) {
-      return yield* invalid([{ path: [], message: "This operation takes no files." }])
+      return yield* invalid([{ path: [], message: "This operation does not accept files." }])
     }
-    // No field at all counts as an empty object.
+    // A request without `params` has empty params.
     const text = fieldOf(all, "params") ?? "{}"
     if (Json.isDeeperThan(text, limits.jsonDepth)) {
       return yield* invalid([{ path: ["params"], message: `Expected at most ${limits.jsonDepth} levels` }])
@@ -154,7 +154,7 @@ const reader = <Op extends Operation.Any, Proof>(
   })
 }
 
-/** Defects are logged and answered with status 500. */
+/** A route that encodes the result of `answer` as JSON. */
 const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
   operation: Op,
   answer: (
@@ -174,7 +174,7 @@ const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
   return HttpRouter.route(operation.method, operation.path as HttpRouter.PathInput, handler)
 })
 
-/** The route of an operation that asks who asks: what the client's interpreter does, from the other side. */
+/** The route of an operation that requires a signature or a bearer token. */
 export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "signed" }>(
   operation: Op,
   options: Options<Call<Op>, Op>
@@ -187,7 +187,7 @@ export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { 
   )
 })
 
-/** The route of an operation for everybody that tells more to who proves who asks. A proof that is wrong is refused. */
+/** The route of an operation whose credentials are optional. Invalid credentials are refused. */
 export const optionallySigned = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "none" }>(
   operation: Op,
   options: Options<Read<Op> & { readonly caller: Authentication.Caller | undefined }, Op>
@@ -203,7 +203,7 @@ export const optionallySigned = Effect.fnUntraced(function* <Op extends Operatio
   )
 })
 
-/** The route of an operation for everybody. */
+/** The route of an operation without credentials. */
 export const open = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "none" }>(
   operation: Op,
   options: Options<Read<Op>, Op>

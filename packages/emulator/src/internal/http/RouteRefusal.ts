@@ -4,10 +4,10 @@ import * as RequestPath from "./RequestPath.ts"
 import * as Refusal from "./Refusal.ts"
 import * as TusRefusal from "../tus/TusRefusal.ts"
 
-/** A refusal before any route has seen the request, in the form that errors of its route have. */
+/** A refusal by a middleware, in the error form of the route. */
 export const toResponse = (
   request: HttpServerRequest.HttpServerRequest,
-  // An error's message would be lost where it is spread.
+  // Destructured, since spreading an error loses its message.
   { code, message, status }: { readonly code: string; readonly status: number; readonly message: string }
 ): HttpServerResponse.HttpServerResponse =>
   RequestPath.of(request).startsWith("/resumable/")

@@ -7,19 +7,19 @@ import { createServer } from "node:http"
 import type * as Limits from "../../Limits.ts"
 import * as Connections from "./Connections.ts"
 
-/** How long requests that are under way may still take when the emulator is closed. */
+/** The time that current requests have when the emulator closes. */
 const gracefulShutdownTimeout = "50 millis"
 
 const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
   const server = createServer(Connections.options(limits))
   Connections.guard(server, limits)
   const http = yield* NodeHttpServer.make(() => server, { host: "127.0.0.1", port, gracefulShutdownTimeout })
-  // Runs before the server waits for its connections to end.
+  // Finalizers run in reverse order: this one runs before the server waits for its connections.
   yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
   return http
 })
 
-/** A server on loopback only: whoever reaches it needs no credentials to read an Assembly. */
+/** An HTTP server on loopback only, since reading an Assembly needs no credentials. */
 export const layer = (
   port: number,
   limits: Limits.Values

@@ -13,7 +13,7 @@ import { lookup, type LookupAddress } from "node:dns"
 import type { LookupFunction } from "node:net"
 import * as IpAddress from "../http/IpAddress.ts"
 
-/** Where a request may go: to public hosts, to these and this machine, or to any. */
+/** The hosts that a request may reach: public ones, public ones and loopback, or any. */
 export type Reach = "public" | "loopback" | "any"
 
 const places: Readonly<Record<Reach, ReadonlyArray<IpAddress.Place>>> = {
@@ -24,15 +24,15 @@ const places: Readonly<Record<Reach, ReadonlyArray<IpAddress.Place>>> = {
 
 const isWithin = (reach: Reach, address: string): boolean => places[reach].includes(IpAddress.placeOf(address))
 
-/** A host is not where the request may go. Nothing was sent, and no connection was made. */
+/** The host is not allowed. No connection was made. */
 export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly hostname: string }> {}
 
-/** The URL is not an absolute one of http or https, or it holds credentials, which `fetch` refuses as well. */
+/** The URL is invalid: not an absolute http or https URL, or it contains credentials, which `fetch` refuses too. */
 export class NotHttp extends Data.TaggedError("NotHttp") {}
 
 /**
- * The requests that the emulator makes because a client asked for it, whatever that is: a notification, or an import.
- * Every one goes through here, so that none is a way into the network of this machine. Redirects are not followed.
+ * Sends the requests whose URL a client chose, such as notifications. All of them use this client, so that none reaches
+ * the private network of this machine. Redirects are not followed.
  */
 export class NotificationClient extends Context.Service<
   NotificationClient,
@@ -49,7 +49,7 @@ export class NotificationClient extends Context.Service<
   }
 >()("@assembly-effect/emulator/NotificationClient") {}
 
-/** Finds all addresses of a name, as `dns.lookup` does. */
+/** Resolves all addresses of a name, like `dns.lookup`. */
 export type Resolve = (
   hostname: string,
   options: { readonly all: true },
@@ -57,8 +57,8 @@ export type Resolve = (
 ) => void
 
 /**
- * Finds the addresses that a connection is then made to: a name has no second chance to mean another machine (DNS
- * rebinding). Of several addresses those within reach are tried.
+ * Resolves a name and keeps the allowed addresses. The connection uses these addresses, so that a second look-up cannot
+ * answer another one (DNS rebinding).
  */
 const lookupWithin =
   (reach: Reach, resolve: Resolve): LookupFunction =>
@@ -73,7 +73,7 @@ const lookupWithin =
     })
 
 const makeClient = Effect.fnUntraced(function* (reach: Reach, resolve: Resolve) {
-  // A connection that is kept would be used again by a request with less reach.
+  // No keep-alive: a request with less reach could use the connection again.
   const agent = yield* NodeHttpClient.makeAgent({ keepAlive: false, lookup: lookupWithin(reach, resolve) })
   const http = yield* Effect.provideService(NodeHttpClient.makeNodeHttp, NodeHttpClient.HttpAgent, agent)
   return HttpClient.withScope(http)
@@ -95,7 +95,7 @@ const make = Effect.fnUntraced(function* (resolve: Resolve) {
       if (Option.isNone(url)) return yield* new NotHttp()
       const { hostname } = url.value
       const address = IpAddress.ofHost(hostname)
-      // No name is looked up for it.
+      // An IP address is not looked up.
       if (address !== undefined && !isWithin(reach, address)) return yield* new OutOfReach({ hostname })
       return yield* clients[reach].execute(request).pipe(
         Effect.provideService(HttpClient.TracerDisabledWhen, () => true),

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Database from "../data/Database.ts"
 
-/** One attempt to notify somebody. Times are milliseconds. */
+/** An attempt of a notification. Times are milliseconds. */
 export const Row = Schema.Struct({
   id: Schema.String,
   assembly_id: Schema.String,
@@ -20,25 +20,25 @@ export const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export interface Outcome {
   readonly code: number | undefined
   readonly data: string | undefined
   readonly error: string | undefined
 }
 
-/** An Assembly that is over and has not yet notified anybody, and how often it has tried. */
+/** An ended Assembly without a successful notification, and the number of attempts. */
 const Pending = Schema.Struct({ id: Schema.String, url: Schema.String, attempts: Schema.Int })
 export type Pending = typeof Pending.Type
 
-/** The attempts to notify, of every Assembly. */
+/** The attempts of notifications of all Assemblies. */
 export class NotificationStore extends Context.Service<
   NotificationStore,
   {
     readonly begin: (id: string, assemblyId: string, url: string) => Effect.Effect<void, StorageFailed>
     readonly end: (id: string, outcome: Outcome) => Effect.Effect<void, StorageFailed>
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /** What a former process left to do. Its attempts under way have failed. */
+    /** The pending notifications of a former process. Its unfinished attempts are marked as failed. */
     readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
   }
 >()("@assembly-effect/emulator/NotificationStore") {}

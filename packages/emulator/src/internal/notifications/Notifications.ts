@@ -24,8 +24,8 @@ import * as NotificationClient from "./NotificationClient.ts"
 import * as StorageFailure from "../data/StorageFailure.ts"
 
 /**
- * Tells somebody that an Assembly is over: a POST to its `notify_url` with the Status and a signature of it, repeated
- * until it is answered with 200 (service facts, "Webhooks").
+ * Sends notifications: a POST to the `notify_url` of an ended Assembly with the signed Status, repeated until the
+ * answer is 200 (service facts, "Webhooks").
  */
 export class Notifications extends Context.Service<
   Notifications,
@@ -33,30 +33,30 @@ export class Notifications extends Context.Service<
     /** Notifies in the background, if the Assembly has a `notify_url`. */
     readonly notify: (assemblyId: string) => Effect.Effect<void>
     /**
-     * Notifies once more, in the background. Answers the id of the attempt. `isSigned` is whether the URL came with a
-     * signature.
+     * Notifies once more, in the background, and answers the id of the attempt. `isSigned`: whether the URL is from
+     * signed params.
      */
     readonly replay: (assemblyId: string, url: string, isSigned: boolean) => Effect.Effect<string, StorageFailed>
   }
 >()("@assembly-effect/emulator/Notifications") {}
 
-/** How often somebody is notified who does not answer with 200. */
+/** The maximum number of attempts. */
 const maxAttempts = 8
 
-/** How long an answer may take. */
+/** The timeout of an answer. */
 const answerTimeout = Duration.seconds(30)
 
-/** How long its body is waited for, once its status is there. */
+/** The timeout of the body after the status. */
 const bodyTimeout = Duration.seconds(1)
 
-/** Characters of an answer that are kept. No more is read. */
+/** The characters of an answer that are read and stored. */
 const maxExcerpt = 1024
 
-/** The pause after so many attempts: the first one doubles each time. */
+/** The pause after an attempt. It doubles with each attempt. */
 const pauseAfter = (attempts: number, first: Duration.Duration): Duration.Duration =>
   Duration.times(first, 2 ** (attempts - 1))
 
-/** The beginning of a body: as far as it came. One that breaks off has answered all the same. */
+/** The beginning of a body, as far as it arrived. An error of the body is ignored, since the status has arrived. */
 const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string> =>
   bytes.pipe(
     Stream.interruptWhen(Effect.sleep(bodyTimeout)),
@@ -71,7 +71,7 @@ const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string
     Effect.map((text) => Option.getOrElse(text, () => "").slice(0, maxExcerpt))
   )
 
-/** A form as the bytes of a body: a repetition sends the same. */
+/** Serializes a form once, so that each attempt sends the same bytes. */
 const serialize = (form: FormData): Effect.Effect<HttpBody.HttpBody> =>
   Effect.gen(function* () {
     const whole = new Response(form)
@@ -82,12 +82,12 @@ const serialize = (form: FormData): Effect.Effect<HttpBody.HttpBody> =>
 const withoutMeta = (files: ReadonlyArray<Assembly.File>): ReadonlyArray<Assembly.File> =>
   files.map(({ meta: _meta, ...file }) => file)
 
-/** A Status without what its Assembly asked to leave out (service facts, `notification_payload`). */
+/** The Status without the parts that `notification_payload` omits (service facts). */
 const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOptions.Payload>): Assembly.Status => {
   const { results, uploads, ...rest } = status
   const has = (part: CreationOptions.Payload) => !leaveOut.includes(part)
   return {
-    // It never holds the params, so `without_params` takes nothing away.
+    // A Status has no params, so `without_params` changes nothing.
     ...rest,
     ...(has("without_uploads")
       ? { uploads: has("without_upload_meta_data") ? (uploads ?? null) : withoutMeta(uploads ?? []) }
@@ -99,8 +99,8 @@ const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOpti
 }
 
 /**
- * Who signs the URL of a notification may let this machine be asked; everybody else only who is public. `notify_url`
- * would else be a way into the network of this machine.
+ * The hosts that a notification may reach. A signed `notify_url` may be on loopback, an unsigned one must be public:
+ * otherwise anyone could send requests into the private network.
  */
 const reachOf = (isSigned: boolean, allowPrivate: boolean): NotificationClient.Reach =>
   allowPrivate ? "any" : isSigned ? "loopback" : "public"
@@ -110,15 +110,17 @@ const outOfReach = (hostname: string, reach: NotificationClient.Reach): string =
   (reach === "public" ? "Create the Assembly with a signature to notify this machine. " : "") +
   "The option allowPrivateNotifications (--allow-private-notifications) allows any host."
 
-/** What becomes of an attempt that had no answer. */
+/** The outcome of an attempt without an answer. */
 const unanswered = (error: string, isFinal = false) => ({ code: undefined, data: undefined, error, isFinal })
 
-/** What became of an attempt, and whether another one would end in the same way. */
+/** The outcome of an attempt. `isFinal`: another attempt would fail in the same way. */
 interface Outcome extends NotificationStore.Outcome {
   readonly isFinal: boolean
 }
 
-/** The time between the first attempt and the second, and whether any host may be notified. */
+/**
+ * `firstPause`: the pause between the first and the second attempt. `allowPrivate`: whether any host may be notified.
+ */
 interface Options {
   readonly firstPause: Duration.Duration
   readonly allowPrivate: boolean
@@ -134,7 +136,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const statuses = yield* AssemblyStatus.AssemblyStatus
   const running = yield* FiberSet.make()
 
-  /** The form that is sent: what is signed is the text of the Status, exactly as it stands there. */
+  /** The body of a notification. The signature covers the exact text of the Status. */
   const formOf = Effect.fnUntraced(
     function* (assembly: AssemblyStore.Row) {
       const text = JSON.stringify(payloadOf(yield* statuses.of(assembly), assembly.notification_payload))
@@ -168,7 +170,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
       })
     )
 
-  /** Whether it was the last one. */
+  /** Sends one attempt. Answers whether it was the last one. */
   const attempt = Effect.fnUntraced(function* (
     id: string,
     assembly: AssemblyStore.Row,

@@ -10,7 +10,9 @@ import * as StatisticsStore from "./StatisticsStore.ts"
 
 const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_TIME", message)
 
-/** The region is checked first. The specification names no code for other faults, so they count as those of the time. */
+/**
+ * Checks the region first. Other issues have the code of an invalid time, since the specification has none for them.
+ */
 const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const [first] = issues
   const missing = issues.some(({ path: [key] }) => key === undefined || key === "params" || key === "region")
@@ -19,10 +21,13 @@ const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
     : invalidTime(`${first?.path.join(".")}: ${first?.message}`)
 }
 
-/** The start of the window. ISO 8601, or another date that the platform reads (spec.md, "Retrieve Assembly statistics"). */
+/**
+ * Parses the start of the window: ISO 8601, or another date that the platform can parse (spec.md, "Retrieve Assembly
+ * statistics").
+ */
 const readSince = Effect.fnUntraced(function* (since: string | DateTime.Utc) {
   const start = DateTime.make(since)
-  if (Option.isNone(start)) return yield* invalidTime("since is no date that can be read.")
+  if (Option.isNone(start)) return yield* invalidTime("since is not a valid date.")
   const earliest = DateTime.subtract(yield* DateTime.now, { days: 91 })
   return DateTime.isLessThan(start.value, earliest)
     ? yield* invalidTime("since is more than 91 days ago.")

@@ -8,7 +8,10 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Database from "../data/Database.ts"
 import * as Turns from "../http/Turns.ts"
 
-/** Which Assemblies count: `region` and `templateId` may be `all`, no `templateId` stands for those without one. */
+/**
+ * Selects Assemblies. `region` and `templateId` may be `all`; an undefined `templateId` selects those without a
+ * Template.
+ */
 export interface Filter {
   readonly workspace: string
   readonly region: string
@@ -16,7 +19,7 @@ export interface Filter {
   readonly since: DateTime.Utc
 }
 
-/** Counts what really happened (spec.md, "Assembly statistics response"). */
+/** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
 export class StatisticsStore extends Context.Service<
   StatisticsStore,
   {
@@ -24,7 +27,7 @@ export class StatisticsStore extends Context.Service<
   }
 >()("@assembly-effect/emulator/StatisticsStore") {}
 
-/** Seconds of a bucket: an hour. */
+/** The length of a bucket in seconds. */
 const granularity = 3600
 
 const Row = Schema.Struct({
@@ -84,10 +87,10 @@ const nothing: Omit<Row, "bucket"> = {
 
 const ratio = (amount: number, of: number): number => (of === 0 ? 0 : amount / of)
 
-/** Megabits per second; 0 where nothing took any time. */
+/** Megabits per second, 0 if the duration is 0. */
 const speed = (bytes: number, millis: number): number => ratio(bytes * 8, millis * 1000)
 
-/** The emulator starts every Assembly at once, so nothing ever waits in a queue. */
+/** The emulator has no queue. */
 const queueDuration = 0
 
 const toBucket = (row: Row): AssemblyStatistics.StatsBucket => ({
@@ -115,7 +118,7 @@ const toBucket = (row: Row): AssemblyStatistics.StatsBucket => ({
   total_upload_duration: row.upload_millis / 1000
 })
 
-/** Every bucket from the one that holds `since` to the one that holds `now`, empty ones too. */
+/** All buckets from `since` to `now`, including empty ones. */
 const fillIn = (rows: ReadonlyArray<Row>, since: number, now: number): ReadonlyArray<Row> => {
   const byBucket = new Map(rows.map((row) => [row.bucket, row]))
   const first = Math.floor(since / 1000 / granularity)

@@ -29,7 +29,7 @@ const optional = {
   transcoding_result_expiry: Schema.optionalKey(settings.transcoding_result_expiry)
 }
 
-/** The content of a Template, or a text of it: one that is nested too deep is not read. */
+/** The content of a Template as an object or as JSON text. Text that is nested too deep is not parsed. */
 const contentOf = ({ jsonDepth }: Limits.Values) => {
   const shallow = Schema.String.check(
     Schema.makeFilter((text) => !Json.isDeeperThan(text, jsonDepth), { expected: `at most ${jsonDepth} levels` })
@@ -123,7 +123,7 @@ const List = Operation.make({
     fromdate: Schema.optionalKey(Scalar.FromDate),
     todate: Schema.optionalKey(Scalar.ToDate),
     keywords: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(KeywordLimit.max))),
-    // There are none here, so each of these lists the same.
+    // The emulator has no built-in Templates, so the value changes nothing.
     include_builtin: Schema.optionalKey(
       Schema.Literals(["all", "exclusively-all", "exclusively-latest", "latest", "none"])
     )

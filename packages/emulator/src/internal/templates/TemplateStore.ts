@@ -10,7 +10,7 @@ import * as Database from "../data/Database.ts"
 import * as Refusal from "../http/Refusal.ts"
 import * as Turns from "../http/Turns.ts"
 
-/** A Template as it is kept. Times are milliseconds. */
+/** A Template in the database. Times are milliseconds since the epoch. */
 export const Row = Schema.Struct({
   id: Schema.String,
   workspace: Schema.String,
@@ -24,7 +24,7 @@ export const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-/** What somebody decides about a Template. */
+/** The fields of a Template that a client can set. */
 export type Settings = Pick<
   Row,
   "name" | "content" | "require_signature_auth" | "assembly_status_expiry" | "transcoding_result_expiry"
@@ -43,7 +43,7 @@ export const notFound = new Refusal.Refusal({
   message: "There is no such Template in this Workspace."
 })
 
-/** Which Templates to list, and how. Times are milliseconds. */
+/** A list request. Times are milliseconds since the epoch. */
 export interface Listing {
   readonly from: number
   readonly to: number
@@ -59,14 +59,14 @@ export class TemplateStore extends Context.Service<
   TemplateStore,
   {
     readonly byId: (workspace: string, id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** One that has this id, else the one that has this name. */
+    /** Finds a Template by its id, else by its name. */
     readonly find: (workspace: string, idOrName: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** Makes a Template, or makes it what it is to be. Whether its name was free. */
+    /** Creates or replaces a Template. Answers false if another one has the name. */
     readonly put: (workspace: string, id: string, settings: Settings) => Effect.Effect<boolean, StorageFailed>
-    /** The same as one statement of a transaction. `now` is milliseconds. */
+    /** Like `put`, for use inside a transaction. `now` is milliseconds since the epoch. */
     readonly write: (workspace: string, id: string, settings: Settings, now: number) => boolean
     readonly remove: (workspace: string, id: string) => Effect.Effect<void, StorageFailed>
-    /** One page, and how many there are on all. */
+    /** One page, and the number of Templates on all pages. */
     readonly list: (
       workspace: string,
       listing: Listing
@@ -97,7 +97,7 @@ const lastUsed = `(SELECT max(created_at) FROM assemblies
 const orderedBy = (key: string) => `
 CASE WHEN :order = 'asc' THEN ${key} END ASC, CASE WHEN :order = 'desc' THEN ${key} END DESC`
 
-/** `:sort` chooses among expressions: SQL takes no column as a parameter. */
+/** `:sort` selects an expression, since a column cannot be a parameter. */
 export const pageSql = `
 SELECT *, CASE :sort WHEN 'id' THEN id WHEN 'name' THEN name WHEN 'modified' THEN modified_at
   WHEN 'last_used' THEN ${lastUsed} ELSE created_at END AS sort_key

@@ -26,7 +26,7 @@ const empty = (status: number, headers: Readonly<Record<string, string>> = {}) =
 const checkVersion = (headers: Headers.Headers): Effect.Effect<void, TusRefusal.TusRefusal> =>
   headers["tus-resumable"] === TusUpload.tusVersion ? Effect.void : Effect.fail(TusRefusal.unsupportedVersion)
 
-/** Decodes headers; the first one that breaks a rule names the refusal. */
+/** Decodes headers. The first invalid one determines the refusal. */
 const decoder = <A>(schema: Schema.ConstraintDecoder<A>) => {
   const decode = SchemaParser.decodeUnknownEffect(schema)
   return (headers: Headers.Headers): Effect.Effect<A, TusRefusal.TusRefusal> =>
@@ -43,7 +43,7 @@ const decodeDeferred = decoder(TusUpload.DeferredHeaders)
 const decodeFinal = decoder(TusUpload.FinalHeaders)
 const decodeAppend = decoder(TusUpload.AppendHeaders)
 
-/** Which of its forms a creation has is decided by the header that only this form has; then that form alone is read. */
+/** Decodes a creation. The header that only one form has decides which form is decoded. */
 const readCreation = Effect.fnUntraced(function* (
   headers: Headers.Headers
 ): Effect.fn.Return<Uploads.Creation | Uploads.Final, TusRefusal.TusRefusal> {
@@ -62,13 +62,13 @@ const readCreation = Effect.fnUntraced(function* (
   return { header, metadata, concat, length }
 })
 
-/** The length of the body where the request tells it; an HTTP server lets no other text through. */
+/** The announced length of the body. The HTTP server has checked that it is a number. */
 const bodySize = (headers: Headers.Headers): bigint | undefined => {
   const length = headers["content-length"]
   return length === undefined ? undefined : BigInt(length)
 }
 
-/** When an upload is given up (tus 1.0.0, "Expiration"). */
+/** The `upload-expires` header (tus 1.0.0, "Expiration"). */
 const expiryHeader = (at: DateTime.Utc | undefined): Readonly<Record<string, string>> =>
   at === undefined ? {} : { "upload-expires": DateTime.toDateUtc(at).toUTCString() }
 
@@ -102,7 +102,7 @@ const handlers = Effect.gen(function* () {
     const { id } = upload.row
     const offset = yield* uploads
       .append({ id, offset: 0n, length: undefined, size, checksum, bytes: body(request) })
-      // Nobody knows the URL of a creation that was refused.
+      // The client does not know the URL of a refused creation.
       .pipe(Effect.tapError((error) => (error === TusRefusal.checksumMismatch ? uploads.terminate(id) : Effect.void)))
     return created({ ...upload, offset })
   })
@@ -120,7 +120,7 @@ const handlers = Effect.gen(function* () {
     })
   })
 
-  /** A browser follows a plain link, so no version is asked for. */
+  /** The download of an upload. It requires no `tus-resumable` header, so that a plain link works. */
   const download = Effect.gen(function* () {
     const { file, row } = yield* Effect.flatMap(uploadId, uploads.download)
     return HttpServerResponse.stream(file, {
@@ -128,7 +128,7 @@ const handlers = Effect.gen(function* () {
       contentLength: Number(row.length),
       headers: {
         ...TusRefusal.tusHeaders,
-        // What was uploaded must not run as a page of this origin.
+        // An uploaded page must not run in this origin.
         "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(row.filename)}`
       }
     })
@@ -154,7 +154,7 @@ const handlers = Effect.gen(function* () {
   return { create, download, get, append, terminate }
 })
 
-/** What the server can do; asked without a version. */
+/** The extensions of the server. The request needs no `tus-resumable` header. */
 const discover = empty(200, {
   "tus-version": TusUpload.tusVersion,
   "tus-extension": "creation,creation-defer-length,creation-with-upload,checksum,concatenation,expiration,termination",
