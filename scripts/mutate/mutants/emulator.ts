@@ -483,6 +483,22 @@ export const emulator = [
     ]
   ),
   ...changes(
+    "packages/emulator/src/internal/templates/TemplateMerge.ts",
+    ["Templates"],
+    [
+      {
+        name: "a Template allows Steps in the request although it denies them",
+        find: `content.allow_steps_override === false && steps !== undefined`,
+        replace: `content.allow_steps_override === false && steps === null`
+      },
+      {
+        name: "a Template overrides the params",
+        find: `Json.merge(content, params)`,
+        replace: `Json.merge(params, content)`
+      }
+    ]
+  ),
+  ...changes(
     "packages/emulator/src/internal/assembly/Instructions.ts",
     ["/Limits"],
     [

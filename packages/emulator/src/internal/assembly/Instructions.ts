@@ -2,7 +2,6 @@ import * as Operations from "@assembly-effect/api/Assemblies"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
@@ -11,19 +10,14 @@ import type * as Limits from "../../Limits.ts"
 import * as CreationOptions from "./CreationOptions.ts"
 import * as Json from "../data/Json.ts"
 import * as Refusal from "../http/Refusal.ts"
-import * as TemplateStore from "../templates/TemplateStore.ts"
+import * as TemplateMerge from "../templates/TemplateMerge.ts"
+import type * as TemplateStore from "../templates/TemplateStore.ts"
 
 /** The decoded instructions of an Assembly. */
 export interface Instructions {
   readonly params: Assembly.CreateParams
   readonly options: CreationOptions.CreationOptions
 }
-
-const stepsDenied = new Refusal.Refusal({
-  code: "TEMPLATE_DENIES_STEPS_OVERRIDE",
-  status: 400,
-  message: "The Template does not allow Steps in the request."
-})
 
 const tooManySteps = ({ steps }: Limits.Values) =>
   new Refusal.Refusal({
@@ -36,28 +30,14 @@ const countOf = (steps: Schema.Json | undefined): number => (Predicate.isObject(
 
 const decodeParams = SchemaParser.decodeUnknownEffect(Operations.Create.params, { errors: "all" })
 
-const withTemplate = Effect.fnUntraced(function* (workspace: string, params: Schema.JsonObject) {
-  const { steps, template_id: id } = params
-  if (typeof id !== "string") return params
-  const template = yield* TemplateStore.TemplateStore.use((templates) => templates.byId(workspace, id))
-  if (Option.isNone(template)) return yield* TemplateStore.notFound
-  const { content } = template.value
-  return content.allow_steps_override === false && steps !== undefined
-    ? yield* stepsDenied
-    : Json.merge(content, params)
-})
-
-/**
- * Merges the params of a request into their Template and decodes the result. Error codes and merging are beyond the
- * specification; they follow the official client of the service.
- */
+/** Merges the params of a request into their Template and decodes the result. */
 export const read: (
   workspace: string,
   params: Schema.JsonObject,
   limits: Limits.Values
 ) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore> = Effect.fnUntraced(
   function* (workspace, params, limits) {
-    const merged = Json.withoutNulls(yield* withTemplate(workspace, params))
+    const merged = Json.withoutNulls(yield* TemplateMerge.merge(workspace, params))
     // Counted before the Steps are decoded.
     if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
     return {
