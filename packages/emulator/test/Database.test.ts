@@ -13,7 +13,7 @@ import { migrations } from "../src/internal/data/migrations.ts"
 
 const Count = Schema.Struct({ count: Schema.Int })
 
-/** A table with texts, and what is in it. */
+/** Creates a table. Answers how to insert and count. */
 const notes = Effect.gen(function* () {
   const database = yield* Database.Database
   yield* database.run(() => database.command("CREATE TABLE notes (text TEXT NOT NULL) STRICT")({}))

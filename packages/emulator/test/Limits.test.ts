@@ -1,4 +1,4 @@
-/** What one client may cost the others: forms, nesting, regular expressions, Steps, files and connections are bounded. */
+/** The limits that protect other clients: forms, nesting, regular expressions, Steps, files and connections. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -104,7 +104,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("A form",
       refused(yield* post("/assemblies", { params: nested(600) }), 400, "INVALID_FORM_DATA", expected)
       const fine = yield* post("/assemblies", yield* signText(params.replace(nested(99), nested(98))))
       assert.strictEqual(fine.status, 200)
-      // Brackets in a text nest nothing.
+      // Brackets inside a string do not count.
       assert.strictEqual((yield* create({ fields: { a: "[".repeat(500), b: `"${"[".repeat(500)}` } })).status, 200)
     })
   )
@@ -142,7 +142,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("A form",
   )
 })
 
-/** A client that is answered while it sends may see its connection close instead. */
+/** A client that gets an answer while it sends may see a closed connection instead. */
 const answeredOrCut = <E, R>(answer: Effect.Effect<Answer, E, R>, check: (answer: Answer) => void) =>
   Effect.match(answer, {
     onFailure: () => true,
@@ -330,7 +330,7 @@ layer(layerEmulator(), { excludeTestServices: true })("auth.referer", (it) => {
   )
 })
 
-/** What a server answers to these bytes, until it closes the connection. */
+/** Sends bytes and reads the answer until the server closes the connection. */
 const raw = Effect.fnUntraced(function* (bytes: string) {
   const { baseUrl } = yield* Emulator.Emulator
   return yield* Effect.callback<string>((resume) => {
@@ -447,7 +447,7 @@ describe("A connection", () => {
         const first = yield* Effect.acquireRelease(
           Effect.callback<ReturnType<typeof connect>>((resume) => {
             const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1", () => socket.write("GET /"))
-            // It counts when the server has taken it.
+            // The server counts accepted connections only.
             socket.once("connect", () => resume(Effect.succeed(socket)))
           }),
           (socket) => Effect.sync(() => socket.destroy())

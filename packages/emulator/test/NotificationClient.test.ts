@@ -5,7 +5,7 @@ import type { LookupAddress } from "node:dns"
 import * as NotificationClient from "../src/internal/notifications/NotificationClient.ts"
 import { receiver } from "./notified.ts"
 
-/** Asks a name that is resolved to these addresses, the first ones first. Answers how often it was resolved. */
+/** Requests a name that resolves to the given addresses in turn. Answers the number of look-ups. */
 const ask = Effect.fnUntraced(function* (
   reach: NotificationClient.Reach,
   url: string,
@@ -32,7 +32,7 @@ it.live("a name is resolved once, and what it was resolved to is what is connect
   Effect.gen(function* () {
     const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
     const url = urlAt("rebound.example")
-    // The second answer would be the way in.
+    // The second look-up would answer a private address.
     assert.deepStrictEqual(yield* ask("loopback", url, [["127.0.0.1"], ["10.0.0.1"]]), { outcome: 200, resolved: 1 })
     yield* next
     assert.deepStrictEqual(yield* ask("loopback", url, [["10.0.0.1"], ["127.0.0.1"]]), {

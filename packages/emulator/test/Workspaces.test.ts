@@ -35,7 +35,7 @@ const workspaces: ReadonlyArray<Workspace.Workspace> = [
   { slug: "south", keys: [south] }
 ]
 
-/** Asks with an Auth Key. */
+/** A client with an Auth Key. */
 const as =
   ({ key, secret }: Workspace.AuthKey) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -57,7 +57,7 @@ const officialAs = ({ key, secret }: Workspace.AuthKey) =>
       new Transloadit({ endpoint: baseUrl, authKey: key, authSecret: Redacted.value(secret), maxRetries: 0 })
   )
 
-/** The code with which the service refuses a call. */
+/** The error code of a refused call. */
 const codeOf = (call: () => Promise<unknown>) =>
   Effect.promise(() =>
     call().then(
@@ -110,7 +110,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
       for (const error of [asset, folder]) {
         assert.deepInclude(error, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND", status: 404 })
       }
-      // Without a folder it is the asset alone that is foreign.
+      // Without a folder, only the asset belongs to another Workspace.
       const atRoot = yield* as(south)(store("root.txt"))
       const refused = yield* Effect.flip(as(north)(Dam.move(atRoot.assetId, { filename: filename("taken.txt") })))
       assert.deepInclude(refused, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND" })
@@ -203,7 +203,7 @@ live("a folder of data keeps them, and credentials come first", () =>
     assert.deepStrictEqual(yield* named({ workspaces, credentials: authKey("other") }), ["north", "other"])
     assert.deepStrictEqual(yield* named({ workspaces }), ["north", "north"])
     assert.deepStrictEqual(yield* named({ workspaces: [{ slug: "south", keys: [] }] }), ["south", "south"])
-    // A key that nobody asks for any more is still there.
+    // A key that is no longer given stays.
     yield* as(north)(listed).pipe(Effect.provide(layerEmulator({ data })))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
@@ -222,11 +222,11 @@ live("a key acts for one Workspace", () =>
       key: "north",
       workspaces: ["one", "two"]
     })
-    // What a folder of data holds counts as well.
+    // Keys in the data folder count too.
     yield* Effect.scoped(Layer.build(Emulator.layer({ data, workspaces })))
     const moved = yield* refused({ data, workspaces: [{ slug: "south", keys: [north] }] })
     assert.deepInclude(moved, { _tag: "KeyInTwoWorkspaces", workspaces: ["north", "south"] })
-    // Given twice for the same one, the first counts.
+    // If a key is given twice for one Workspace, the first counts.
     const limited = { ...north, scopes: ["assemblies:read"] }
     const error = yield* Effect.flip(Assemblies.create({})).pipe(
       Effect.provide(layerEmulator({ credentials: limited, workspaces }))
