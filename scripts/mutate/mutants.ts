@@ -6,6 +6,16 @@ import { cli } from "./mutants/cli.ts"
 import { emulator } from "./mutants/emulator.ts"
 import { node } from "./mutants/node.ts"
 import { schema } from "./mutants/schema.ts"
+import { sqlite } from "./mutants/sqlite.ts"
 import { tus } from "./mutants/tus.ts"
 
-export const mutants: ReadonlyArray<Mutant> = [...schema, ...auth, ...api, ...tus, ...node, ...emulator, ...cli]
+export const mutants: ReadonlyArray<Mutant> = [
+  ...schema,
+  ...auth,
+  ...api,
+  ...tus,
+  ...node,
+  ...sqlite,
+  ...emulator,
+  ...cli
+]

@@ -1,9 +1,6 @@
-/**
- * The Assembly Processing Service on this machine: a real server, without an account and a network.
- */
+/** The Assembly Processing Service on this machine: a real HTTP server that needs no account and no network. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
-import type * as Auth from "@assembly-effect/schema/Auth"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -16,59 +13,59 @@ import type * as PlatformError from "effect/PlatformError"
 import type * as Redacted from "effect/Redacted"
 import type * as EmulatorError from "./EmulatorError.ts"
 import type * as Faults from "./Faults.ts"
-import * as Assemblies from "./internal/Assemblies.ts"
-import * as AssemblyListing from "./internal/AssemblyListing.ts"
-import * as AssemblyStatus from "./internal/AssemblyStatus.ts"
-import * as AssemblyStore from "./internal/AssemblyStore.ts"
-import * as Authentication from "./internal/Authentication.ts"
-import * as AuthKeys from "./internal/AuthKeys.ts"
-import * as Cancellation from "./internal/Cancellation.ts"
-import * as Creation from "./internal/Creation.ts"
-import * as Chance from "./internal/Chance.ts"
-import * as Dam from "./internal/Dam.ts"
-import * as DamStore from "./internal/DamStore.ts"
-import * as BearerTokens from "./internal/BearerTokens.ts"
-import * as Database from "./internal/Database.ts"
-import * as Endings from "./internal/Endings.ts"
-import * as Execution from "./internal/Execution.ts"
-import * as FaultQueue from "./internal/FaultQueue.ts"
-import * as FileStore from "./internal/FileStore.ts"
-import * as FormFiles from "./internal/FormFiles.ts"
-import * as LiveUpdates from "./internal/LiveUpdates.ts"
-import * as Middleware from "./internal/Middleware.ts"
-import * as NotificationRoutes from "./internal/NotificationRoutes.ts"
-import * as Notifications from "./internal/Notifications.ts"
-import * as NotificationStore from "./internal/NotificationStore.ts"
-import * as Origin from "./internal/Origin.ts"
-import * as Outbound from "./internal/Outbound.ts"
-import * as Robots from "./internal/Robots.ts"
-import * as Server from "./internal/Server.ts"
-import * as Statistics from "./internal/Statistics.ts"
-import * as StatisticsStore from "./internal/StatisticsStore.ts"
-import * as TemplateRoutes from "./internal/TemplateRoutes.ts"
-import * as TemplateStore from "./internal/TemplateStore.ts"
-import * as TokenRoute from "./internal/TokenRoute.ts"
+import * as AssemblyRoutes from "./internal/assembly/AssemblyRoutes.ts"
+import * as AssemblyListing from "./internal/assembly/AssemblyListing.ts"
+import * as AssemblyStatus from "./internal/assembly/AssemblyStatus.ts"
+import * as AssemblyStore from "./internal/assembly/AssemblyStore.ts"
+import * as Authentication from "./internal/auth/Authentication.ts"
+import * as AuthKeys from "./internal/auth/AuthKeys.ts"
+import * as Cancellation from "./internal/assembly/Cancellation.ts"
+import * as Creation from "./internal/assembly/Creation.ts"
+import * as SeededRandom from "./internal/data/SeededRandom.ts"
+import * as DamRoutes from "./internal/dam/DamRoutes.ts"
+import * as DamStore from "./internal/dam/DamStore.ts"
+import * as BearerTokens from "./internal/auth/BearerTokens.ts"
+import * as Database from "./internal/data/Database.ts"
+import * as AssemblyEnd from "./internal/assembly/AssemblyEnd.ts"
+import * as Execution from "./internal/assembly/Execution.ts"
+import * as FaultQueue from "./internal/http/FaultQueue.ts"
+import * as FileStore from "./internal/files/FileStore.ts"
+import * as FormFiles from "./internal/files/FormFiles.ts"
+import * as UpdateRoutes from "./internal/assembly/UpdateRoutes.ts"
+import * as Middleware from "./internal/http/Middleware.ts"
+import * as NotificationRoutes from "./internal/notifications/NotificationRoutes.ts"
+import * as Notifications from "./internal/notifications/Notifications.ts"
+import * as NotificationStore from "./internal/notifications/NotificationStore.ts"
+import * as Origin from "./internal/http/Origin.ts"
+import * as NotificationClient from "./internal/notifications/NotificationClient.ts"
+import * as Robots from "./internal/robots/Robots.ts"
+import * as Server from "./internal/http/Server.ts"
+import * as StatisticsRoutes from "./internal/statistics/StatisticsRoutes.ts"
+import * as StatisticsStore from "./internal/statistics/StatisticsStore.ts"
+import * as TemplateRoutes from "./internal/templates/TemplateRoutes.ts"
+import * as TemplateStore from "./internal/templates/TemplateStore.ts"
+import * as TokenRoutes from "./internal/auth/TokenRoutes.ts"
 import * as Expiry from "./internal/tus/Expiry.ts"
-import * as Tus from "./internal/tus/Tus.ts"
+import * as TusRoutes from "./internal/tus/TusRoutes.ts"
 import * as UploadLocks from "./internal/tus/UploadLocks.ts"
 import * as Uploads from "./internal/tus/Uploads.ts"
-import * as UploadStore from "./internal/UploadStore.ts"
-import * as Updates from "./internal/Updates.ts"
-import * as UploadedFiles from "./internal/UploadedFiles.ts"
-import * as UsedSignatures from "./internal/UsedSignatures.ts"
-import * as Workspaces from "./internal/Workspaces.ts"
+import * as UploadStore from "./internal/files/UploadStore.ts"
+import * as Turns from "./internal/http/Turns.ts"
+import * as Updates from "./internal/assembly/Updates.ts"
+import * as UploadedFiles from "./internal/files/UploadedFiles.ts"
+import * as UsedSignatures from "./internal/auth/UsedSignatures.ts"
+import * as Workspaces from "./internal/auth/Workspaces.ts"
 import * as Limits from "./Limits.ts"
 import type * as Template from "./Template.ts"
+import type * as Workspace from "./Workspace.ts"
 
-/**
- * A running emulator: where it is, its first Workspace and the first Auth Key of that.
- */
+/** A running emulator: its URLs, its first Workspace, and the first Auth Key of that Workspace. */
 export class Emulator extends Context.Service<
   Emulator,
   {
-    /** Where clients reach it, without a slash at its end: the `publicUrl` if there is one, else `localUrl`. */
+    /** The URL for clients, without a trailing slash: `publicUrl` if given, else `localUrl`. */
     readonly baseUrl: string
-    /** Where it listens, without a slash at its end, e.g. `http://127.0.0.1:43210`. */
+    /** The URL where it listens, without a trailing slash, e.g. `http://127.0.0.1:43210`. */
     readonly localUrl: string
     readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
     /** The slug of the first Workspace. */
@@ -77,52 +74,35 @@ export class Emulator extends Context.Service<
 >()("@assembly-effect/emulator/Emulator") {}
 
 /**
- * An Auth Key as an emulator is given it. `scopes` are all by default.
- */
-export interface AuthKey {
-  readonly key: string
-  readonly secret: Redacted.Redacted
-  readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
-}
-
-/**
- * A Workspace by its slug, and the Auth Keys that act for it. A key belongs to one Workspace (`KeyInTwoWorkspaces`).
- */
-export interface Workspace {
-  readonly slug: string
-  readonly keys: ReadonlyArray<AuthKey>
-  /** What requests with their keys may name as `template_id`. */
-  readonly templates?: ReadonlyArray<Template.Template> | undefined
-}
-
-/**
- * - `port`: 0, the default, takes a free one.
- * - `publicUrl`: the origin of a proxy in front of it, e.g. `https://assembly.localhost`. The URLs that it hands out have
- *   this one in place of its own.
- * - `allowedHosts`: names beside that of `publicUrl` and those of loopback at which it answers; `Host` has any other
- *   where a page was pointed to this machine (DNS rebinding), and is refused with status 421.
- * - `data`: the folder that keeps everything; by default nothing outlives the scope.
- * - `credentials`: the first Auth Key; by default that of the first of `workspaces`, else the one that `data` holds, else
- *   a random one.
- * - `workspaces`: what they hold is apart from each other; by default one, `emulator`. Those that `data` holds stay.
- * - `templates`: those of the first Workspace. One that `data` holds under the same id is changed to what is given.
- * - `seed`: ids are the same with every run, in the order in which they are asked for. Auth Keys and their secrets are
- *   not: `credentials` fixes them.
- * - `notificationPause`: between the first notification that is not answered with 200 and the second, 1 second by
- *   default. It doubles with every further one; there are 8.
- * - `allowPrivateNotifications`: a `notify_url` may name any host. By default it may name a public one, and where the
- *   params of its Assembly are signed this machine as well: a notification would else be a way into the network.
- * - `uploadLifetime`: of uploads that are not finished, and of parts, 24 hours by default. Then they are gone (410).
- * - `tokenLifetime`: of the bearer tokens that it gives, 1 hour by default.
- * - `limits`: of requests, Assemblies and connections; those that are left out have their defaults.
+ * The options of an emulator.
+ *
+ * - `port`: the port to listen on. 0, the default, takes a free one.
+ * - `publicUrl`: the origin of a proxy in front of the emulator, e.g. `https://assembly.localhost`. URLs in answers
+ *   start with it.
+ * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
+ *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
+ * - `data`: the folder that stores everything. By default nothing survives the scope.
+ * - `credentials`: the first Auth Key. Defaults to the first key of the first of `workspaces`, else the oldest key in
+ *   `data`, else a random one.
+ * - `workspaces`: isolated from each other. By default there is one, `emulator`. Workspaces in `data` stay.
+ * - `templates`: Templates of the first Workspace. A stored one with the same id is replaced.
+ * - `seed`: makes ids reproducible: each run makes the same ids in the same order. It does not determine Auth Keys and
+ *   secrets; `credentials` does.
+ * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. It doubles with
+ *   each attempt. There are 8 attempts.
+ * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default it must be a public host, or loopback if
+ *   the params are signed, so that a notification cannot reach a private network.
+ * - `uploadLifetime`: after this time unfinished uploads and parts expire (status 410), 24 hours by default.
+ * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
+ * - `limits`: limits of requests, Assemblies and connections. Missing ones have their defaults.
  */
 export interface Options {
   readonly port?: number | undefined
   readonly publicUrl?: string | undefined
   readonly allowedHosts?: ReadonlyArray<string> | undefined
   readonly data?: string | undefined
-  readonly credentials?: AuthKey | undefined
-  readonly workspaces?: ReadonlyArray<Workspace> | undefined
+  readonly credentials?: Workspace.AuthKey | undefined
+  readonly workspaces?: ReadonlyArray<Workspace.Workspace> | undefined
   readonly templates?: ReadonlyArray<Template.Template> | undefined
   readonly seed?: string | undefined
   readonly notificationPause?: Duration.Input | undefined
@@ -143,8 +123,8 @@ const emulator = (options: Options) =>
   )
 
 /**
- * Where state and bytes are kept: in the folder, or in memory and a folder that the scope removes. It holds secrets, and
- * what was uploaded, so it is for its owner alone.
+ * The database and the files: in the `data` folder, or in memory and a temporary folder. Only the owner has access,
+ * since they contain secrets and uploads.
  */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
@@ -155,7 +135,7 @@ const storage = ({ data }: Options) =>
       yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
       const database = path.join(folder, "emulator.sqlite")
       if (data !== undefined) {
-        // SQLite gives its other files the permissions of this one.
+        // SQLite creates its other files with the same permissions.
         yield* Effect.scoped(fs.open(database, { flag: "a", mode: 0o600 }))
         yield* fs.chmod(database, 0o600)
       }
@@ -167,14 +147,14 @@ const storage = ({ data }: Options) =>
   )
 
 const routes = Layer.mergeAll(
-  Assemblies.layer,
-  LiveUpdates.layer,
+  AssemblyRoutes.layer,
+  UpdateRoutes.layer,
   NotificationRoutes.layer,
-  Statistics.layer,
-  Dam.layer,
+  StatisticsRoutes.layer,
+  DamRoutes.layer,
   TemplateRoutes.layer,
-  TokenRoute.layer,
-  Tus.layer,
+  TokenRoutes.layer,
+  TusRoutes.layer,
   Middleware.layer
 )
 
@@ -190,7 +170,7 @@ const stores = Layer.mergeAll(
   UsedSignatures.layer
 )
 
-/** What the routes work with, from the top down. */
+/** The services behind the routes. */
 const services = ({
   allowPrivateNotifications = false,
   notificationPause = "1 second",
@@ -201,7 +181,7 @@ const services = ({
     Layer.provideMerge(Expiry.layer(Duration.fromInputUnsafe(uploadLifetime))),
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
-    Layer.provideMerge(Endings.layer),
+    Layer.provideMerge(AssemblyEnd.layer),
     Layer.provideMerge(
       Notifications.layer({
         firstPause: Duration.fromInputUnsafe(notificationPause),
@@ -212,14 +192,15 @@ const services = ({
       Layer.mergeAll(
         AssemblyStatus.layer,
         FaultQueue.layer,
-        Outbound.layer(),
+        NotificationClient.layer(),
         Robots.layer,
         Updates.layer,
         UploadLocks.layer,
         UploadedFiles.layer
       )
     ),
-    Layer.provideMerge(stores)
+    Layer.provideMerge(stores),
+    Layer.provideMerge(Turns.layer)
   )
 
 const limitsOf = ({ limits }: Options): Limits.Values => ({ ...Limits.defaults, ...limits })
@@ -232,7 +213,7 @@ const parts = (options: Options) =>
   ).pipe(
     Layer.provide(services(options)),
     Layer.provide(Origin.layer(options)),
-    Layer.provide(Chance.layer(options.seed)),
+    Layer.provide(SeededRandom.layer(options.seed)),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port ?? 0, limitsOf(options))),
     Layer.provide([NodeFileSystem.layer, NodePath.layer]),
@@ -240,26 +221,27 @@ const parts = (options: Options) =>
   )
 
 /**
- * An emulator that runs as long as its scope.
+ * An emulator that runs until its scope closes.
  *
  * **When to use**
  *
- * To develop and test against the service: signatures, scopes, limits and errors are real, and so are the uploads.
+ * To develop and test against the service. It checks signatures, scopes and limits, and stores uploads, as the service
+ * does.
  *
  * **Details**
  *
- * It listens on loopback only, answers only at hosts that it knows, and lets a page of another origin create, follow,
- * cancel and upload, and nothing else. A data folder belongs to one emulator at a time (`DataInUse`), and outlives the process
- * however that ends: what was answered is kept. Its files are readable by its owner only. When the scope closes, requests
- * under way get 50 milliseconds, then they are cut.
+ * It listens on loopback only and answers only at known hosts. A page of another origin may create, follow and cancel an
+ * Assembly, and upload to it; every other request of it is refused.
  *
- * Where the disk takes no more – full, read-only, not permitted – a request is answered with status 507 and the reason
- * is logged. What was acknowledged stays, and it goes on by itself when there is room again.
+ * One emulator at a time can use a data folder (`DataInUse`). Acknowledged data survives the end of the process, also a
+ * crash. Only the owner can read the files. When the scope closes, current requests have 50 milliseconds to end.
+ *
+ * If the disk is full, read-only or not permitted, requests are answered with status 507 and the reason is logged.
+ * Acknowledged data stays. The emulator continues when the disk works again.
  *
  * **Gotchas**
  *
- * A real server needs a real clock: under a test clock that stands still, signatures of clients on another clock are
- * refused.
+ * It needs a real clock. Under a `TestClock` it refuses the signatures of clients that use another clock.
  *
  * @example
  * Layer.unwrap(
@@ -277,5 +259,5 @@ export const layer = (
   Emulator | Faults.Faults,
   HttpServerError.ServeError | PlatformError.PlatformError | EmulatorError.EmulatorError
 > =>
-  // One value is one emulator, wherever it is provided, and two share nothing of what they are made of.
+  // Providing one value twice starts one emulator. Two values share no part.
   Layer.fromBuildMemo((memoMap, scope) => Layer.buildWithMemoMap(Layer.fresh(parts(options)), memoMap, scope))

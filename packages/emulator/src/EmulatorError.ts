@@ -3,17 +3,17 @@
  */
 import * as Data from "effect/Data"
 
-/** Another emulator works on the same data. `path` is that of its database. */
+/** Another emulator uses the same data folder. `path` is the path of the database. */
 export class DataInUse extends Data.TaggedError("DataInUse")<{ readonly path: string }> {
   override get message() {
     return `another emulator uses ${this.path}`
   }
 }
 
-/** An Auth Key was given to a second Workspace; it acts for one. */
+/** An Auth Key was given to two Workspaces. It can belong to one only. */
 export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
   readonly key: string
-  /** The slugs, the one that has the key first. */
+  /** The slugs of both. The first is the owner. */
   readonly workspaces: readonly [string, string]
 }> {
   override get message() {
@@ -22,11 +22,11 @@ export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
   }
 }
 
-/** An option of the emulator breaks its rule. */
+/** An option of the emulator is invalid. */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{
   readonly option: "publicUrl" | "allowedHosts"
   readonly value: string
-  /** What is expected. */
+  /** The expected form. */
   readonly rule: string
 }> {
   override get message() {
@@ -34,17 +34,17 @@ export class InvalidOption extends Data.TaggedError("InvalidOption")<{
   }
 }
 
-/** A Template that was given to the emulator breaks a rule. */
+/** A given Template is invalid. */
 export class InvalidTemplate extends Data.TaggedError("InvalidTemplate")<{
   readonly id: string
   readonly problem: string
 }> {
   override get message() {
-    return `the Template ${this.id} is none: ${this.problem}`
+    return `the Template ${this.id} is invalid: ${this.problem}`
   }
 }
 
-/** What a disk says that takes nothing more. */
+/** The messages by reason. */
 const reasons = {
   Full: "there is no space left on the disk",
   ReadOnly: "the file system is read-only",
@@ -53,18 +53,18 @@ const reasons = {
 } as const
 
 /**
- * What has to be kept cannot be kept. What was kept before is untouched, and the emulator goes on when there is room
- * again. A request that meets it is answered with status 507.
+ * The disk failed. Data that was stored before is unchanged, and the emulator continues when the disk works again. The
+ * request is answered with status 507.
  *
- * - `path`: the file that could not be written or read.
- * - `code`: what the system or SQLite says, e.g. `ENOSPC`.
+ * - `path`: the file that cannot be written or read.
+ * - `code`: the error code of the system or of SQLite, e.g. `ENOSPC`.
  */
 export class StorageFailed extends Data.TaggedError("StorageFailed")<{
   readonly path: string
   readonly reason: keyof typeof reasons
   readonly code: string
 }> {
-  /** What is wrong, without the path. */
+  /** The message without the path. */
   get problem() {
     return `${reasons[this.reason]} (${this.code})`
   }
@@ -73,5 +73,5 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
   }
 }
 
-/** Whatever keeps an emulator from its work, beside ports that cannot be had. */
+/** Every error of a start except that of a port that is not available. */
 export type EmulatorError = DataInUse | KeyInTwoWorkspaces | InvalidOption | InvalidTemplate | StorageFailed

@@ -1,17 +1,15 @@
-/**
- * What can go wrong between client and server, on purpose.
- */
+/** Injects realistic failures between client and server. */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 
 /**
- * The requests that meet a fault; without a field, any.
+ * Selects the requests that a fault applies to. A missing field matches every request.
  *
  * - `method`: in capitals.
- * - `path`: the path of a route. A segment that starts with `:` stands for any, as in `/resumable/files/:uploadId`.
- * - `times`: how many requests meet it, 1 by default. `Infinity` is until the faults are cleared.
+ * - `path`: the path of a route. A segment that starts with `:` matches any segment, as in `/resumable/files/:uploadId`.
+ * - `times`: the number of requests, 1 by default. `Infinity` lasts until the faults are cleared.
  */
 export interface Where {
   readonly method?: "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE" | "OPTIONS" | undefined
@@ -22,16 +20,16 @@ export interface Where {
 /**
  * A fault of one request.
  *
- * - `Delay`: it waits before it is handled (latency).
- * - `CutRequestBody`: its body is read up to `afterBytes` bytes. What an upload got of them is stored, and only then
- *   the connection is cut, without an answer. A body of a form is never whole, so such a request does nothing.
- * - `Refuse`: it is answered with `status` and not handled, after its body was read. `body` and `headers` are by
- *   default those of an error of its route.
- * - `RefuseEarly`: the same without a look at its body: answered and closed while the body may still be coming.
- * - `LoseAnswer`: it is handled, and the connection is cut without an answer.
- * - `CutAnswer`: it is handled, and the connection is cut after `afterBytes` bytes of the answer's body.
- * - `FinishSlowly`: it is handled, and the answer comes after `duration`.
- * - `MoveOffset`: it is handled, and the `upload-offset` of the answer is `by` bytes off, but not below 0.
+ * - `Delay`: waits before the request is handled.
+ * - `CutRequestBody`: reads at most `afterBytes` bytes of the body and cuts the connection without an answer. An upload
+ *   stores these bytes. A form is incomplete, so its request has no effect.
+ * - `Refuse`: reads the body, then answers `status` without handling the request. `body` and `headers` default to those
+ *   of an error of the route.
+ * - `RefuseEarly`: like `Refuse`, but answers and closes while the body may still arrive.
+ * - `LoseAnswer`: handles the request and cuts the connection without an answer.
+ * - `CutAnswer`: handles the request and cuts the connection after `afterBytes` bytes of the answer's body.
+ * - `FinishSlowly`: handles the request and answers after `duration`.
+ * - `MoveOffset`: handles the request and changes the `upload-offset` of the answer by `by` bytes, but not below 0.
  */
 export type Fault = Data.TaggedEnum<{
   Delay: Where & { readonly duration: Duration.Input }
@@ -44,7 +42,7 @@ export type Fault = Data.TaggedEnum<{
   MoveOffset: Where & { readonly by: number }
 }>
 
-/** What a request is answered with instead. */
+/** An answer that replaces that of the route. */
 export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -52,7 +50,7 @@ export interface Answer {
 }
 
 /**
- * Makes faults.
+ * Constructors of faults.
  *
  * @example Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1024 })
  * @example Faults.Fault.Refuse({ path: "/assemblies", status: 503, times: 2 })
@@ -64,7 +62,7 @@ export const Fault = Data.taggedEnum<Fault>()
  *
  * **Details**
  *
- * A request meets one fault at most: the first injected of those that match and are not used up.
+ * A request has at most one fault: the oldest that matches and is not used up.
  *
  * @example
  * const faults = yield* Faults.Faults
@@ -74,7 +72,7 @@ export class Faults extends Context.Service<
   Faults,
   {
     readonly inject: (fault: Fault) => Effect.Effect<void>
-    /** Takes back the faults that have met no request. */
+    /** Removes all faults that are not used up. */
     readonly clear: Effect.Effect<void>
   }
 >()("@assembly-effect/emulator/Faults") {}

@@ -1,32 +1,32 @@
 /**
- * What one request, one Assembly and one connection may cost an emulator. Beyond the specification, which names only
- * `auth.max_size` and the limits of single fields ("Limits").
+ * The limits of an emulator: what a request, an Assembly and a connection may use. Beyond the specification, which names
+ * only `auth.max_size` and the limits of single fields ("Limits").
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 
 /**
- * Sizes are bytes.
+ * Sizes are in bytes. A request that exceeds a limit is refused with status 413 and the code `SERVER_413`, unless noted.
  *
- * A request that goes beyond is refused with status 413 and the code `SERVER_413`, unless another answer is named:
+ * - `headers`: the size of the request line and all headers; 431 `SERVER_431`.
+ * - `headersTime`: the time in which they have to arrive; 408 `SERVER_408`.
+ * - `connections`: the number of open connections. Further ones are closed.
+ * - `idleTime`: the longest pause in a request body. Then the connection is closed.
+ * - `formFields`: the number of fields in a form or query.
+ * - `formBytes`: the size of the names and values of these fields together, including `params`.
+ * - `formTime`: the time in which the fields before the first file have to arrive; 408 `SERVER_408`.
+ * - `jsonDepth`: the depth of `params`. The answer is that of the operation to an invalid field.
+ * - `steps`: the number of Steps of an Assembly, and of Steps that each of them uses; 400 `ASSEMBLY_INVALID_STEPS`.
+ * - `files`: the number of uploads of an Assembly. A further tus upload is refused; a form with more files fails its
+ *   Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
+ * - `fileBytes`: the size of one upload. It works like `auth.max_size`. By default there is no limit.
+ * - `signatures`: the number of used signatures that are remembered until they expire. Beyond it the oldest is forgotten
+ *   and could be used again.
+ * - `results`: the number of result files of an Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
+ * - `resultBytes`: the size of these files together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
+ * - `resultText`: the size of the results in the Status, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  *
- * - `headers`: the request line and all headers together; 431 `SERVER_431`.
- * - `headersTime`: how long they may take to arrive; 408 `SERVER_408`.
- * - `connections`: those that are open at the same time. More are closed.
- * - `idleTime`: how long the body of a request may pause. Then its connection is closed.
- * - `formFields`: the number of fields of a form or query.
- * - `formBytes`: the names and values of these fields together, `params` among them.
- * - `formTime`: how long the fields before the first file may take to arrive; 408 `SERVER_408`.
- * - `jsonDepth`: how deep `params` are nested; the answer of the operation to an invalid field.
- * - `steps`: the Steps of an Assembly, and how many others each of them uses; 400 `ASSEMBLY_INVALID_STEPS`.
- * - `files`: the uploads of an Assembly. A further tus upload is refused; a form with more fails its Assembly
- *   (`MAX_NUMBER_OF_FILES_EXCEEDED`).
- * - `fileBytes`: the bytes of one upload. It holds as an `auth.max_size` does; by default there is none.
- * - `results`: the files that all Steps of an Assembly make together (`MAX_NUMBER_OF_FILES_EXCEEDED`).
- * - `resultBytes`: the sizes of these files together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
- * - `resultText`: what the Status says of these files, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
- *
- * The last three fail an Assembly that is already executing.
+ * The last three fail an Assembly during its execution.
  */
 export interface Values {
   readonly headers: number
@@ -40,12 +40,13 @@ export interface Values {
   readonly steps: number
   readonly files: number
   readonly fileBytes: number | undefined
+  readonly signatures: number
   readonly results: number
   readonly resultBytes: number
   readonly resultText: number
 }
 
-/** What holds where nothing else is said. */
+/** The default limits. */
 export const defaults: Values = {
   headers: 16_384,
   headersTime: "1 minute",
@@ -58,10 +59,11 @@ export const defaults: Values = {
   steps: 100,
   files: 5000,
   fileBytes: undefined,
+  signatures: 100_000,
   results: 5000,
   resultBytes: 1_099_511_627_776,
   resultText: 8_388_608
 }
 
-/** The limits of an emulator, {@link defaults} unless it is given others. */
+/** The limits of an emulator, by default {@link defaults}. */
 export const Limits = Context.Reference<Values>("@assembly-effect/emulator/Limits", { defaultValue: () => defaults })

@@ -1,6 +1,6 @@
 /**
- * Instructions that a Workspace keeps, so that a request names them instead of sending them (spec.md, "What the service
- * does"). Beyond the specification, which shows no more of Templates than their name and `max_size`.
+ * Templates: instructions that are stored in a Workspace, so that a request can name them instead of sending them
+ * (spec.md, "What the service does"). Beyond the specification, which mentions only their name and `max_size`.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Schema from "effect/Schema"
@@ -8,11 +8,11 @@ import * as Schema from "effect/Schema"
 const rest = [Schema.Record(Schema.String, Schema.Json)] as const
 
 /**
- * What a Template says, in the names of the params of a creation. The params of the request are merged into it: objects
- * key by key, lists place by place, and where both say something the request is right, unless it says null.
+ * The content of a Template, with the names of the params of a creation. The params of a request are merged into it:
+ * objects by key, arrays by index. The request takes precedence, except where it is null.
  *
  * - `steps`: the Steps.
- * - `allow_steps_override`: false refuses a request that brings Steps of its own (`TEMPLATE_DENIES_STEPS_OVERRIDE`).
+ * - `allow_steps_override`: false refuses requests that have `steps` (`TEMPLATE_DENIES_STEPS_OVERRIDE`).
  * - `auth.max_size`: bytes (spec.md, "Limits").
  *
  * @example `{ steps: { stored: { robot: "/transloadit/store", use: ":original" } }, allow_steps_override: false }`
@@ -38,12 +38,12 @@ export const Content = Schema.StructWithRest(
 )
 export type Content = typeof Content.Type
 
-/** Statistics give these two a meaning of their own (spec.md, "Retrieve Assembly statistics"). */
+/** Statistics use these two names as filters (spec.md, "Retrieve Assembly statistics"). */
 const reserved = new Set(["all", "no_template"])
 
 /**
- * A Template as an emulator is given it. Requests name it by its `id`; the routes of Templates know it by its `name` as
- * well, which is the `id` where it is left out.
+ * A Template for an emulator. Requests name it by its `id`. The routes of Templates accept its `name` too, which
+ * defaults to the `id`.
  */
 export const Template = Schema.Struct({
   id: Schema.NonEmptyString.check(

@@ -12,7 +12,7 @@ const text = (value: string) => new TextEncoder().encode(value)
 const fromDate = DateTime.makeUnsafe("2020-01-01T00:00:00Z")
 const unknownId = Assembly.AssemblyId.make("0".repeat(32))
 
-/** A signed query, so that what our client would never send reaches the emulator. */
+/** A signed query that our client would refuse to send. */
 const signedGet = Effect.fnUntraced(function* (path: string, params: object) {
   const { credentials } = yield* Emulator.Emulator
   const nonce = randomUUID()

@@ -65,7 +65,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Authentication", (it) => 
     Effect.gen(function* () {
       const { params, signature } = yield* signed({})
       refused(yield* list({ params: params.replace("2026-01-01", "2026-01-02"), signature }), "INVALID_SIGNATURE")
-      // The same value, written otherwise.
+      // The same value in another notation.
       refused(yield* list({ params: `${params} `, signature }), "INVALID_SIGNATURE")
     })
   )
@@ -99,7 +99,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Authentication", (it) => 
       const fields = yield* signed({})
       assert.strictEqual((yield* list(fields)).status, 200)
       refused(yield* list(fields), "SIGNATURE_REUSE_DETECTED")
-      // In upper case it is no other signature.
+      // Upper case does not make it another signature.
       const [algorithm, digits = ""] = fields.signature.split(":")
       refused(yield* list({ ...fields, signature: `${algorithm}:${digits.toUpperCase()}` }), "SIGNATURE_REUSE_DETECTED")
     })

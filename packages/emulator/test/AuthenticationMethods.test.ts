@@ -1,6 +1,4 @@
-/**
- * Every operation that takes a proof, with every kind of proof, through the client of `@assembly-effect/api`.
- */
+/** Every authenticated operation with every authentication method, through the client of `@assembly-effect/api`. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
@@ -20,7 +18,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
 
-/** What operations have in common when they fail. */
+/** The common fields of the errors of operations. */
 interface AnyError {
   readonly _tag: string
   readonly code?: string
@@ -28,7 +26,7 @@ interface AnyError {
 
 type Ask = Effect.Effect<unknown, AnyError, AssemblyClient.AssemblyClient>
 
-/** An asset id that names nothing: whoever hears that was let in. */
+/** An unknown asset id. The answer "not found" proves that the request was authenticated. */
 const nowhere = AssetId.make("abcdefghijklmnopqrstuA")
 
 const operations: ReadonlyArray<readonly [name: string, ask: Ask, scope: string]> = [
@@ -42,7 +40,7 @@ const operations: ReadonlyArray<readonly [name: string, ask: Ask, scope: string]
   ]
 ]
 
-/** Tokens that were asked for, and operations that were sent with one. */
+/** Counts requests for tokens, and operations that were sent with a token. */
 interface Counts {
   tokens: number
   bearers: number
@@ -62,14 +60,14 @@ const counting = (counts: Counts) =>
 
 type Method = "signed" | "bearer" | "tokens"
 
-/** The token that `Authenticator.layerBearer` is given. */
+/** The token for `Authenticator.layerBearer`. */
 const oneToken = Effect.fnUntraced(function* (scope: string) {
   const { baseUrl } = yield* Emulator.Emulator
   const { value } = yield* Tokens.Tokens.use((tokens) => tokens.get({ baseUrl: SecureUrl.make(baseUrl), scope }))
   return value
 })
 
-/** A client of the emulator in the context, with its Credentials or with others. */
+/** A client of the emulator in the context. By default it uses the Credentials of the emulator. */
 const client = (
   method: Method,
   options: {
@@ -133,7 +131,7 @@ describe("Every operation with every proof", () => {
 
   it.effect.each(cases)("%s is refused with %s that lacks its scope", ([, method, ask]) =>
     Effect.gen(function* () {
-      // A bearer token was given for another scope; the others ask for the right one, which the Auth Key lacks.
+      // The bearer token is for another scope. The other methods request the right scope, which the Auth Key lacks.
       const error: AnyError = yield* Effect.flip(ask.pipe(Effect.provide(client(method, { scope: "smart_cdn:sign" }))))
       const expected = method === "tokens" ? "TOKEN_INVALID_SCOPE" : "INSUFFICIENT_AUTH_SCOPE"
       assert.strictEqual(code(error), `AuthenticationFailed ${expected}`)
@@ -148,7 +146,7 @@ describe("Every operation with every proof", () => {
 })
 
 describe("A token that the service no longer accepts", () => {
-  /** The service's clock goes on, that of the client stands still: it cannot know that the token is expired. */
+  /** The clock of the client stands still, so that it does not know that the token has expired. */
   const stopped = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const clock = yield* Clock.Clock

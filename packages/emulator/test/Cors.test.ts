@@ -17,7 +17,7 @@ const idOf = ({ assembly_id }: Assembly.Status) => Assembly.AssemblyId.make(asse
 
 const bytes = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251))
 
-/** Uploads in a page with `tus-js-client`; answers the URL and how often the browser asked first. */
+/** Uploads in a page with `tus-js-client`. Answers the URL and the number of preflights. */
 const upload = (assembly: Assembly.Status, options: UploadOptions = {}) =>
   Effect.callback<{ readonly url: string; readonly asked: number }, Error>((resume) => {
     const { asked, httpStack } = Browser.make(origin)
@@ -53,7 +53,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A page of another origin"
     Effect.gen(function* () {
       const assembly = yield* waiting
       const { asked } = yield* upload(assembly, options)
-      // No request of tus is a simple one.
+      // Every tus request needs a preflight.
       assert.strictEqual(asked, requests)
       yield* completed(assembly)
     })

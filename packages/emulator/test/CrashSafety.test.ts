@@ -26,7 +26,7 @@ interface Ready {
   readonly secret: string
 }
 
-/** An emulator in a process of its own. `kill` is SIGKILL, and waits until it is gone. */
+/** An emulator in its own process. `kill` sends SIGKILL and waits for its end. */
 const start = (options: { readonly data?: string; readonly port?: number }) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly ready: Ready; readonly kill: Effect.Effect<void>; readonly rss: Effect.Effect<number> }>(
@@ -75,7 +75,7 @@ const patch = (url: string, offset: number, body: Uint8Array<ArrayBuffer>) =>
     return Number(answer.headers.get("upload-offset"))
   })
 
-/** The same without a copy of the bytes: 200 of them at once would be too much for the test itself. */
+/** Like the above, without a copy of the bytes: 200 copies would need too much memory in the test. */
 const patchShared = (url: string, body: Uint8Array) =>
   Effect.callback<number, Error>((resume) => {
     const sent = request(url, {
@@ -115,7 +115,7 @@ it.live("the last bytes count, also those that a killed process had only written
     yield* fs.writeFile(`${data}/files/${id}`, bytes.slice(4, 10), { flag: "a" })
 
     const second = yield* start({ data, port: Number(new URL(first.ready.baseUrl).port) })
-    // Nobody has asked for the upload.
+    // No request has touched the upload since the start.
     const status = yield* Assemblies.get(Assembly.AssemblyId.make(created.assembly_id)).pipe(
       Effect.provide(client(second.ready))
     )
@@ -147,7 +147,7 @@ it.live("a SIGKILL loses no acknowledged byte and no acknowledged Assembly", () 
         assert.isAtLeast(offset, acknowledged)
         acknowledged = offset
       }
-      // Small pieces, each acknowledged, and the process killed after so many of them, while one is on its way.
+      // Sends small acknowledged pieces and kills the process during one of them.
       for (let piece = 0; piece < 2 + life && acknowledged < size; piece++) {
         acknowledged = yield* patch(url, acknowledged, bytes.slice(acknowledged, acknowledged + 200_000))
       }
@@ -181,7 +181,7 @@ it.live("what was stored before a crash is not stored again when its Assembly is
       stored: { use: "hashed", robot: "/transloadit/store", path: "folder/stored.txt" },
       waiting: { use: "stored", robot: "/emulator/wait", seconds: 600 }
     }
-    /** The asset that the Step made, as soon as it is there. */
+    /** Waits for the asset that the Step makes. */
     const storedBy = (id: Assembly.AssemblyId) =>
       Effect.repeat(Assemblies.get(id), { until: ({ results }) => results?.["stored"] !== undefined }).pipe(
         Effect.map(({ ok, results }) => {

@@ -12,7 +12,7 @@ const origin = "https://evil.example"
 const id = "0".repeat(32)
 const assetId = "A".repeat(22)
 
-/** Every route, and what a page of another origin may do there. */
+/** Every route, and whether a page of another origin may use it. */
 const routes = [
   ["POST", "/assemblies", "open"],
   ["GET", "/assemblies", "closed"],
@@ -49,7 +49,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A page of another origin"
     Effect.gen(function* () {
       const { fetch } = Browser.make(origin)
       const { localUrl } = yield* Emulator.Emulator
-      // No request with this header is a simple one.
+      // A request with this header needs a preflight.
       const asked = yield* Effect.result(
         Effect.tryPromise(() => fetch(`${localUrl}${path}`, { method, headers: { authorization: "Bearer x" } }))
       )

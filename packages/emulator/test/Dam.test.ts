@@ -19,7 +19,7 @@ const store = Effect.fnUntraced(function* (path: string) {
 
 let nonce = 0
 
-/** Sends what our client would refuse. */
+/** Sends params that our client would refuse. */
 const move = Effect.fnUntraced(function* (assetId: string, params: object) {
   const { credentials } = yield* Emulator.Emulator
   const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }

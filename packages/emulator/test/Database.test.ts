@@ -4,13 +4,16 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as Database from "../src/internal/Database.ts"
+import { DatabaseSync } from "node:sqlite"
+import * as Database from "../src/internal/data/Database.ts"
+import { migrations } from "../src/internal/data/migrations.ts"
 
 const Count = Schema.Struct({ count: Schema.Int })
 
-/** A table with texts, and what is in it. */
+/** Creates a table. Answers how to insert and count. */
 const notes = Effect.gen(function* () {
   const database = yield* Database.Database
   yield* database.run(() => database.command("CREATE TABLE notes (text TEXT NOT NULL) STRICT")({}))
@@ -74,5 +77,30 @@ it.live("a full database is a typed error, keeps what it had, and goes on when t
       yield* database.transaction(() => insert({ text }))
       assert.strictEqual(yield* counted, 2)
     }).pipe(Effect.provide(Database.layer(path)))
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.live("a database of any earlier version opens, with its rows", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const Row = Schema.Struct({ signature: Schema.String })
+    const Version = Schema.Struct({ user_version: Schema.Int })
+    for (const version of migrations.keys()) {
+      const path = `${folder}/${version}.sqlite`
+      const earlier = new DatabaseSync(path)
+      for (const script of migrations.slice(0, version)) earlier.exec(script)
+      if (version > 0) earlier.exec("INSERT INTO used_signatures VALUES ('kept', 1)")
+      earlier.exec(`PRAGMA user_version = ${version}`)
+      earlier.close()
+      const opened = yield* Effect.gen(function* () {
+        const database = yield* Database.Database
+        const signatures = database.query(Row, "SELECT signature FROM used_signatures")
+        const current = database.query(Version, "PRAGMA user_version")
+        return yield* database.run(() => ({ signatures: signatures.all({}), current: current.all({}) }))
+      }).pipe(Effect.provide(Layer.fresh(Database.layer(path))))
+      assert.deepStrictEqual(opened.current, [{ user_version: migrations.length }])
+      assert.deepStrictEqual(opened.signatures, version > 0 ? [{ signature: "kept" }] : [])
+    }
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )

@@ -1,6 +1,6 @@
 /**
- * A disk that takes nothing more, in the middle: what was acknowledged stays, what is refused is refused with one clear
- * answer, and when there is room again the emulator goes on.
+ * A disk that fails during uploads. Acknowledged data stays, a failed request has one clear answer, and the emulator
+ * continues when there is space again.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -28,7 +28,7 @@ const program = fileURLToPath(new URL("./fixtures/emulator.ts", import.meta.url)
 const bytes = Uint8Array.from({ length: 8 * 1024 * 1024 }, (_, index) => (index * 31) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
-/** A client that does not try again. */
+/** A client without retries. */
 const client = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
     AssemblyClient.layer({ baseUrl }).pipe(
@@ -38,10 +38,10 @@ const client = Layer.unwrap(
   )
 ).pipe(Layer.provideMerge(FetchHttpClient.layer))
 
-/** An emulator, and the client of it. */
+/** An emulator and its client. */
 const served = <A, E>(emulator: Layer.Layer<A | Emulator.Emulator, E>) => Layer.provideMerge(client, emulator)
 
-/** An emulator in a process of its own, as the command of a shell or as another user. */
+/** An emulator in its own process, started by a shell command or as another user. */
 const start = (
   command: string,
   data: string,
@@ -73,7 +73,7 @@ const start = (
     )
   )
 
-/** An Assembly that waits for one upload, and the URL of that. */
+/** An Assembly with one expected upload, and the URL of the upload. */
 const waiting = Effect.gen(function* () {
   const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1, steps: storeAt("disk/${assembly.id}") })
   const { headers } = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
@@ -82,7 +82,7 @@ const waiting = Effect.gen(function* () {
 
 const offsetOf = (url: string) => Effect.map(head(url), ({ headers }) => Number(headers["upload-offset"]))
 
-/** The rest of the bytes; then the Assembly has exactly what was sent. */
+/** Sends the rest of the bytes and checks that the Assembly has exactly the sent bytes. */
 const completes = Effect.fnUntraced(function* ({
   id,
   url
@@ -96,12 +96,12 @@ const completes = Effect.fnUntraced(function* ({
   assert.deepInclude(status.results?.["stored"]?.[0], { size: bytes.length, sha256 })
 })
 
-/** Small enough to arrive before it is refused. */
+/** A body that is small enough to arrive before its refusal. */
 const piece = (offset: number) => bytes.subarray(offset, offset + 100_000)
 
 const isWindows = process.platform === "win32"
 
-// `ulimit` counts blocks of 512 bytes or of 1 KiB: it is a file of 2 or 4 MiB.
+// `ulimit` counts in blocks of 512 bytes or 1 KiB, so the limit is 2 or 4 MiB.
 it.live.skipIf(isWindows)("a file that may not grow refuses its bytes with 507, and keeps those it has", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -125,21 +125,21 @@ it.live.skipIf(isWindows)("a file that may not grow refuses its bytes with 507, 
       const [blob = ""] = yield* fs.readDirectory(`${data}/files`)
       const kept = yield* fs.readFile(`${data}/files/${blob}`)
       assert.isTrue(Buffer.from(kept).equals(bytes.subarray(0, stored)))
-      // A body that is much larger than what waits for the disk ends as well, whether its answer arrives or not.
+      // A body that is much larger than the buffer ends too, with or without an answer.
       yield* Effect.exit(patch(url, stored, bytes.subarray(stored)))
       assert.strictEqual(yield* offsetOf(url), stored)
-      // It serves on.
+      // The emulator still answers.
       assert.strictEqual((yield* Assemblies.get(id)).ok, "ASSEMBLY_UPLOADING")
       const small = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
       const created = yield* createUpload(small, { "upload-length": "3" })
       assert.strictEqual((yield* patch(created.headers["location"] ?? "", 0, new Uint8Array(3))).status, 204)
     }).pipe(Effect.provide(served(start("ulimit -f 4096;", data))))
-    // Where it may grow again, what was acknowledged goes on.
+    // Without the limit the upload continues at the acknowledged offset.
     yield* Effect.scoped(Layer.build(Emulator.layer({ data })))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
-/** Root reads and writes everywhere, so the emulator of this test is somebody else's. */
+/** The emulator of this test runs as another user, since root can write everywhere. */
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
 it.live.skipIf(isWindows)("a folder that may not be written any more refuses with 507, until it may", () =>
@@ -164,7 +164,7 @@ it.live.skipIf(isWindows)("a folder that may not be written any more refuses wit
 const mount = (...args: ReadonlyArray<string>) => void execFileSync("mount", args, { stdio: "ignore" })
 const unmount = (folder: string) => void execFileSync("umount", [folder], { stdio: "ignore" })
 
-/** A file system of so many MiB, as long as the scope. */
+/** A file system of a given size in MiB, until the scope closes. */
 const small = (size: number) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -188,7 +188,7 @@ const mayMount = (() => {
   }
 })()
 
-/** Takes all the room that is left. */
+/** Fills the file system. */
 const fill = (folder: string) => {
   const chunk = new Uint8Array(64 * 1024)
   for (let size = chunk.length; size >= 1; size = size === 1 ? 0 : Math.ceil(size / 8)) {
@@ -224,7 +224,7 @@ describe.skipIf(!mayMount)(
           const created = yield* Effect.flip(Assemblies.create({}))
           assert.deepInclude(created, { code: "SERVER_507", status: 507 })
           assert.match(created.message, /there is no space left on the disk/)
-          // The last byte and the end of an Assembly have to be kept as well.
+          // The last byte and the end of the Assembly also need space.
           const finishing = yield* patch(last.url, bytes.length - 10, bytes.subarray(bytes.length - 10))
           assert.strictEqual(finishing.status, 507)
           assert.isAtLeast(yield* offsetOf(upload.url), 100_000)

@@ -17,7 +17,7 @@ const filesOf = Effect.fnUntraced(function* (data: string) {
 
 const idOf = (url: string): string => url.slice(url.lastIndexOf("/") + 1)
 
-/** An upload that has 4 of its 10 bytes, one that has them all, and a part that has them all. */
+/** An upload with 4 of 10 bytes, a finished upload, and a finished part. */
 const begin = Effect.gen(function* () {
   const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 2 })
   const create = Effect.fnUntraced(function* (headers: Readonly<Record<string, string>>, content: Uint8Array) {
@@ -46,7 +46,7 @@ const checkGone = Effect.fnUntraced(function* ({ assembly, begun, finished, part
   assert.deepInclude(status, { ok: "ASSEMBLY_UPLOADING", bytes_received: 10 })
 })
 
-// The test clock is the one of the client and of the emulator.
+// Client and emulator use the same test clock.
 it.effect("what is not finished in time, and a part, is gone and its bytes with it", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -58,7 +58,7 @@ it.effect("what is not finished in time, and a part, is gone and its bytes with 
       assert.lengthOf(yield* filesOf(data), 3)
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* head(uploads.part)).status, 410)
-      // Nobody asks for the other one: it goes by itself.
+      // The other one is removed without a request.
       yield* TestClock.adjust("1 hour")
       yield* Effect.repeat(filesOf(data), { until: (names) => names.length === 1 })
       assert.deepStrictEqual(yield* filesOf(data), [idOf(uploads.finished)])
@@ -76,7 +76,7 @@ it.live("what nobody can use any more is removed when the emulator starts", () =
     }).pipe(Effect.provide(layer({ data })))
     const { begun, finished, part } = first.uploads
 
-    // What a crash leaves: a blob before its upload is known, one that was being put together or proven.
+    // Orphans of a crash: a blob without an upload, an unfinished concatenation, an unverified append.
     for (const name of ["0".repeat(32), `${"1".repeat(32)}.part`, `${idOf(begun)}.part`]) {
       yield* fs.writeFile(`${data}/files/${name}`, bytes)
     }

@@ -110,7 +110,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A fault", (it) => {
       yield* inject(Fault.RefuseEarly({ method: "PATCH", status: 413 }))
       const { host, pathname, port } = new URL(url)
       assert.strictEqual(new URL(baseUrl).host, host)
-      // Nine of ten bytes never come, and yet the answer does; then the connection is closed.
+      // Nine of ten bytes never arrive. The answer arrives all the same, then the connection is closed.
       const answer = yield* raw(
         Number(port),
         `PATCH ${pathname} HTTP/1.1\r\nhost: ${host}\r\ntus-resumable: 1.0.0\r\nupload-offset: 0\r\n` +
@@ -128,7 +128,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A fault", (it) => {
       yield* inject(Fault[kind]({ method: "PATCH", duration: "1 hour" }))
       const answered = yield* Effect.timeoutOption(patch(url, 0, new Uint8Array(10)), "200 millis")
       assert.strictEqual(answered._tag, "None")
-      // Only a slow finish has done its work.
+      // Only `FinishSlowly` has handled the request.
       const { ok } = yield* Assemblies.get(id)
       assert.strictEqual(ok, kind === "Delay" ? "ASSEMBLY_UPLOADING" : "ASSEMBLY_COMPLETED")
 

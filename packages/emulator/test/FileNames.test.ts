@@ -1,6 +1,4 @@
-/**
- * Names that clients choose are data: no path of this machine is made of them.
- */
+/** Names that clients choose never become a path on this machine. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, it } from "@effect/vitest"

@@ -22,7 +22,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Requests that are almost 
         failures.map(({ problem, route, sent }) => ({ problem, route, sent: sent.toString("latin1") })),
         []
       )
-      // Most of what a route can say is behind a signature and a path that are right.
+      // Most code of a route runs only after a valid signature and path.
       const accepted = [...counts].filter(
         ([, statuses]) => statuses.has("200") || statuses.has("201") || statuses.has("204")
       )

@@ -15,7 +15,7 @@ import { createUpload, hmac, json, layer as layerEmulator, patch } from "./suppo
 
 const noAssembly = "/assemblies/00000000000000000000000000000000"
 
-/** The code of the answer to a Status that is not there, asked for at a host. */
+/** Requests an unknown Status at a host and answers the error code. */
 const codeAt = (host: string) =>
   Effect.map(sendTo(noAssembly, { headers: { host } }), (answer) => json(answer)["error"])
 
@@ -108,7 +108,7 @@ layer(layerEmulator({ publicUrl: "https://dev.example.com:8443/", allowedHosts: 
   )
 })
 
-/** A proxy that passes requests on to a server that is told later. */
+/** A proxy whose target is set later. */
 const proxy = Effect.gen(function* () {
   let target = ""
   const server = yield* NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })

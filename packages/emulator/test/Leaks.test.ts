@@ -1,6 +1,6 @@
 /**
- * Nothing that a program can see, print, log or trace of `@assembly-effect/auth`, or of an operation that failed, holds
- * the Auth Secret, a token or a signature; not even where the other side repeats what it was sent.
+ * No value, text, log line or span of `@assembly-effect/auth`, and of a failed operation, contains the Auth Secret, a
+ * token or a signature, even if the server repeats the request in its answer.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -47,7 +47,7 @@ const methods: ReadonlyArray<Method> = ["signed", "bearer", "tokens"]
 
 const operations = [Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }), Assemblies.create({})]
 
-/** Runs every operation with every proof against a service, and looks at how each ends. */
+/** Runs every operation with every authentication method, and checks each result. */
 const failAll = (witness: Witness.Witness, baseUrl: string) =>
   Effect.forEach(methods, (method) =>
     Effect.forEach(operations, (operation: Effect.Effect<unknown, unknown, AssemblyClient.AssemblyClient>) =>

@@ -23,7 +23,7 @@ import {
 const idOf = ({ assembly_id }: Assembly.Status) => Assembly.AssemblyId.make(assembly_id)
 const wait = { wait: { robot: "/emulator/wait", seconds: 3600 } }
 
-/** The events of an Assembly, each by its name and its data, from its opening to its end. */
+/** The text of the event stream of an Assembly, from its opening to its end. */
 const follow = Effect.fnUntraced(function* (status: Assembly.Status) {
   const http = yield* HttpClient.HttpClient
   const response = yield* http.execute(
@@ -113,7 +113,7 @@ layer(layerEmulator(), { excludeTestServices: true })("An Assembly", (it) => {
       assert.strictEqual(canceled.ok, "ASSEMBLY_CANCELED")
       assert.strictEqual(canceled.results?.[":original"]?.length, 1)
       assert.deepStrictEqual(eventsIn(yield* Fiber.join(following)), [["assembly_finished"]])
-      // It is over: nothing changes it any more.
+      // An ended Assembly does not change.
       assert.deepStrictEqual(yield* Assemblies.cancel(idOf(status)), canceled)
     }).pipe(Effect.scoped)
   )

@@ -1,4 +1,4 @@
-/** What one client may cost the others: forms, nesting, regular expressions, Steps, files and connections are bounded. */
+/** The limits that protect other clients: forms, nesting, regular expressions, Steps, files and connections. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -104,7 +104,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("A form",
       refused(yield* post("/assemblies", { params: nested(600) }), 400, "INVALID_FORM_DATA", expected)
       const fine = yield* post("/assemblies", yield* signText(params.replace(nested(99), nested(98))))
       assert.strictEqual(fine.status, 200)
-      // Brackets in a text nest nothing.
+      // Brackets inside a string do not count.
       assert.strictEqual((yield* create({ fields: { a: "[".repeat(500), b: `"${"[".repeat(500)}` } })).status, 200)
     })
   )
@@ -142,7 +142,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("A form",
   )
 })
 
-/** A client that is answered while it sends may see its connection close instead. */
+/** A client that gets an answer while it sends may see a closed connection instead. */
 const answeredOrCut = <E, R>(answer: Effect.Effect<Answer, E, R>, check: (answer: Answer) => void) =>
   Effect.match(answer, {
     onFailure: () => true,
@@ -194,7 +194,7 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
       const third = yield* upload
       assert.deepStrictEqual(
         { status: third.status, text: third.text },
-        { status: 413, text: '{"error":"ERR_MAX_NUMBER_OF_FILES_EXCEEDED: the Assembly takes no more uploads"}' }
+        { status: 413, text: '{"error":"ERR_MAX_NUMBER_OF_FILES_EXCEEDED: the Assembly accepts no more uploads"}' }
       )
     })
   )
@@ -279,7 +279,7 @@ layer(layerEmulator({ limits: { fileBytes: 4, resultBytes: 6, resultText: 2500 }
           new Uint8Array(0)
         )
         assert.strictEqual(status.error, "ASSEMBLY_MEMORY_LIMIT_EXCEEDED")
-        assert.strictEqual(status.message, "The Steps make more than a Status can tell.")
+        assert.strictEqual(status.message, "The results are too large for a Status.")
       })
     )
   }
@@ -330,7 +330,7 @@ layer(layerEmulator(), { excludeTestServices: true })("auth.referer", (it) => {
   )
 })
 
-/** What a server answers to these bytes, until it closes the connection. */
+/** Sends bytes and reads the answer until the server closes the connection. */
 const raw = Effect.fnUntraced(function* (bytes: string) {
   const { baseUrl } = yield* Emulator.Emulator
   return yield* Effect.callback<string>((resume) => {
@@ -359,8 +359,12 @@ describe("A connection", () => {
   layer(layerEmulator({ limits }), { excludeTestServices: true })((it) => {
     it.effect("that brings no HTTP gets an error object and is closed", () =>
       Effect.gen(function* () {
-        says(yield* raw("no HTTP\r\n\r\n"), 400, "The request is no HTTP.")
-        says(yield* raw("GET / HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n"), 400, "The request is no HTTP.")
+        says(yield* raw("no HTTP\r\n\r\n"), 400, "The request is not valid HTTP.")
+        says(
+          yield* raw("GET / HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n"),
+          400,
+          "The request is not valid HTTP."
+        )
       })
     )
 
@@ -388,7 +392,7 @@ describe("A connection", () => {
         assert.deepStrictEqual(JSON.parse(told(yield* ask("/nowhere", "expect: x"))), {
           error: "SERVER_417",
           http_code: 417,
-          message: "The expectation is not known."
+          message: "The expectation is not supported."
         })
       })
     )
@@ -443,7 +447,7 @@ describe("A connection", () => {
         const first = yield* Effect.acquireRelease(
           Effect.callback<ReturnType<typeof connect>>((resume) => {
             const socket = connect(Number(new URL(baseUrl).port), "127.0.0.1", () => socket.write("GET /"))
-            // It counts when the server has taken it.
+            // The server counts accepted connections only.
             socket.once("connect", () => resume(Effect.succeed(socket)))
           }),
           (socket) => Effect.sync(() => socket.destroy())

@@ -14,7 +14,7 @@ import { networkInterfaces } from "node:os"
 import { listed, receiver, signedForm } from "./notified.ts"
 import { hmac, json, layer as layerEmulator, send } from "./support.ts"
 
-/** The first attempt to notify that is over, and how many there are. */
+/** The first ended attempt of a notification, and the number of attempts. */
 const outcomeOf = (assemblyId: string) =>
   Effect.map(
     Effect.repeat(listed(assemblyId), {
@@ -35,7 +35,7 @@ const token = Effect.gen(function* () {
   return String(json(answer)["access_token"])
 })
 
-/** Creates with a bearer token, which signs nothing. */
+/** Creates an Assembly with a bearer token, so that its params are not signed. */
 const createUnsigned = Effect.fnUntraced(function* (options: Assemblies.CreateOptions) {
   const { baseUrl } = yield* Emulator.Emulator
   const bearer = Authenticator.layerBearer(Redacted.make(yield* token))
@@ -110,7 +110,7 @@ layer(layerEmulator({ notificationPause: "1 millis" }), { excludeTestServices: t
       assert.strictEqual(json(asked)["ok"], "ASSEMBLY_NOTIFICATION_REPLAYED")
       assert.match(String((yield* outcomeOf(unsigned.assembly_id))["error"]), /is not public/)
       assert.strictEqual(yield* heard, 0)
-      // The signature of who asks covers the URL.
+      // The signature of the request covers the URL.
       yield* signedForm(path, { notify_url: url })
       yield* next
       const replayed = yield* signedForm(`/assemblies/${unsigned.assembly_id}/replay`, { notify_url: url })

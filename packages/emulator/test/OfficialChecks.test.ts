@@ -1,6 +1,6 @@
 /**
- * The official client checks what it is answered by its own schemas (`validateResponses`), over every operation that it
- * and the emulator have, and for Assemblies in every state.
+ * The official client validates the answers of the emulator with its own schemas (`validateResponses`): all common
+ * operations, and Assemblies in every state.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
@@ -10,14 +10,14 @@ import * as Effect from "effect/Effect"
 import { official } from "./official.ts"
 import { createUpload, creationHeaders, layer as layerEmulator, patch, storeAt } from "./support.ts"
 
-/** Its types know the robots of the service only. */
+/** Its types have only the robots of the service. */
 const toParams = (params: object) => params as NonNullable<CreateAssemblyOptions["params"]>
 
 const hour = { wait: { robot: "/emulator/wait", seconds: 3600 } }
 
 const fromdate = "2026-01-01 00:00:00"
 
-/** A moment as the service writes it. */
+/** A time in the format of the service. */
 const date = /^\d{4}\/\d{2}\/\d{2} \d{2}:\d{2}:\d{2} GMT$/
 
 /** Metadata with a key that has no value, which tus allows. */

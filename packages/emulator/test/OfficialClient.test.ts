@@ -1,6 +1,4 @@
-/**
- * Authentication as the service's own client does it: a client that nobody here wrote.
- */
+/** Authentication with the official client of the service, which is independent of this project. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { assert, describe, it } from "@effect/vitest"
 import { ApiError, Transloadit } from "@transloadit/node"
@@ -24,7 +22,7 @@ const withToken = (authToken: string) =>
 
 const list = (client: Transloadit) => Effect.promise(() => client.listAssemblies({ fromdate: "2026-01-01 00:00:00" }))
 
-/** The code with which the service refuses a call. */
+/** The error code of a refused call. */
 const codeOf = (call: () => Promise<unknown>) =>
   Effect.promise(() =>
     call().then(
@@ -38,7 +36,7 @@ describe("@transloadit/node", () => {
     Effect.gen(function* () {
       const client = yield* official()
       assert.deepStrictEqual(yield* list(client), { items: [], count: 0 })
-      // It sends no nonce, so the expiry alone makes its signatures differ.
+      // It sends no nonce, so its signatures differ by the expiry only.
       const created = yield* Effect.promise(() => client.createAssembly({ params: { steps: {} } }))
       assert.strictEqual(created.ok, "ASSEMBLY_COMPLETED")
     }).pipe(Effect.provide(Emulator.layer()))

@@ -1,6 +1,6 @@
 /**
- * What our schemas allow the emulator never refuses as malformed, and what they refuse it refuses, over HTTP, with the
- * code and the status of the operation.
+ * Over HTTP, the emulator accepts every request that the schemas allow, and refuses all others with the code and the
+ * status of the operation.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
@@ -26,7 +26,7 @@ const sample = <A>(arbitrary: Arbitrary.Arbitrary<A>) => Arbitrary.sampleEffect(
 const encoded = <T, E>(schema: Schema.ConstraintCodec<T, E>) =>
   Effect.map(sample(Arbitrary.schema(schema)), (all) => all.map((value) => Schema.encodeSync(schema)(value)))
 
-/** Looks at every answer; tells which request it is that breaks the rule. */
+/** Checks every answer, and names the request that breaks the rule. */
 const each = <A>(
   inputs: ReadonlyArray<A>,
   request: (input: A) => Effect.Effect<Answer, unknown, Emulator.Emulator | Client>,
@@ -125,7 +125,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A generated request", (it
       const valid = yield* encoded(DamAsset.MoveRequest)
       const path = yield* asset
       yield* each(valid, form("patch", path), (answer, params) => {
-        // Folders of generated identifiers are not there; a name is taken by nobody else.
+        // Generated folder ids do not exist, and generated names are free.
         const folder = "destination_folder_id" in params ? params.destination_folder_id : null
         if (folder === null || folder === undefined) assert.strictEqual(answer.status, 200)
         else refusedAs(answer, 404, "DAM_RESOURCE_NOT_FOUND")
@@ -150,7 +150,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A generated request", (it
     Effect.gen(function* () {
       const valid = yield* encoded(Assembly.CreateParams)
       yield* each(valid, form("post", "/assemblies"), (answer, params) => {
-        // Nobody has made the Templates whose ids were drawn; that is known only of a request that is well formed.
+        // Generated Template ids do not exist. Only a valid request gets that far.
         if ("template_id" in params) return refusedAs(answer, 404, "TEMPLATE_NOT_FOUND")
         assert.strictEqual(answer.status, 200)
         assert.match(String(json(answer)["assembly_id"]), /^[a-f0-9]{32}$/)
@@ -185,7 +185,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A generated request", (it
         valid.map(headersOf),
         (headers) => createUpload(assembly, headers as Record<string, string>),
         (answer, headers) =>
-          // Parts of generated names are not there.
+          // Generated parts do not exist.
           assert.strictEqual(answer.status, String(headers["upload-concat"]).startsWith("final") ? 404 : 201)
       )
     })

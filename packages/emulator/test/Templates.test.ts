@@ -28,7 +28,7 @@ const templates: ReadonlyArray<Template.Template> = [
 
 const stored = (status: Assembly.Status) => status.results?.["stored"]?.[0]?.path
 
-/** The type of the official client knows the robots of the service only. */
+/** The type of the official client has only the robots of the service. */
 const toTemplate = (content: object) => content as NonNullable<Parameters<Transloadit["createTemplate"]>[0]>["template"]
 
 const signedForm = Effect.fnUntraced(function* (path: string, params: object) {

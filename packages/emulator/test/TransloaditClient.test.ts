@@ -1,6 +1,4 @@
-/**
- * `@transloadit/node`, which nobody here wrote and which is not changed for this.
- */
+/** Tests with the unmodified official client `@transloadit/node`. */
 import { assert, layer } from "@effect/vitest"
 import type { CreateAssemblyOptions } from "@transloadit/node"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -11,7 +9,7 @@ import { createHash } from "node:crypto"
 import { official } from "./official.ts"
 import { layer as layerEmulator, storeAt } from "./support.ts"
 
-/** Its types know the robots of the service only. */
+/** Its types have only the robots of the service. */
 const toSteps = (steps: object) => ({ steps }) as NonNullable<CreateAssemblyOptions["params"]>
 
 const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 31) % 251)
@@ -61,7 +59,7 @@ layer(Layer.merge(layerEmulator(), NodeFileSystem.layer), { excludeTestServices:
           assemblyId,
           uploads: { text: "hello", bytes: Buffer.from(bytes) },
           params: toSteps(storeAt("deferred/${file.name}")),
-          // Where the chunks come out even, the client waits for more of its own source for ever.
+          // If the size is a multiple of the chunk size, the client waits for its source for ever.
           chunkSize: 70_000,
           waitForCompletion: true
         })

@@ -1,6 +1,4 @@
-/**
- * `tus-js-client`, which nobody here wrote and which is not changed for this.
- */
+/** Tests with the unmodified `tus-js-client`. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -116,7 +114,7 @@ layer(layerEmulator(), { excludeTestServices: true })("tus-js-client", (it) => {
       const status = yield* completed(assembly)
       assert.strictEqual(status.finished_tus_uploads, 1)
 
-      // By default its parts say nothing.
+      // By default its parts have no metadata.
       const refused = yield* Effect.flip(run(bytes, { ...optionsFor(yield* waiting), parallelUploads: 3 }))
       assert.match(refused.message, /ERR_INVALID_METADATA/)
     })

@@ -4,6 +4,7 @@ import * as Dam from "@assembly-effect/api/Dam"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as Workspace from "@assembly-effect/emulator/Workspace"
 import type * as Auth from "@assembly-effect/schema/Auth"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
@@ -19,7 +20,7 @@ import * as Schema from "effect/Schema"
 import { DatabaseSync } from "node:sqlite"
 import { layer as layerEmulator, storeAt, uploadOne } from "./support.ts"
 
-const authKey = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Emulator.AuthKey => ({
+const authKey = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Workspace.AuthKey => ({
   key,
   secret: Redacted.make(`secret of ${key}`),
   scopes
@@ -29,14 +30,14 @@ const north = authKey("north")
 const reader = authKey("north-reader", ["assemblies:read"])
 const south = authKey("south")
 
-const workspaces: ReadonlyArray<Emulator.Workspace> = [
+const workspaces: ReadonlyArray<Workspace.Workspace> = [
   { slug: "north", keys: [north, reader] },
   { slug: "south", keys: [south] }
 ]
 
-/** Asks with an Auth Key. */
+/** A client with an Auth Key. */
 const as =
-  ({ key, secret }: Emulator.AuthKey) =>
+  ({ key, secret }: Workspace.AuthKey) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
       Effect.provide(
@@ -49,14 +50,14 @@ const as =
     )
 
 /** The official client with an Auth Key. */
-const officialAs = ({ key, secret }: Emulator.AuthKey) =>
+const officialAs = ({ key, secret }: Workspace.AuthKey) =>
   Effect.map(
     Emulator.Emulator,
     ({ baseUrl }) =>
       new Transloadit({ endpoint: baseUrl, authKey: key, authSecret: Redacted.value(secret), maxRetries: 0 })
   )
 
-/** The code with which the service refuses a call. */
+/** The error code of a refused call. */
 const codeOf = (call: () => Promise<unknown>) =>
   Effect.promise(() =>
     call().then(
@@ -109,7 +110,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
       for (const error of [asset, folder]) {
         assert.deepInclude(error, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND", status: 404 })
       }
-      // Without a folder it is the asset alone that is foreign.
+      // Without a folder, only the asset belongs to another Workspace.
       const atRoot = yield* as(south)(store("root.txt"))
       const refused = yield* Effect.flip(as(north)(Dam.move(atRoot.assetId, { filename: filename("taken.txt") })))
       assert.deepInclude(refused, { _tag: "DamResourceNotFound", code: "DAM_RESOURCE_NOT_FOUND" })
@@ -202,7 +203,7 @@ live("a folder of data keeps them, and credentials come first", () =>
     assert.deepStrictEqual(yield* named({ workspaces, credentials: authKey("other") }), ["north", "other"])
     assert.deepStrictEqual(yield* named({ workspaces }), ["north", "north"])
     assert.deepStrictEqual(yield* named({ workspaces: [{ slug: "south", keys: [] }] }), ["south", "south"])
-    // A key that nobody asks for any more is still there.
+    // A key that is no longer given stays.
     yield* as(north)(listed).pipe(Effect.provide(layerEmulator({ data })))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
@@ -221,11 +222,11 @@ live("a key acts for one Workspace", () =>
       key: "north",
       workspaces: ["one", "two"]
     })
-    // What a folder of data holds counts as well.
+    // Keys in the data folder count too.
     yield* Effect.scoped(Layer.build(Emulator.layer({ data, workspaces })))
     const moved = yield* refused({ data, workspaces: [{ slug: "south", keys: [north] }] })
     assert.deepInclude(moved, { _tag: "KeyInTwoWorkspaces", workspaces: ["north", "south"] })
-    // Given twice for the same one, the first counts.
+    // If a key is given twice for one Workspace, the first counts.
     const limited = { ...north, scopes: ["assemblies:read"] }
     const error = yield* Effect.flip(Assemblies.create({})).pipe(
       Effect.provide(layerEmulator({ credentials: limited, workspaces }))

@@ -1,7 +1,6 @@
 /**
- * What a browser does between a page and a server of another origin (https://fetch.spec.whatwg.org/#http-cors-protocol):
- * it asks first where the request is no simple one, lets nothing through that was not allowed, and shows the page no
- * answer and no header that was not given to it.
+ * A model of CORS in a browser (https://fetch.spec.whatwg.org/#http-cors-protocol): it sends preflights, blocks
+ * requests that are not allowed, and hides answers and headers that are not exposed.
  */
 import type { HttpRequest, HttpResponse, HttpStack } from "tus-js-client"
 
@@ -30,7 +29,7 @@ const fail = (problem: string): never => {
   throw new TypeError(`CORS: ${problem}`)
 }
 
-/** Asks for the page what is not simple. Answers what was asked for. */
+/** Sends the preflight of a request. Answers what it requested. */
 const preflight = async (origin: string, url: string, method: string, headers: Headers): Promise<boolean> => {
   const unsafe = [...headers].filter(([name, value]) => !isSimple(name, value)).map(([name]) => name)
   if (simpleMethods.has(method) && unsafe.length === 0) return false
@@ -48,7 +47,7 @@ const preflight = async (origin: string, url: string, method: string, headers: H
   return true
 }
 
-/** `fetch` as the pages of an origin have it. `asked` counts its preflights. */
+/** The `fetch` of pages of an origin. `asked` counts the preflights. */
 export const make = (origin: string) => {
   let asked = 0
 

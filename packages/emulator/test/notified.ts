@@ -11,13 +11,13 @@ import * as Queue from "effect/Queue"
 import { createServer } from "node:http"
 import { hmac, json, send } from "./support.ts"
 
-/** A notification as it came. */
+/** A received notification. */
 interface Received {
   readonly transloadit: string
   readonly signature: string
 }
 
-/** Somebody who waits for notifications and answers them with these statuses, then with 200. */
+/** A server that answers notifications with the given statuses, then with 200. */
 export const receiver = Effect.fnUntraced(function* (
   statuses: ReadonlyArray<number>,
   options: {

@@ -1,4 +1,4 @@
-/** `@transloadit/node`, which nobody here wrote and which is not changed for this. */
+/** Tests with the unmodified official client `@transloadit/node`. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { Transloadit } from "@transloadit/node"
 import * as Effect from "effect/Effect"

@@ -2,7 +2,7 @@ import { changes } from "../Mutant.ts"
 
 export const emulator = [
   ...changes(
-    "packages/emulator/src/internal/Database.ts",
+    "packages/emulator/src/internal/data/Database.ts",
     ["Database"],
     [
       {
@@ -18,7 +18,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/DamStore.ts",
+    "packages/emulator/src/internal/dam/DamStore.ts",
     ["Workspaces"],
     [
       {
@@ -35,7 +35,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Creation.ts",
+    "packages/emulator/src/internal/assembly/Creation.ts",
     ["/Limits"],
     [
       {
@@ -46,7 +46,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Authentication.ts",
+    "packages/emulator/src/internal/auth/Authentication.ts",
     ["/Authentication.test", "Tokens", "Workspaces"],
     [
       {
@@ -72,7 +72,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/TokenRoute.ts",
+    "packages/emulator/src/internal/auth/TokenRoutes.ts",
     ["/Tokens.test", "Workspaces"],
     [
       {
@@ -83,7 +83,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/BearerTokens.ts",
+    "packages/emulator/src/internal/auth/BearerTokens.ts",
     ["/Tokens.test"],
     [
       {
@@ -100,13 +100,19 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/UsedSignatures.ts",
+    "packages/emulator/src/internal/auth/UsedSignatures.ts",
     ["/Authentication.test"],
     [
       {
         name: "a signature is used again",
-        find: `return remember({ signature, expires: expires.epochMilliseconds }) === 1`,
-        replace: `return remember({ signature, expires: expires.epochMilliseconds }) <= 1`
+        find: `remember({ signature, expires: expires.epochMilliseconds }) === 1`,
+        replace: `remember({ signature, expires: expires.epochMilliseconds }) <= 1`
+      },
+      {
+        name: "used signatures are remembered without a bound",
+        find: `        forgetFirst({ most })`,
+        replace: `        void forgetFirst`,
+        tests: ["Growth"]
       },
       {
         name: "a used signature is forgotten while it is valid",
@@ -116,7 +122,30 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Refusal.ts",
+    "packages/emulator/src/internal/http/Turns.ts",
+    ["Turns"],
+    [
+      {
+        name: "work that keeps the thread does not wait for its turn",
+        find: `turn.withPermits(1)`,
+        replace: `turn.withPermits(0)`
+      },
+      { name: "a turn comes without a pause", find: `Effect.andThen(Effect.yieldNow, work)`, replace: `work` }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/assembly/Updates.ts",
+    ["Growth"],
+    [
+      {
+        name: "a follower keeps the updates of every Assembly",
+        find: `channels.get(update.assemblyId)`,
+        replace: `[...channels.values()][0]`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/http/Refusal.ts",
     ["Disk"],
     [
       {
@@ -138,7 +167,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Storage.ts",
+    "packages/emulator/src/internal/data/StorageFailure.ts",
     ["Database", "Disk"],
     [
       {
@@ -171,7 +200,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Chance.ts",
+    "packages/emulator/src/internal/data/SeededRandom.ts",
     ["/Emulator.test"],
     [
       {
@@ -204,7 +233,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/AssemblyStore.ts",
+    "packages/emulator/src/internal/assembly/AssemblyStore.ts",
     ["/Assemblies.test", "Lifecycle", "TusExtensions"],
     [
       {
@@ -220,7 +249,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Workspaces.ts",
+    "packages/emulator/src/internal/auth/Workspaces.ts",
     ["/Emulator.test"],
     [
       {
@@ -231,7 +260,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Origin.ts",
+    "packages/emulator/src/internal/http/Origin.ts",
     ["Hosts"],
     [
       {
@@ -247,7 +276,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Cors.ts",
+    "packages/emulator/src/internal/http/Cors.ts",
     ["CrossSite"],
     [
       {
@@ -268,7 +297,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Address.ts",
+    "packages/emulator/src/internal/http/IpAddress.ts",
     ["Address.test"],
     [
       {
@@ -284,8 +313,8 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Outbound.ts",
-    ["Outbound"],
+    "packages/emulator/src/internal/notifications/NotificationClient.ts",
+    ["NotificationClient"],
     [
       {
         name: "what a name is resolved to is not looked at",
@@ -300,7 +329,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Notifications.ts",
+    "packages/emulator/src/internal/notifications/Notifications.ts",
     ["NotifiedHosts"],
     [
       {
@@ -311,7 +340,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/NotificationRoutes.ts",
+    "packages/emulator/src/internal/notifications/NotificationRoutes.ts",
     ["NotifiedHosts"],
     [
       {
@@ -327,7 +356,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Form.ts",
+    "packages/emulator/src/internal/http/Form.ts",
     ["/Limits"],
     [
       {
@@ -358,7 +387,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Json.ts",
+    "packages/emulator/src/internal/data/Json.ts",
     ["/Limits"],
     [
       {
@@ -379,7 +408,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Route.ts",
+    "packages/emulator/src/internal/http/Route.ts",
     ["/Limits"],
     [
       {
@@ -395,7 +424,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Pattern.ts",
+    "packages/emulator/src/internal/auth/LinearPattern.ts",
     ["/Limits"],
     [
       {
@@ -421,7 +450,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Execution.ts",
+    "packages/emulator/src/internal/assembly/Execution.ts",
     ["/Limits"],
     [
       {
@@ -443,7 +472,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Steps.ts",
+    "packages/emulator/src/internal/assembly/Steps.ts",
     ["/Limits"],
     [
       {
@@ -454,7 +483,23 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Instructions.ts",
+    "packages/emulator/src/internal/templates/TemplateMerge.ts",
+    ["Templates"],
+    [
+      {
+        name: "a Template allows Steps in the request although it denies them",
+        find: `content.allow_steps_override === false && steps !== undefined`,
+        replace: `content.allow_steps_override === false && steps === null`
+      },
+      {
+        name: "a Template overrides the params",
+        find: `Json.merge(content, params)`,
+        replace: `Json.merge(params, content)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/assembly/Instructions.ts",
     ["/Limits"],
     [
       {
@@ -465,7 +510,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/FormFiles.ts",
+    "packages/emulator/src/internal/files/FormFiles.ts",
     ["/Limits"],
     [
       {
@@ -476,7 +521,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Connections.ts",
+    "packages/emulator/src/internal/http/Connections.ts",
     ["/Limits"],
     [
       {
@@ -497,7 +542,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/Paths.ts",
+    "packages/emulator/src/internal/http/ReadablePath.ts",
     ["/Limits"],
     [
       {

@@ -1,5 +1,5 @@
 /** Requests as bytes, and what is wrong with them. */
-import type { Chance } from "./Chance.ts"
+import type { SeededRandom } from "./SeededRandom.ts"
 
 export interface Request {
   readonly method: string
@@ -48,7 +48,7 @@ export const toText = (value: unknown): string =>
     return "1".repeat(count)
   })
 
-const oddValue = (chance: Chance): unknown =>
+const oddValue = (chance: SeededRandom): unknown =>
   chance.one<() => unknown>([
     () => null,
     () => true,
@@ -68,7 +68,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** A value with something odd somewhere in it. */
-export const oddly = (value: unknown, chance: Chance): unknown => {
+export const oddly = (value: unknown, chance: SeededRandom): unknown => {
   if (chance.once(4)) return oddValue(chance)
   if (Array.isArray(value) && value.length > 0) {
     const at = chance.int(value.length)
@@ -90,13 +90,13 @@ export const oddly = (value: unknown, chance: Chance): unknown => {
   return oddValue(chance)
 }
 
-const flip = (bytes: Buffer, chance: Chance): Buffer => {
+const flip = (bytes: Buffer, chance: SeededRandom): Buffer => {
   const copy = Buffer.from(bytes)
   for (let left = chance.int(4); left >= 0 && copy.length > 0; left--) copy[chance.int(copy.length)] = chance.int(256)
   return copy
 }
 
-const oddHeader = (chance: Chance): readonly [string, string] =>
+const oddHeader = (chance: SeededRandom): readonly [string, string] =>
   chance.one<readonly [string, string]>([
     ["content-length", chance.one(["0", "1", "-1", "5e3", "99999999999999999999", "7, 7", ""])],
     ["transfer-encoding", chance.one(["chunked", "gzip, chunked", "identity", "x"])],
@@ -138,7 +138,7 @@ const oddHeader = (chance: Chance): readonly [string, string] =>
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "CONNECT", "get", "X"]
 
-const oddPath = (path: string, chance: Chance): string =>
+const oddPath = (path: string, chance: SeededRandom): string =>
   chance.one<() => string>([
     () => `${path}%`,
     () => `${path}/%E0%A4%A`,
@@ -163,7 +163,7 @@ const encodeSafely = (text: string): string => {
   }
 }
 
-type Change = (request: Request, chance: Chance) => Request
+type Change = (request: Request, chance: SeededRandom) => Request
 
 const changes: ReadonlyArray<Change> = [
   (request, chance) => ({ ...request, body: flip(request.body, chance) }),
@@ -186,14 +186,14 @@ const changes: ReadonlyArray<Change> = [
 ]
 
 /** A request with as many mistakes as chance wants. */
-export const spoil = (request: Request, chance: Chance): Request => {
+export const spoil = (request: Request, chance: SeededRandom): Request => {
   let spoiled = request
   for (let left = chance.one([0, 0, 0, 1, 1, 2]); left > 0; left--) spoiled = chance.one(changes)(spoiled, chance)
   return spoiled
 }
 
 /** The bytes of a request. Sometimes they are not those that its headers announce, or no HTTP at all. */
-export const toBytes = (request: Request, chance: Chance): Buffer => {
+export const toBytes = (request: Request, chance: SeededRandom): Buffer => {
   const isFramed = request.headers.some(([name]) => name === "content-length" || name === "transfer-encoding")
   const length = request.body.length + (chance.once(25) ? chance.one([-1, 1, 50]) : 0)
   const headers =

@@ -1,6 +1,6 @@
 /** A request to each route, as a client that is right sends it. */
 import { createHmac } from "node:crypto"
-import type { Chance } from "./Chance.ts"
+import type { SeededRandom } from "./SeededRandom.ts"
 import { oddly, type Request, toText } from "./Request.ts"
 
 /** What requests name that earlier ones made. */
@@ -17,13 +17,13 @@ export interface World {
 
 const none = "0".repeat(32)
 
-const known = (all: ReadonlyArray<string>, chance: Chance): string =>
+const known = (all: ReadonlyArray<string>, chance: SeededRandom): string =>
   all.length === 0 || chance.once(10) ? none : chance.one(all)
 
 let nonce = 0
 
 /** Params, signed after something may have happened to them: what is wrong with them reaches what is behind the signature. */
-const signed = (world: World, params: object, chance: Chance): ReadonlyArray<readonly [string, string]> => {
+const signed = (world: World, params: object, chance: SeededRandom): ReadonlyArray<readonly [string, string]> => {
   const auth = {
     key: world.key,
     expires: "2999-01-01T00:00:00Z",
@@ -57,7 +57,7 @@ const request = (world: World, method: string, path: string, headers: Request["h
   body: Buffer.from(body)
 })
 
-const query = (world: World, path: string, params: object, chance: Chance): Request =>
+const query = (world: World, path: string, params: object, chance: SeededRandom): Request =>
   request(world, "GET", `${path}?${encode(signed(world, params, chance))}`)
 
 const form = (
@@ -65,7 +65,7 @@ const form = (
   method: string,
   path: string,
   params: object,
-  chance: Chance,
+  chance: SeededRandom,
   others: ReadonlyArray<readonly [string, string]> = []
 ): Request => {
   const fields = [...signed(world, params, chance), ...others]
@@ -82,7 +82,7 @@ const multipart = (
   world: World,
   path: string,
   params: object,
-  chance: Chance,
+  chance: SeededRandom,
   files: ReadonlyArray<string>
 ): Request => {
   const part = (name: string, value: string, rest = "") =>
@@ -98,7 +98,7 @@ const multipart = (
   )
 }
 
-const steps = (chance: Chance) => {
+const steps = (chance: SeededRandom) => {
   const robot = () =>
     chance.one(["/upload/handle", "/transloadit/store", "/file/hash", "/emulator/fail", "/emulator/wait", "/no/robot"])
   const step = () => ({
@@ -110,20 +110,20 @@ const steps = (chance: Chance) => {
   return { a: { robot: chance.one(["/upload/handle", robot()]) }, b: step(), c: step() }
 }
 
-const creation = (world: World, chance: Chance) => ({
+const creation = (world: World, chance: SeededRandom) => ({
   ...(chance.once(4) ? { template_id: known(world.templates, chance) } : {}),
   ...(chance.once(3) ? {} : { steps: steps(chance) }),
   ...(chance.once(2) ? { fields: { constructor: null, a: 1, list: [1, { b: 2 }] } } : {}),
   ...(chance.once(20) ? { quiet: true } : {})
 })
 
-const expected = (chance: Chance) => [["num_expected_upload_files", chance.one(["0", "1", "1000"])]] as const
+const expected = (chance: SeededRandom) => [["num_expected_upload_files", chance.one(["0", "1", "1000"])]] as const
 
 const tus = [["tus-resumable", "1.0.0"]] as const
 
 const base64 = (text: string) => Buffer.from(text).toString("base64")
 
-const metadata = (world: World, chance: Chance): readonly [string, string] => [
+const metadata = (world: World, chance: SeededRandom): readonly [string, string] => [
   "upload-metadata",
   [
     `assembly_url ${base64(`http://${world.host}/assemblies/${known(world.assemblies, chance)}`)}`,
@@ -133,12 +133,12 @@ const metadata = (world: World, chance: Chance): readonly [string, string] => [
 ]
 
 const offsetOctets = ["content-type", "application/offset+octet-stream"] as const
-const upload = (world: World, chance: Chance) => `/resumable/files/${known(world.uploads, chance)}`
-const assembly = (world: World, chance: Chance) => `/assemblies/${known(world.assemblies, chance)}`
+const upload = (world: World, chance: SeededRandom) => `/resumable/files/${known(world.uploads, chance)}`
+const assembly = (world: World, chance: SeededRandom) => `/assemblies/${known(world.assemblies, chance)}`
 
-type Make = (world: World, chance: Chance) => Request
+type Make = (world: World, chance: SeededRandom) => Request
 
-const listing = (chance: Chance) => ({
+const listing = (chance: SeededRandom) => ({
   fromdate: "2020-01-01 00:00:00",
   page: chance.one([1, 2, 1e15]),
   pagesize: chance.one([1, 50, 5000]),

@@ -1,5 +1,5 @@
 /** Sends seeded requests that are almost right, each to a route in turn. */
-import * as Chance from "./Chance.ts"
+import * as SeededRandom from "./SeededRandom.ts"
 import { exchange, learn, wrong } from "./Exchange.ts"
 import { spoil, toBytes } from "./Request.ts"
 import { routes, type World } from "./Routes.ts"
@@ -50,7 +50,7 @@ export const run = async (
   const worker = async () => {
     while (next < count && failures.length < 20) {
       const number = next++
-      const chance = Chance.make(`${seed}/${number}`)
+      const chance = SeededRandom.make(`${seed}/${number}`)
       // In another order in each round, so that routes meet.
       const [route, make] = all[(number + Math.floor(number / all.length)) % all.length]!
       const sent = toBytes(spoil(make(known, chance), chance), chance)

@@ -1,13 +1,13 @@
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as FileStore from "../FileStore.ts"
-import * as Ids from "../Ids.ts"
+import * as FileStore from "../files/FileStore.ts"
+import * as Ids from "../data/Ids.ts"
 import { type Robot, StepFailed } from "./Robot.ts"
 
 const Algorithm = Schema.Literals(["b2", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"])
 
-/** Node's name of an algorithm. */
+/** The name of an algorithm in Node. */
 const toNode = (algorithm: typeof Algorithm.Type): string => (algorithm === "b2" ? "blake2b512" : algorithm)
 
 const Options = Schema.Struct({ algorithm: Schema.optionalKey(Algorithm) })

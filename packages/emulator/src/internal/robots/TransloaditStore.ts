@@ -3,8 +3,8 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
-import * as DamStore from "../DamStore.ts"
-import * as Ids from "../Ids.ts"
+import * as DamStore from "../dam/DamStore.ts"
+import * as Ids from "../data/Ids.ts"
 import { type Robot, type StepFile, StepFailed, type Work } from "./Robot.ts"
 
 const decodeOptions = Schema.decodeUnknownEffect(Schema.Struct({ path: Schema.optionalKey(Schema.NonEmptyString) }))
@@ -17,10 +17,10 @@ const messages: Readonly<Record<DamStore.Problem, string>> = {
   PathTooLong: "The path has more than 512 code points or 1024 bytes."
 }
 
-/** Beyond the specification; the official client knows no code of this robot alone. */
+/** Beyond the specification: the official client defines no error code for this robot. */
 const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message })
 
-/** The variables that a `path` may hold, beside the fields of the Assembly. Any other is kept as it is written. */
+/** The variables in a `path`, besides the fields of the Assembly. Unknown variables stay as they are. */
 const variables = ({ assembly }: Work, { file }: StepFile): Readonly<Record<string, unknown>> => ({
   ...Record.mapKeys(assembly.fields, (name) => `fields.${name}`),
   "assembly.id": assembly.id,
@@ -47,8 +47,8 @@ const placeOf = Effect.fnUntraced(
 )
 
 /**
- * `/transloadit/store`: keeps each file as an asset of the Workspace. `path`, by default `${file.name}`, makes the
- * folders that it names.
+ * `/transloadit/store`: stores each file as an asset of the Workspace at `path`, by default `${file.name}`. Missing
+ * folders are created.
  */
 export const make = Effect.gen(function* () {
   const dam = yield* DamStore.DamStore
@@ -62,7 +62,7 @@ export const make = Effect.gen(function* () {
           ...place,
           workspace: work.assembly.workspace,
           blob: source.blob,
-          // Steps and files have the same order each time.
+          // A repeated execution has the same order of Steps and files.
           madeBy: `${work.assembly.id}/${work.name}/${index}`,
           mime: source.file.mime ?? null,
           digest: source.digest

@@ -1,9 +1,12 @@
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
-import type * as FileStore from "../FileStore.ts"
+import type * as FileStore from "../files/FileStore.ts"
 import * as TusRefusal from "./TusRefusal.ts"
 
-/** The algorithms of the checksum extension (tus 1.0.0), which Node knows by the same names, and their bytes. */
+/**
+ * The algorithms of the checksum extension (tus 1.0.0) and the sizes of their digests in bytes. Node uses the same
+ * names.
+ */
 const sizes: ReadonlyMap<string, number> = new Map([
   ["sha1", 20],
   ["sha256", 32],
@@ -13,7 +16,7 @@ const sizes: ReadonlyMap<string, number> = new Map([
 /** The value of `tus-checksum-algorithm`. */
 export const algorithms = [...sizes.keys()].join(",")
 
-/** `upload-checksum` of a request, which may leave it out. */
+/** Reads the optional `upload-checksum` header. */
 export const read = (headers: Headers.Headers): Effect.Effect<FileStore.Checksum | undefined, TusRefusal.TusRefusal> =>
   Effect.suspend(() => {
     const header = headers["upload-checksum"]

@@ -5,24 +5,24 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as FileStore from "../FileStore.ts"
-import * as UploadStore from "../UploadStore.ts"
+import * as FileStore from "../files/FileStore.ts"
+import * as UploadStore from "../files/UploadStore.ts"
 import * as UploadLocks from "./UploadLocks.ts"
 
 /**
- * How long an upload lasts (tus 1.0.0, "Expiration"): what is not finished by then, or is a part, is gone and its bytes
- * with it. A part is only there to be put together.
+ * Expires uploads (tus 1.0.0, "Expiration"). Unfinished uploads and all parts expire, and their bytes are removed. A
+ * part is needed only until its concatenation.
  */
 export class Expiry extends Context.Service<
   Expiry,
   {
-    /** When the upload is gone; undefined where it stays. */
+    /** When the upload expires; undefined if it never does. */
     readonly of: (upload: UploadStore.Row) => DateTime.Utc | undefined
     readonly isOver: (upload: UploadStore.Row) => Effect.Effect<boolean>
   }
 >()("@assembly-effect/emulator/tus/Expiry") {}
 
-/** How long the bytes of uploads that are gone may stay. */
+/** The interval at which the bytes of expired uploads are removed. */
 const pauseFor = Duration.clamp({ minimum: Duration.seconds(1), maximum: Duration.hours(1) })
 
 const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
@@ -32,7 +32,7 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
 
   const limit = Effect.map(DateTime.now, (now) => DateTime.subtractDuration(now, lifetime).epochMilliseconds)
 
-  // Nobody asks yet, so that what belongs to no upload is nothing that just begins.
+  // No request runs yet, so a file without an upload is an orphan and not a new upload.
   const kept = new Set(yield* Effect.flatMap(limit, uploads.kept))
   yield* Effect.forEach(yield* files.names, (name) => (kept.has(name) ? Effect.void : files.remove(name)))
 

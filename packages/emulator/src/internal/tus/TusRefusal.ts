@@ -4,8 +4,8 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { StorageFailed } from "../../EmulatorError.ts"
 
 /**
- * An answer that refuses a tus request, in one of the two forms of spec.md, "Errors": the server's own is a line, that
- * of the Assembly behind it an object. Codes and statuses are beyond the specification.
+ * The refusal of a tus request, in one of the two forms of spec.md, "Errors": a line from the tus server, or an object
+ * from the service behind it. Codes and statuses are beyond the specification.
  */
 export class TusRefusal extends Data.TaggedError("TusRefusal")<{
   readonly form: "line" | "hook"
@@ -14,7 +14,7 @@ export class TusRefusal extends Data.TaggedError("TusRefusal")<{
   readonly message: string
 }> {}
 
-/** What every tus answer carries, also one that refuses. */
+/** The headers of every tus answer, including refusals. */
 export const tusHeaders = {
   "tus-resumable": TusUpload.tusVersion,
   "x-content-type-options": "nosniff"
@@ -41,39 +41,39 @@ const hook = (code: TusRefusal["code"], status: number, message: string) =>
 export const unsupportedVersion = refusal(
   "ERR_UNSUPPORTED_VERSION",
   412,
-  `tus-resumable has to be ${TusUpload.tusVersion}`
+  `tus-resumable must be ${TusUpload.tusVersion}`
 )
 export const uploadNotFound = refusal("ERR_UPLOAD_NOT_FOUND", 404, "there is no such upload")
-export const assemblyNotFound = hook("ERR_ASSEMBLY_NOT_FOUND", 404, "assembly_url names no Assembly of this service")
-export const assemblyNotUploading = hook(
-  "ERR_ASSEMBLY_NOT_UPLOADING",
-  403,
-  "the Assembly does not wait for uploads any more"
+export const assemblyNotFound = hook("ERR_ASSEMBLY_NOT_FOUND", 404, "assembly_url is not an Assembly of this service")
+export const assemblyNotUploading = hook("ERR_ASSEMBLY_NOT_UPLOADING", 403, "the Assembly no longer accepts uploads")
+export const mismatchedOffset = refusal(
+  "ERR_MISMATCHED_OFFSET",
+  409,
+  "upload-offset does not match the offset of the upload"
 )
-export const mismatchedOffset = refusal("ERR_MISMATCHED_OFFSET", 409, "upload-offset is not where the upload stands")
-export const sizeExceeded = refusal("ERR_UPLOAD_SIZE_EXCEEDED", 413, "more bytes than the length of the upload")
-export const locked = refusal("ERR_UPLOAD_LOCKED", 423, "another request for this upload came after this one")
+export const sizeExceeded = refusal("ERR_UPLOAD_SIZE_EXCEEDED", 413, "the body exceeds the length of the upload")
+export const locked = refusal("ERR_UPLOAD_LOCKED", 423, "another request has taken over this upload")
 export const brokenBody = refusal("ERR_READ_BODY", 400, "the connection broke before the body ended")
 export const lengthIsSet = refusal("ERR_INVALID_UPLOAD_LENGTH", 400, "the upload has another length")
-export const lengthBelowOffset = refusal("ERR_INVALID_UPLOAD_LENGTH", 400, "the upload is longer already")
+export const lengthBelowOffset = refusal("ERR_INVALID_UPLOAD_LENGTH", 400, "the upload already has more bytes")
 export const uploadExpired = refusal("ERR_UPLOAD_EXPIRED", 410, "the upload was not finished in time")
-export const finalCannotGrow = refusal("ERR_MODIFY_FINAL", 403, "a final upload takes no bytes")
-export const unknownPart = refusal("ERR_UPLOAD_NOT_FOUND", 404, "a part is no partial upload of this Assembly")
-export const partNotFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "a part has not all of its bytes")
-export const notFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "the upload has not all of its bytes")
+export const finalCannotGrow = refusal("ERR_MODIFY_FINAL", 403, "a final upload accepts no bytes")
+export const unknownPart = refusal("ERR_UPLOAD_NOT_FOUND", 404, "a part is not a partial upload of this Assembly")
+export const partNotFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "a part is not finished")
+export const notFinished = refusal("ERR_UPLOAD_NOT_FINISHED", 400, "the upload is not finished")
 export const maxSizeExceeded = hook("ERR_MAX_SIZE_EXCEEDED", 413, "the upload is larger than auth.max_size")
-export const tooManyUploads = hook("ERR_MAX_NUMBER_OF_FILES_EXCEEDED", 413, "the Assembly takes no more uploads")
+export const tooManyUploads = hook("ERR_MAX_NUMBER_OF_FILES_EXCEEDED", 413, "the Assembly accepts no more uploads")
 export const unknownChecksum = refusal(
   "ERR_UNSUPPORTED_CHECKSUM_ALGORITHM",
   400,
-  "upload-checksum has no algorithm of tus-checksum-algorithm"
+  "the algorithm of upload-checksum is not supported"
 )
 export const invalidChecksum = refusal(
   "ERR_INVALID_CHECKSUM",
   400,
-  "upload-checksum is no digest of its algorithm in base64"
+  "upload-checksum is not a base64 digest of its algorithm"
 )
-export const checksumMismatch = refusal("ERR_CHECKSUM_MISMATCH", 460, "the bytes have another checksum")
+export const checksumMismatch = refusal("ERR_CHECKSUM_MISMATCH", 460, "the checksum does not match the bytes")
 export const cannotStore = (failed: StorageFailed) =>
   refusal("ERR_INSUFFICIENT_STORAGE", 507, `the emulator cannot store: ${failed.problem}`)
 export const defect = refusal("ERR_INTERNAL_SERVER_ERROR", 500, "the emulator failed; see its log")
@@ -87,7 +87,7 @@ const codes: ReadonlyMap<string, readonly [code: TusRefusal["code"], status: num
   ["content-type", ["ERR_INVALID_CONTENT_TYPE", 415]]
 ])
 
-/** The refusal of a header that breaks a rule. */
+/** The refusal of an invalid header. */
 export const invalidHeader = (header: string, message: string): TusRefusal => {
   const [code, status] = codes.get(header) ?? (["ERR_INVALID_HEADER", 400] as const)
   // The line ends the message.

@@ -5,13 +5,16 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * One request at a time for each upload. A request that comes while another holds the upload asks that one to let go:
- * a client that comes back after a broken connection must not wait until the server has noticed the break.
+ * Locks uploads: one request at a time per upload. A new request asks the holder to release the lock, so that a client
+ * that reconnects does not wait until the server notices the broken connection.
  */
 export class UploadLocks extends Context.Service<
   UploadLocks,
   {
-    /** Runs `work` alone. `asked` completes when a later request wants the upload; only long work need care. */
+    /**
+     * Runs `work` with the lock. `asked` completes when a later request wants the lock; only long work has to observe
+     * it.
+     */
     readonly hold: <A, E, R>(
       id: string,
       work: (asked: Effect.Effect<void>) => Effect.Effect<A, E, R>
@@ -21,14 +24,14 @@ export class UploadLocks extends Context.Service<
 
 interface Lock {
   readonly semaphore: Semaphore.Semaphore
-  /** Everyone who holds the upload or waits for it, in the order in which they came. */
+  /** The holder of the lock and the waiting requests, in the order of their arrival. */
   readonly queue: Set<Deferred.Deferred<void>>
 }
 
 const make = Effect.sync(() => {
   const locks = new Map<string, Lock>()
 
-  /** Looked up and entered in one step: between two, the last one to leave would take the lock away. */
+  /** Finds or creates the lock and enters its queue in one step, since the last request to leave removes the lock. */
   const enter = (id: string) =>
     Effect.sync(() => {
       const lock: Lock = locks.get(id) ?? { semaphore: Semaphore.makeUnsafe(1), queue: new Set() }

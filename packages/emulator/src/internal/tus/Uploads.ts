@@ -10,16 +10,16 @@ import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
-import * as AssemblyStore from "../AssemblyStore.ts"
-import type * as BlobWriter from "../BlobWriter.ts"
-import * as Execution from "../Execution.ts"
-import * as FileStore from "../FileStore.ts"
-import * as Ids from "../Ids.ts"
-import * as Origin from "../Origin.ts"
+import * as AssemblyStore from "../assembly/AssemblyStore.ts"
+import type * as BlobWriter from "../files/BlobWriter.ts"
+import * as Execution from "../assembly/Execution.ts"
+import * as FileStore from "../files/FileStore.ts"
+import * as Ids from "../data/Ids.ts"
+import * as Origin from "../http/Origin.ts"
 import { maxSizeExceeded } from "../robots/Robot.ts"
-import * as Updates from "../Updates.ts"
-import * as UploadedFiles from "../UploadedFiles.ts"
-import * as UploadStore from "../UploadStore.ts"
+import * as Updates from "../assembly/Updates.ts"
+import * as UploadedFiles from "../files/UploadedFiles.ts"
+import * as UploadStore from "../files/UploadStore.ts"
 import * as Expiry from "./Expiry.ts"
 import * as TusRefusal from "./TusRefusal.ts"
 import * as UploadLocks from "./UploadLocks.ts"
@@ -30,25 +30,28 @@ export interface Upload {
   readonly offset: bigint
 }
 
-/** What the three forms of a creation share. `header` is `upload-metadata` as it came, `metadata` what it says. */
+/**
+ * The common fields of the three forms of a creation. `header` is the value of `upload-metadata`, `metadata` its
+ * decoded form.
+ */
 interface Described {
   readonly header: string
   readonly metadata: TusUpload.Metadata
-  /** `upload-concat` as it came. */
+  /** The value of `upload-concat`. */
   readonly concat: string | undefined
 }
 
-/** An upload that is filled by requests. */
+/** A new upload that receives its bytes by requests. */
 export interface Creation extends Described {
   readonly length: bigint | undefined
 }
 
-/** An upload that is put together; `parts` are the upload URLs in the order of their bytes. */
+/** A new upload that is a concatenation. `parts` are upload URLs in the order of their bytes. */
 export interface Final extends Described {
   readonly parts: ReadonlyArray<string>
 }
 
-/** The bytes that one request brings, and where they belong. `size` is the length that the request announces. */
+/** The bytes of one request and their offset. `size` is the announced length of the body. */
 export interface Append<E> {
   readonly id: string
   readonly offset: bigint
@@ -58,15 +61,17 @@ export interface Append<E> {
   readonly bytes: Stream.Stream<Uint8Array, E>
 }
 
-/** Uploads as tus 1.0.0 knows them: created, brought forward, asked for, terminated. */
+/** The uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
 export class Uploads extends Context.Service<
   Uploads,
   {
     readonly create: (creation: Creation) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
-    /** Puts finished parts together (tus 1.0.0, "Concatenation"). The parts stay. */
+    /** Concatenates finished parts (tus 1.0.0, "Concatenation"). The parts stay. */
     readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
-    /** Appends bytes as they come and tells the new offset. What was stored before a failure stays and counts. */
+    /**
+     * Appends bytes as they arrive and answers the new offset. Bytes that were stored before a failure stay and count.
+     */
     readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal | StorageFailed>
     /** The bytes of a finished upload. */
     readonly download: (
@@ -79,7 +84,7 @@ export class Uploads extends Context.Service<
   }
 >()("@assembly-effect/emulator/tus/Uploads") {}
 
-/** What the headers of an append ask for, against where the upload stands. Answers how many bytes have room. */
+/** Checks the headers of an append against the upload. Answers the number of bytes that it may append. */
 const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append: Append<unknown>) {
   if (row.kind === "final") return yield* TusRefusal.finalCannotGrow
   if (append.offset !== offset) return yield* TusRefusal.mismatchedOffset
@@ -122,7 +127,7 @@ const make = Effect.gen(function* () {
   const ifWaiting = (assembly: AssemblyStore.Row) =>
     assembly.state === "uploading" ? Effect.succeed(assembly) : Effect.fail(TusRefusal.assemblyNotUploading)
 
-  /** The Assembly that an `assembly_url` names, if it still waits. */
+  /** The Assembly at an `assembly_url`, if it still accepts uploads. */
   const assemblyAt = Effect.fnUntraced(function* (url: string) {
     const id = url.slice(url.lastIndexOf("/") + 1)
     const assembly = url === origin.assemblyUrl(id) ? yield* assemblies.find(id) : Option.none()
@@ -140,7 +145,7 @@ const make = Effect.gen(function* () {
     if ((yield* uploads.count(assembly.id)) >= limits.files) return yield* TusRefusal.tooManyUploads
   })
 
-  /** An upload that has all its bytes. */
+  /** Finishes an upload that has all its bytes. */
   const finish = Effect.fnUntraced(function* ({ id, kind }: UploadStore.Row) {
     const digest = kind === "partial" ? undefined : yield* files.digest(id)
     if (!(yield* uploads.finish(id, digest)) || digest === undefined) return
@@ -152,8 +157,8 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * After every change: an upload that has all its bytes is finished, and its Assembly may go on. It goes on when its
-   * request has gone, and ends with the emulator: whoever asks next, or the next start, does it again.
+   * Finishes the upload if it has all its bytes, and advances its Assembly. It runs after every change. It continues
+   * when the request disconnects; if the emulator ends, the next request or start repeats it.
    */
   const settle = Effect.fnUntraced(function* (id: string) {
     const { offset, row } = yield* load(id)
@@ -162,7 +167,7 @@ const make = Effect.gen(function* () {
     yield* Effect.interruptible(Fiber.join(fiber))
   }, Effect.uninterruptible)
 
-  /** An upload as it is to be told: it is not said to have all its bytes before that is kept. */
+  /** The upload to report. It is finished before its last offset is reported. */
   const settled = (id: string) => Effect.andThen(settle(id), load(id))
 
   const insert = Effect.fnUntraced(function* (
@@ -186,7 +191,7 @@ const make = Effect.gen(function* () {
     return yield* insert(id, kind, assembly.id, creation)
   }, Effect.uninterruptible)
 
-  /** A part of a final upload, finished and of the same Assembly. */
+  /** A part of a final upload. It must be finished and belong to the same Assembly. */
   const partAt = Effect.fnUntraced(function* (url: string, assembly: AssemblyStore.Row) {
     const id = url.slice(url.lastIndexOf("/") + 1)
     const part = Option.filter(
@@ -213,11 +218,11 @@ const make = Effect.gen(function* () {
     return yield* insert(id, "final", assembly.id, { ...final, length })
   })
 
-  /** Goes on when its request has gone, and ends with the emulator, however large the parts are. */
+  /** Concatenates in the background, so that it continues when the request disconnects. */
   const concatenate = (final: Final) =>
     Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final)), (fiber) => Fiber.join(fiber))
 
-  /** `auth.max_size` bounds an upload whose length nobody knows yet as well. */
+  /** The room of an append. `auth.max_size` limits an upload with a deferred length. */
   const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
     room === undefined && max_size !== null ? BigInt(max_size) - offset : room
 
@@ -230,13 +235,13 @@ const make = Effect.gen(function* () {
   const appendAlone = Effect.fnUntraced(function* <E>(append: Append<E>, asked: Effect.Effect<void>) {
     const upload = yield* settled(append.id)
     const room = yield* checkAppend(upload, append)
-    // Only an upload that is finished has an Assembly that does not wait.
+    // After the end of the Assembly only finished uploads are accepted, with no bytes to append.
     if (upload.row.finished_at !== null) return upload.offset
     const assembly = Option.getOrThrow(yield* assemblies.find(upload.row.assembly_id))
     yield* ifWaiting(assembly)
     yield* checkSize(assembly, append.length)
     if (append.length !== undefined) yield* uploads.setLength(append.id, append.length)
-    // A part is only there to be put together: nobody asks for its digest.
+    // The digest of a part is never needed.
     const isHashed = upload.row.kind === "ordinary"
     yield* store(append, { isHashed, room: roomIn(assembly, upload.offset, room) }).pipe(
       Effect.raceFirst(Effect.andThen(asked, Effect.fail(TusRefusal.locked))),
@@ -247,13 +252,16 @@ const make = Effect.gen(function* () {
           Effect.fail(TusRefusal.sizeExceeded)
         )
       ),
-      // What ended early may have brought all the same.
+      // A failed request may still have stored the last byte.
       Effect.onError(() => Effect.ignore(settle(append.id)))
     )
     return (yield* settled(append.id)).offset
   })
 
-  /** The bytes of a finished one are the Assembly's. Those of another make the room for what has to be kept. */
+  /**
+   * Terminates an upload. The Assembly keeps the bytes of a finished one. Those of another are removed, and first if
+   * the disk is full.
+   */
   const end = ({ finished_at, id }: UploadStore.Row) =>
     finished_at === null
       ? uploads.terminate(id).pipe(
@@ -267,7 +275,7 @@ const make = Effect.gen(function* () {
     return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
   })
 
-  // What a former process had stored and not yet followed from, before anybody can ask.
+  // Finishes uploads whose last byte a former process stored, before the first request.
   yield* Effect.forEach(
     yield* uploads.unfinished,
     (id) => Effect.catchTag(settle(id), "TusRefusal", () => Effect.void),

@@ -1,0 +1,30 @@
+/**
+ * The Workspaces of an emulator and their Auth Keys.
+ */
+import type * as Auth from "@assembly-effect/schema/Auth"
+import type * as Redacted from "effect/Redacted"
+import type * as Template from "./Template.ts"
+
+/**
+ * An Auth Key of a Workspace. `scopes` limits what its requests may do; by default it has all scopes.
+ *
+ * @example `{ key: "key", secret: Redacted.make("secret"), scopes: ["assemblies:read"] }`
+ */
+export interface AuthKey {
+  readonly key: string
+  readonly secret: Redacted.Redacted
+  readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
+}
+
+/**
+ * A Workspace: its slug, its Auth Keys and its Templates. An Auth Key belongs to one Workspace; the emulator does not
+ * start with a key that is in two (`KeyInTwoWorkspaces`).
+ *
+ * @example `{ slug: "shop", keys: [{ key: "key", secret: Redacted.make("secret") }] }`
+ */
+export interface Workspace {
+  readonly slug: string
+  readonly keys: ReadonlyArray<AuthKey>
+  /** The Templates that requests with one of its keys may name as `template_id`. */
+  readonly templates?: ReadonlyArray<Template.Template> | undefined
+}

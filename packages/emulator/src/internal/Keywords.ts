@@ -1,2 +1,0 @@
-/** How many keywords a list may be asked for: each of them is looked for in everything that the Workspace has. */
-export const max = 20

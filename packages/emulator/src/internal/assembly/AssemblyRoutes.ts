@@ -1,0 +1,68 @@
+import * as Operations from "@assembly-effect/api/Assemblies"
+import * as Operation from "@assembly-effect/api/Operation"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as AssemblyListing from "./AssemblyListing.ts"
+import * as Cancellation from "./Cancellation.ts"
+import * as Creation from "./Creation.ts"
+import * as KeywordLimit from "../data/KeywordLimit.ts"
+import * as Refusal from "../http/Refusal.ts"
+import * as Replay from "./Replay.ts"
+import * as Route from "../http/Route.ts"
+
+/** `POST /assemblies`: creates an Assembly with a new id. */
+const CreateWithoutId = Operation.make({
+  ...Operations.Create,
+  name: "Assemblies.createWithoutId",
+  path: "/assemblies",
+  variables: {},
+  retry: "never"
+})
+
+const aliases = { tus_num_expected_upload_files: "num_expected_upload_files" }
+
+const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${KeywordLimit.max}`)
+
+const routes = Effect.gen(function* () {
+  const creation = yield* Creation.Creation
+  const cancellation = yield* Cancellation.Cancellation
+  const listing = yield* AssemblyListing.AssemblyListing
+
+  return yield* Effect.all([
+    Route.signed(Operations.Create, {
+      invalid: Refusal.invalidForm,
+      aliases,
+      takesFiles: true,
+      handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
+    }),
+    Route.signed(CreateWithoutId, {
+      invalid: Refusal.invalidForm,
+      aliases,
+      takesFiles: true,
+      handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
+    }),
+    Route.signed(Replay.Replay, {
+      invalid: Refusal.invalidForm,
+      handle: ({ authKey, params, path }) => creation.replay(path.assemblyId, authKey, params)
+    }),
+    Route.open(Operations.Get, {
+      // An invalid id is answered like an unknown one.
+      invalid: () => Creation.notFound,
+      handle: ({ path }) => creation.status(path.assemblyId)
+    }),
+    Route.open(Operations.Cancel, {
+      invalid: () => Creation.notFound,
+      handle: ({ path }) => Effect.andThen(cancellation.cancel(path.assemblyId), creation.status(path.assemblyId))
+    }),
+    Route.signed(Operations.List, {
+      invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", Refusal.explain(issues)),
+      handle: ({ authKey, params }) =>
+        (params.keywords ?? []).length > KeywordLimit.max
+          ? Effect.fail(tooManyKeywords)
+          : listing.page(authKey.workspace, params)
+    })
+  ])
+})
+
+/** The routes under `/assemblies`. */
+export const layer = HttpRouter.addAll(routes)

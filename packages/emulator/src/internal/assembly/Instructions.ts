@@ -1,0 +1,50 @@
+import * as Operations from "@assembly-effect/api/Assemblies"
+import * as ApiError from "@assembly-effect/api/ApiError"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import type * as Limits from "../../Limits.ts"
+import * as CreationOptions from "./CreationOptions.ts"
+import * as Json from "../data/Json.ts"
+import * as Refusal from "../http/Refusal.ts"
+import * as TemplateMerge from "../templates/TemplateMerge.ts"
+import type * as TemplateStore from "../templates/TemplateStore.ts"
+
+/** The decoded instructions of an Assembly. */
+export interface Instructions {
+  readonly params: Assembly.CreateParams
+  readonly options: CreationOptions.CreationOptions
+}
+
+const tooManySteps = ({ steps }: Limits.Values) =>
+  new Refusal.Refusal({
+    code: "ASSEMBLY_INVALID_STEPS",
+    status: 400,
+    message: `An Assembly has at most ${steps} Steps.`
+  })
+
+const countOf = (steps: Schema.Json | undefined): number => (Predicate.isObject(steps) ? Object.keys(steps).length : 0)
+
+const decodeParams = SchemaParser.decodeUnknownEffect(Operations.Create.params, { errors: "all" })
+
+/** Merges the params of a request into their Template and decodes the result. */
+export const read: (
+  workspace: string,
+  params: Schema.JsonObject,
+  limits: Limits.Values
+) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore> = Effect.fnUntraced(
+  function* (workspace, params, limits) {
+    const merged = Json.withoutNulls(yield* TemplateMerge.merge(workspace, params))
+    // Counted before the Steps are decoded.
+    if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
+    return {
+      params: yield* decodeParams(merged).pipe(
+        Effect.mapError((issue) => Refusal.invalidForm(ApiError.fromSchemaIssue(issue)))
+      ),
+      options: yield* CreationOptions.read(merged)
+    }
+  }
+)

@@ -1,0 +1,115 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
+import * as Stream from "effect/Stream"
+import type { StorageFailed } from "../../EmulatorError.ts"
+
+/** A live update of an Assembly. Without an `event`, `data` is its name (service facts, "live updates"). */
+export interface Update {
+  readonly assemblyId: string
+  readonly event: string | undefined
+  readonly data: string
+  /** Whether it is the last update. */
+  readonly isLast: boolean
+}
+
+const bare = (name: string, isLast: boolean) => (assemblyId: string) => ({
+  assemblyId,
+  event: undefined,
+  data: name,
+  isLast
+})
+
+const payload = (assemblyId: string, event: string, data: unknown): Update => ({
+  assemblyId,
+  event,
+  data: JSON.stringify(data),
+  isLast: false
+})
+
+export const uploadingFinished = bare("assembly_uploading_finished", false)
+export const metaDataExtracted = bare("assembly_upload_meta_data_extracted", false)
+export const finished = bare("assembly_finished", true)
+
+export const uploadFinished = (assemblyId: string, file: Assembly.File) =>
+  payload(assemblyId, "assembly_upload_finished", file)
+
+export const resultFinished = (assemblyId: string, step: string, file: Assembly.File) =>
+  payload(assemblyId, "assembly_result_finished", [step, file])
+
+/** `percent` is 0 to 100. */
+export const progressed = (assemblyId: string, percent: number) =>
+  payload(assemblyId, "assembly_execution_progress", { progress_combined: percent })
+
+export const failed = (
+  assemblyId: string,
+  { error, message }: { readonly error: string; readonly message: string }
+): Update => ({
+  ...payload(assemblyId, "assembly_error", { assembly_id: assemblyId, error, message }),
+  isLast: true
+})
+
+/** Sends updates to the followers of an Assembly. */
+export class Updates extends Context.Service<
+  Updates,
+  {
+    readonly publish: (update: Update) => Effect.Effect<void>
+    /**
+     * The updates from now to the end of the Assembly. `isOver` runs after the subscription, so that a follower of an
+     * ended Assembly does not wait for ever.
+     */
+    readonly follow: (
+      assemblyId: string,
+      isOver: Effect.Effect<boolean, StorageFailed>
+    ) => Stream.Stream<Update, StorageFailed>
+  }
+>()("@assembly-effect/emulator/Updates") {}
+
+/** The followers of one Assembly. */
+interface Channel {
+  readonly pubSub: PubSub.PubSub<Update>
+  followers: number
+}
+
+/**
+ * Each followed Assembly has its own channel. The buffer of a follower that does not read holds the updates of its
+ * Assembly only, which the limits of uploads and results bound.
+ */
+const make = Effect.sync(() => {
+  const channels = new Map<string, Channel>()
+
+  const enter = (assemblyId: string) =>
+    Effect.gen(function* () {
+      const pubSub = yield* PubSub.unbounded<Update>()
+      const channel = channels.get(assemblyId) ?? { pubSub, followers: 0 }
+      channel.followers++
+      channels.set(assemblyId, channel)
+      return channel
+    })
+
+  const leave = (assemblyId: string, channel: Channel) =>
+    Effect.sync(() => {
+      if (--channel.followers === 0) channels.delete(assemblyId)
+    })
+
+  return Updates.of({
+    publish: (update) =>
+      Effect.suspend(() => {
+        const channel = channels.get(update.assemblyId)
+        return channel === undefined ? Effect.void : Effect.asVoid(PubSub.publish(channel.pubSub, update))
+      }),
+    follow: (assemblyId, isOver) =>
+      Stream.unwrap(
+        Effect.gen(function* () {
+          const { pubSub } = yield* Effect.acquireRelease(enter(assemblyId), (channel) => leave(assemblyId, channel))
+          const subscription = yield* PubSub.subscribe(pubSub)
+          if (yield* isOver) return Stream.succeed<Update>(finished(assemblyId))
+          return Stream.takeUntil(Stream.fromSubscription(subscription), ({ isLast }) => isLast)
+        })
+      )
+  })
+})
+
+export const layer: Layer.Layer<Updates> = Layer.effect(Updates, make)

@@ -1,0 +1,28 @@
+import * as Result from "effect/Result"
+import { RE2JS } from "re2js"
+
+/** The maximum lengths of a pattern and of a text, in characters. */
+const maxPattern = 256
+const maxText = 2048
+
+/** The maximum sum of counted repetitions in a pattern, and of instructions in its compiled program. */
+const maxRepetitions = 1000
+const maxProgram = 2000
+
+const repetitions = (pattern: string): number =>
+  [...pattern.matchAll(/\{(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
+
+const compile = (pattern: string) => Result.try(() => RE2JS.compile(RE2JS.translateRegExp(pattern)))
+
+/**
+ * Whether a text matches the regular expression of a client. The time is linear in the product of both lengths; the
+ * backtracking engine of JavaScript needs exponential time for `^(a+)+$`. A pattern that is too long, or that uses
+ * back-references or look-around, matches nothing.
+ */
+export const matches = (pattern: string, text: string): boolean => {
+  if (pattern.length > maxPattern || text.length > maxText || repetitions(pattern) > maxRepetitions) return false
+  return Result.match(compile(pattern), {
+    onFailure: () => false,
+    onSuccess: (compiled) => compiled.programSize() <= maxProgram && compiled.test(text)
+  })
+}

@@ -1,0 +1,51 @@
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+
+const isArray = (value: Schema.Json): value is Schema.JsonArray => Array.isArray(value)
+
+const isObject = (value: Schema.Json): value is Schema.JsonObject => Predicate.isObject(value)
+
+/** Whether the JSON in a text is nested deeper than `depth`. It scans the text once, without recursion. */
+export const isDeeperThan = (text: string, depth: number): boolean => {
+  let open = 0
+  let inString = false
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (inString) {
+      if (code === 0x5c) index++
+      else if (code === 0x22) inString = false
+    } else if (code === 0x22) inString = true
+    else if (code === 0x5b || code === 0x7b) {
+      if (++open > depth) return true
+    } else if (code === 0x5d || code === 0x7d) open--
+  }
+  return false
+}
+
+/** An own property of an object. A client may send keys such as `constructor`. */
+const own = (object: Schema.JsonObject, key: string): Schema.Json | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined
+
+const mergeValues = (base: Schema.Json | undefined, over: Schema.Json | undefined): Schema.Json => {
+  if (over === undefined || over === null) return base ?? null
+  if (base === undefined || base === null) return over
+  if (isArray(base) && isArray(over)) {
+    return Array.from({ length: Math.max(base.length, over.length) }, (_, index) =>
+      mergeValues(base[index], over[index])
+    )
+  }
+  return isObject(base) && isObject(over) ? merge(base, over) : over
+}
+
+/** Merges objects by key and arrays by index. `over` takes precedence, except where it is null. */
+export const merge = (base: Schema.JsonObject, over: Schema.JsonObject): Schema.JsonObject =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(base), ...Object.keys(over)])].map((key) => [
+      key,
+      mergeValues(own(base, key), own(over, key))
+    ])
+  )
+
+/** Removes the keys whose value is null. */
+export const withoutNulls = (object: Schema.JsonObject): Schema.JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))

@@ -1,0 +1,59 @@
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+import { StorageFailed } from "../../EmulatorError.ts"
+
+const reasonOf: Readonly<Record<string, StorageFailed["reason"]>> = {
+  ENOSPC: "Full",
+  EDQUOT: "Full",
+  EFBIG: "Full",
+  EROFS: "ReadOnly",
+  EACCES: "Denied",
+  EPERM: "Denied"
+}
+
+/** The system error code of an error of Node or Effect. */
+const codeOf = (problem: unknown): string => {
+  if (Predicate.hasProperty(problem, "code") && typeof problem.code === "string") return problem.code
+  if (Predicate.hasProperty(problem, "reason")) return codeOf(problem.reason)
+  return Predicate.hasProperty(problem, "cause") ? codeOf(problem.cause) : "unknown"
+}
+
+/** The failure of a file that cannot be written or read. */
+export const fromSystem =
+  (path: string) =>
+  (problem: unknown): StorageFailed => {
+    const code = codeOf(problem)
+    return new StorageFailed({ path, code, reason: reasonOf[code] ?? "Broken" })
+  }
+
+/** The result codes of SQLite that are errors of the disk (https://www.sqlite.org/rescode.html). */
+const sqlite: Readonly<Record<number, Pick<StorageFailed, "code" | "reason">>> = {
+  3: { code: "SQLITE_PERM", reason: "Denied" },
+  8: { code: "SQLITE_READONLY", reason: "ReadOnly" },
+  10: { code: "SQLITE_IOERR", reason: "Broken" },
+  13: { code: "SQLITE_FULL", reason: "Full" },
+  14: { code: "SQLITE_CANTOPEN", reason: "Denied" }
+}
+
+/** The failure of a database that cannot be written or read; undefined for other errors. */
+export const fromSqlite = (path: string, problem: unknown): StorageFailed | undefined => {
+  if (!Predicate.hasProperty(problem, "errcode") || typeof problem.errcode !== "number") return undefined
+  // The low byte is the primary code.
+  const known = sqlite[problem.errcode & 0xff]
+  return known === undefined ? undefined : new StorageFailed({ path, ...known })
+}
+
+const pause = "1 second"
+
+/** Retries background work until the disk works. The reason is logged once. */
+export const retryUntilStored = <A, R>(work: Effect.Effect<A, StorageFailed, R>): Effect.Effect<A, never, R> =>
+  work.pipe(
+    Effect.catch((error) =>
+      Effect.logError(error.message).pipe(
+        Effect.andThen(Effect.sleep(pause)),
+        Effect.andThen(Effect.retry(work, Schedule.spaced(pause)))
+      )
+    ),
+    Effect.orDie
+  )

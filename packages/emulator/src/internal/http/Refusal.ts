@@ -1,0 +1,67 @@
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type { StorageFailed } from "../../EmulatorError.ts"
+
+/** An answer that refuses a request: the general error object of spec.md, "Errors". */
+export class Refusal extends Data.TaggedError("Refusal")<{
+  readonly code: string
+  readonly status: number
+  readonly message: string
+}> {}
+
+/** A refusal with the status that the specification gives its code. */
+export const named = (code: ServiceError.NamedCode, message: string): Refusal =>
+  new Refusal({ code, status: ServiceError.statusOf[code], message })
+
+/** The maximum number of issues in a message, and of characters. */
+const maxIssues = 20
+const maxMessage = 2000
+
+/** Formats the issues of a request as one message of limited length. */
+export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
+  const told = issues.slice(0, maxIssues).map(({ message, path }) => `${path.join(".")}: ${message}`)
+  const more = issues.length > maxIssues ? [`and ${issues.length - maxIssues} more`] : []
+  return [...told, ...more].join("; ").slice(0, maxMessage)
+}
+
+/** The refusal of a creation or replay whose form breaks a rule. Beyond the specification. */
+export const invalidForm = (issues: ReadonlyArray<ApiError.Issue>): Refusal =>
+  new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
+
+/** A refusal that no operation defines. Beyond the specification. */
+export const server = (status: number, message: string): Refusal =>
+  new Refusal({ code: `SERVER_${status}`, status, message })
+
+/** The error object of spec.md, "Errors". */
+export const toObject = ({ code, message, status }: Refusal) => ({ error: code, http_code: status, message })
+
+export const toResponse = (refusal: Refusal): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(toObject(refusal), { status: refusal.status })
+
+/** The answer to an unknown path. Beyond the specification. */
+export const notFound = server(404, "There is no such operation.")
+
+/** The answer to a defect of the emulator. The cause is logged, not sent. */
+const defect = server(500, "The emulator failed; see its log.")
+
+/** The answer if the disk fails, without the path. Beyond the specification. */
+const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot store: ${failed.problem}.`)
+
+/**
+ * Turns errors into answers: a refusal with its status, a failure of the disk with 507, a defect with 500. The last two
+ * are logged.
+ */
+export const answered =
+  (name: string) =>
+  <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refusal | StorageFailed, R>) =>
+    handler.pipe(
+      Effect.catchTags({
+        Refusal: (refusal) => Effect.succeed(toResponse(refusal)),
+        StorageFailed: (failed) =>
+          Effect.as(Effect.logError(`${name}: ${failed.message}`), toResponse(cannotStore(failed)))
+      }),
+      Effect.catchDefect((cause) => Effect.as(Effect.logError(`${name} failed`, cause), toResponse(defect)))
+    )

@@ -1,0 +1,90 @@
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Database from "../data/Database.ts"
+
+/** An attempt of a notification. Times are milliseconds. */
+export const Row = Schema.Struct({
+  id: Schema.String,
+  assembly_id: Schema.String,
+  url: Schema.String,
+  status: Schema.NullOr(Schema.Literals(["processing", "successful", "error"])),
+  response_code: Schema.NullOr(Schema.Int),
+  response_data: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.String),
+  started_at: Schema.Int,
+  duration: Schema.NullOr(Schema.Int)
+})
+export type Row = typeof Row.Type
+
+/** The outcome of an attempt. */
+export interface Outcome {
+  readonly code: number | undefined
+  readonly data: string | undefined
+  readonly error: string | undefined
+}
+
+/** An ended Assembly without a successful notification, and the number of attempts. */
+const Pending = Schema.Struct({ id: Schema.String, url: Schema.String, attempts: Schema.Int })
+export type Pending = typeof Pending.Type
+
+/** The attempts of notifications of all Assemblies. */
+export class NotificationStore extends Context.Service<
+  NotificationStore,
+  {
+    readonly begin: (id: string, assemblyId: string, url: string) => Effect.Effect<void, StorageFailed>
+    readonly end: (id: string, outcome: Outcome) => Effect.Effect<void, StorageFailed>
+    readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
+    /** The pending notifications of a former process. Its unfinished attempts are marked as failed. */
+    readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
+  }
+>()("@assembly-effect/emulator/NotificationStore") {}
+
+const endSql = `
+UPDATE notifications
+SET status = :status, response_code = :code, response_data = :data, error = :error, duration = :now - started_at
+WHERE id = :id`
+
+const pendingSql = `
+SELECT id, notify_url AS url, (SELECT count(*) FROM notifications WHERE assembly_id = assemblies.id) AS attempts
+FROM assemblies
+WHERE notify_url IS NOT NULL AND ended_at IS NOT NULL AND auth_key IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM notifications WHERE assembly_id = assemblies.id AND status = 'successful'
+)`
+
+const make = Effect.gen(function* () {
+  const database = yield* Database.Database
+  const begin = database.command(
+    `INSERT INTO notifications (id, assembly_id, url, status, started_at)
+     VALUES (:id, :assemblyId, :url, 'processing', :now)`
+  )
+  const end = database.command(endSql)
+  const ofAssembly = database.query(Row, "SELECT * FROM notifications WHERE assembly_id = :assemblyId ORDER BY rowid")
+  const interrupted = database.command(
+    "UPDATE notifications SET status = 'error', error = 'The emulator was closed.' WHERE status = 'processing'"
+  )
+  const pending = database.query(Pending, pendingSql)
+  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
+
+  return NotificationStore.of({
+    begin: (id, assemblyId, url) =>
+      Effect.flatMap(now, (millis) => database.run(() => void begin({ id, assemblyId, url, now: millis }))),
+    end: (id, { code, data, error }) =>
+      Effect.flatMap(now, (millis) =>
+        database.run(() => {
+          const status = code === 200 ? "successful" : "error"
+          end({ id, status, code: code ?? null, data: data ?? null, error: error ?? null, now: millis })
+        })
+      ),
+    ofAssembly: (assemblyId) => database.run(() => ofAssembly.all({ assemblyId })),
+    recover: database.run(() => {
+      interrupted({})
+      return pending.all({})
+    })
+  })
+})
+
+export const layer: Layer.Layer<NotificationStore, never, Database.Database> = Layer.effect(NotificationStore, make)

@@ -1,0 +1,90 @@
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type { LookupAddress } from "node:dns"
+import * as NotificationClient from "../src/internal/notifications/NotificationClient.ts"
+import { receiver } from "./notified.ts"
+
+/** Requests a name that resolves to the given addresses in turn. Answers the number of look-ups. */
+const ask = Effect.fnUntraced(function* (
+  reach: NotificationClient.Reach,
+  url: string,
+  answers: ReadonlyArray<ReadonlyArray<string>>
+) {
+  const left = [...answers]
+  const resolve: NotificationClient.Resolve = (_hostname, _options, callback) => {
+    const addresses = left.shift() ?? []
+    callback(
+      null,
+      addresses.map((address): LookupAddress => ({ address, family: address.includes(":") ? 6 : 4 }))
+    )
+  }
+  const outbound = yield* NotificationClient.NotificationClient.pipe(Effect.provide(NotificationClient.layer(resolve)))
+  const request = HttpClientRequest.post(url).pipe(
+    HttpClientRequest.bodyText("transloadit={}", "application/x-www-form-urlencoded")
+  )
+  const result = yield* Effect.result(Effect.scoped(outbound.execute(reach, request)))
+  const outcome = result._tag === "Success" ? result.success.status : result.failure._tag
+  return { outcome, resolved: answers.length - left.length }
+})
+
+it.live("a name is resolved once, and what it was resolved to is what is connected to", () =>
+  Effect.gen(function* () {
+    const { next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
+    const url = urlAt("rebound.example")
+    // The second look-up would answer a private address.
+    assert.deepStrictEqual(yield* ask("loopback", url, [["127.0.0.1"], ["10.0.0.1"]]), { outcome: 200, resolved: 1 })
+    yield* next
+    assert.deepStrictEqual(yield* ask("loopback", url, [["10.0.0.1"], ["127.0.0.1"]]), {
+      outcome: "OutOfReach",
+      resolved: 1
+    })
+  }).pipe(Effect.scoped)
+)
+
+it.live("of several addresses only those within reach are tried", () =>
+  Effect.gen(function* () {
+    const { heard, next, urlAt } = yield* receiver([], { host: "0.0.0.0" })
+    const url = urlAt("several.example")
+    const all = [["0.0.0.0", "fe80::1", "127.0.0.2"]]
+    assert.strictEqual((yield* ask("loopback", url, all)).outcome, 200)
+    yield* next
+    assert.strictEqual((yield* ask("public", url, all)).outcome, "OutOfReach")
+    assert.strictEqual(yield* heard, 0)
+    assert.strictEqual((yield* ask("any", url, [["0.0.0.0"]])).outcome, 200)
+  }).pipe(Effect.scoped)
+)
+
+it.live.each([
+  ["public", "https://127.0.0.1:1/"],
+  ["public", "http://[::1]:1/"],
+  ["loopback", "http://10.0.0.1:1/"],
+  ["loopback", "https://[fd00::1]:1/"],
+  ["public", "http://0x7f.1:1/"]
+] as const)("an address is judged without a name: %s, %s", ([reach, url]) =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* ask(reach, url, []), { outcome: "OutOfReach", resolved: 0 })
+  })
+)
+
+it.live("over TLS the same rule holds", () =>
+  Effect.gen(function* () {
+    const { outcome } = yield* ask("public", "https://rebound.example:1/", [["127.0.0.1"]])
+    assert.strictEqual(outcome, "OutOfReach")
+  })
+)
+
+it.live.each([
+  "ftp://example.com/",
+  "file:///etc/passwd",
+  "javascript:0",
+  "//example.com/",
+  "hook",
+  "",
+  "http://%zz@example.com/",
+  "https://user:pw@example.com/"
+])("%j is no URL that is asked", (url) =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* ask("any", url, [["127.0.0.1"]]), { outcome: "NotHttp", resolved: 0 })
+  })
+)

@@ -1,0 +1,187 @@
+/**
+ * A client of `effect/sql` over `node:sqlite`, the SQLite that Node brings.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlConnection from "effect/sql/SqlConnection"
+import * as SqlError from "effect/sql/SqlError"
+import * as Statement from "effect/sql/Statement"
+import * as Stream from "effect/Stream"
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+
+/**
+ * How a database is opened.
+ *
+ * - `path`: of the file, or `:memory:`, which forgets everything when the scope closes.
+ * - `isExclusive`: whether this process alone may use the file until the scope closes or the process ends. Another
+ *   process fails with `LockTimeoutError`. Off by default.
+ *
+ * The journal is a write-ahead log. Committed data survives the end of the process; after a power failure the last
+ * transactions may be missing (`synchronous = NORMAL`). Foreign keys are enforced.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  readonly path: string
+  readonly isExclusive?: boolean | undefined
+}
+
+/** An error of SQLite with its number where `effect/sql` looks for it. */
+class SqliteError extends Error {
+  readonly errno: number
+  constructor(message: string, errno: number, cause: unknown) {
+    super(message, { cause })
+    this.errno = errno
+  }
+}
+
+/** `node:sqlite` calls the number `errcode`. */
+const toCause = (problem: unknown): unknown =>
+  Predicate.hasProperty(problem, "errcode") && typeof problem.errcode === "number" && problem instanceof Error
+    ? new SqliteError(problem.message, problem.errcode, problem)
+    : problem
+
+const attempt = <A>(operation: string, work: () => A): Effect.Effect<A, SqlError.SqlError> =>
+  Effect.try({
+    try: work,
+    catch: (problem) =>
+      new SqlError.SqlError({
+        reason: SqlError.classifySqliteError(toCause(problem), { message: `SQLite failed to ${operation}`, operation })
+      })
+  })
+
+type Params = ReadonlyArray<unknown>
+type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
+
+/** `effect/sql` has made booleans numbers. What SQLite does not take is refused when it is bound. */
+const toInputs = (params: Params): ReadonlyArray<SQLInputValue> => params as ReadonlyArray<SQLInputValue>
+
+/** Prepared statements that are kept for their next use. */
+const maxPrepared = 200
+
+/** Prepares each text once, as long as it is among the latest. */
+const preparer = (database: DatabaseSync) => {
+  const prepared = new Map<string, StatementSync>()
+  return (sql: string): StatementSync => {
+    const statement = prepared.get(sql) ?? database.prepare(sql)
+    prepared.delete(sql)
+    prepared.set(sql, statement)
+    const [oldest] = prepared.keys()
+    if (prepared.size > maxPrepared && oldest !== undefined) prepared.delete(oldest)
+    return statement
+  }
+}
+
+const makeConnection = (database: DatabaseSync): SqlConnection.Connection => {
+  const prepare = preparer(database)
+  const all = (statement: StatementSync, params: Params, transform: TransformRows) => {
+    const rows = statement.all(...toInputs(params))
+    return transform === undefined ? rows : transform(rows)
+  }
+  const values = (statement: StatementSync, params: Params) => {
+    statement.setReturnArrays(true)
+    try {
+      return statement.all(...toInputs(params)) as unknown as ReadonlyArray<ReadonlyArray<unknown>>
+    } finally {
+      statement.setReturnArrays(false)
+    }
+  }
+  return {
+    execute: (sql, params, transform) => attempt("execute", () => all(prepare(sql), params, transform)),
+    executeUnprepared: (sql, params, transform) =>
+      attempt("execute", () => all(database.prepare(sql), params, transform)),
+    // The number of changed rows, and the id of the last row that was inserted.
+    executeRaw: (sql, params) => attempt("execute", () => prepare(sql).run(...toInputs(params))),
+    executeValues: (sql, params) => attempt("execute", () => values(prepare(sql), params)),
+    executeValuesUnprepared: (sql, params) => attempt("execute", () => values(database.prepare(sql), params)),
+    executeStream: (sql, params, transform) =>
+      Stream.unwrap(
+        // A statement of its own: another use of the same text would start this one over.
+        attempt("execute", () => database.prepare(sql).iterate(...toInputs(params))).pipe(
+          Effect.map((rows) =>
+            Stream.fromPull(
+              Effect.succeed(
+                Effect.suspend(() => {
+                  const next = Result.try(() => rows.next())
+                  if (Result.isFailure(next)) return attempt("read a row", () => Result.getOrThrow(next))
+                  return Effect.succeed(next.success)
+                }).pipe(
+                  Effect.flatMap((next) => {
+                    if (next.done === true) return Cause.done()
+                    const row = [next.value] as const
+                    return Effect.succeed(transform === undefined ? row : (transform(row) as unknown as typeof row))
+                  })
+                )
+              )
+            )
+          )
+        )
+      )
+  }
+}
+
+const setUp = ({ isExclusive = false }: Options): string =>
+  `${isExclusive ? "PRAGMA locking_mode = EXCLUSIVE; " : "PRAGMA busy_timeout = 5000; "}` +
+  // The first transaction takes the lock.
+  "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT"
+
+/**
+ * Opens a database until the scope closes.
+ *
+ * **Details**
+ *
+ * One connection runs one statement or transaction at a time; other fibers wait. A transaction begins with
+ * `BEGIN IMMEDIATE`. A statement blocks the thread of Node while it runs.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const database = yield* Effect.acquireRelease(
+    attempt("open", () => new DatabaseSync(options.path, { enableForeignKeyConstraints: true })),
+    (opened) => Effect.sync(() => opened.close())
+  )
+  yield* attempt("lock", () => database.exec(setUp(options)))
+  const semaphore = yield* Semaphore.make(1)
+  const connection = makeConnection(database)
+  return yield* SqlClient.make({
+    ...SqlClient.makeSqliteAcquirers({
+      connection: Effect.succeed(connection),
+      semaphore,
+      isTransaction: () => database.isTransaction
+    }),
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "node:sqlite",
+    spanAttributes: [["db.system.name", "sqlite"]],
+    beginTransaction: "BEGIN IMMEDIATE",
+    prepareTransactionControls: true
+  })
+})
+
+/**
+ * A `SqlClient` of one database.
+ *
+ * @example
+ * const program = Effect.gen(function* () {
+ *   const sql = yield* SqlClient.SqlClient
+ *   return yield* sql`SELECT ${1} AS one`
+ * })
+ * Effect.provide(program, SqliteClient.layer({ path: ":memory:" }))
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options: Options): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
+  Layer.effectContext(Effect.map(make(options), (client) => Context.make(SqlClient.SqlClient, client))).pipe(
+    Layer.provide(Reactivity.layer)
+  )

@@ -1,0 +1,1 @@
+export * as SqliteClient from "./SqliteClient.ts"
