@@ -10,21 +10,44 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 
 /**
- * What the service said: its code, the HTTP status, and what else was in the error object.
+ * What every error tells about the request.
  *
- * Its texts are redacted, printable and bounded (`@assembly-effect/auth/Redaction`): `code` has at most 100 characters,
- * `message` and each text in `reason` at most 1,000. `assemblyId` is the id that the caller gave; where the caller gave
- * none, it is the one in the answer, if it is one. Whoever has it may read the Assembly's Status, so an application
- * that exports errors may want to leave it out. No text and no span holds it.
+ * - `operation`: such as `Assemblies.list`.
+ * - `host`: the host that the request went to, with its port where that is not the usual one. Never a path or a query:
+ *   the URL of an upload or a Status is a capability.
+ * - `assemblyId`: where the path of the operation names an Assembly. Whoever has it may read the Assembly's Status, so
+ *   an application that exports errors may want to leave it out. No text and no span holds it.
+ */
+const subject = {
+  operation: Schema.String,
+  host: Schema.optionalKey(Schema.String),
+  assemblyId: Schema.optionalKey(Schema.String)
+}
+
+/**
+ * What the service answered: its code, the HTTP status, and what else was in the error object.
+ *
+ * Its texts are redacted, printable and bounded (`@assembly-effect/auth/Redaction`): `code` and `requestId` have at most
+ * 100 characters, `explanation` (the `message` of the service) and each text in `reason` at most 1,000. `requestId` is
+ * the `x-request-id` of the answer: it helps the service to find the request. `assemblyId` is the id that the caller
+ * gave; where the caller gave none, it is the one in the answer.
  */
 export const Details = Schema.Struct({
+  ...subject,
   code: Schema.String,
   status: Schema.Int,
-  message: Schema.String,
+  explanation: Schema.String,
   reason: Schema.optionalKey(Schema.Json),
-  assemblyId: Schema.optionalKey(Schema.String)
+  requestId: Schema.optionalKey(Schema.String)
 })
 export type Details = typeof Details.Type
+
+/** The code and the status of an answer, and the words of the service where they say more than the code. */
+const answered = ({ code, explanation, status }: Pick<Details, "code" | "explanation" | "status">): string =>
+  `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
+
+/** The message of an answer that the operation names an error for. */
+const refused = (details: Details): string => `${details.operation} failed with ${answered(details)}`
 
 /**
  * One rule that an input breaks: where, and in words.
@@ -34,12 +57,6 @@ export const Issue = Schema.Struct({
   message: Schema.String
 })
 export type Issue = typeof Issue.Type
-
-/** Which operation it was, and on which Assembly where its path names one. */
-const subject = {
-  operation: Schema.String,
-  assemblyId: Schema.optionalKey(Schema.String)
-}
 
 /**
  * The input breaks a rule of the specification; nothing was sent.
@@ -72,6 +89,13 @@ export const invalidRequest = (operation: string, issue: SchemaIssue.Issue): Inv
   new InvalidRequest({ operation, issues: fromSchemaIssue(issue) })
 
 /**
+ * The error of the token request (`@assembly-effect/auth/AuthError`), where that failed before the operation was sent.
+ * The error of an HTTP client is no cause: it holds the request with its credential. Its `code` is in
+ * {@link TransportFailure}.
+ */
+const cause = { cause: Schema.optionalKey(Schema.Defect()) }
+
+/**
  * The service does not accept who asks: an unknown key, a wrong or used signature, a missing scope, an expired token.
  *
  * `clockSkew` is how far the clock of the service is ahead of ours (negative: behind), in milliseconds, where the code
@@ -80,8 +104,20 @@ export const invalidRequest = (operation: string, issue: SchemaIssue.Issue): Inv
  */
 export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFailed>()("AuthenticationFailed", {
   ...Details.fields,
-  clockSkew: Schema.optionalKey(Schema.Finite)
-}) {}
+  clockSkew: Schema.optionalKey(Schema.Finite),
+  ...cause
+}) {
+  override get message() {
+    const { clockSkew, operation } = this
+    // The error of the token request tells code and status itself.
+    if (this.cause !== undefined) return `${operation}: ${this.explanation}`
+    const clock =
+      clockSkew === undefined
+        ? ""
+        : `; the clock of the service is ${Duration.format(Duration.millis(Math.abs(clockSkew)))} ${clockSkew < 0 ? "behind" : "ahead"}`
+    return `${operation}: the service does not accept the credentials (${answered(this)})${clock}`
+  }
+}
 
 /**
  * Too many requests; `retryAfter` is how long the service asks to wait, zero where it names nothing.
@@ -91,13 +127,26 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
  */
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   ...Details.fields,
-  retryAfter: Schema.Duration
-}) {}
+  retryAfter: Schema.Duration,
+  ...cause
+}) {
+  override get message() {
+    const { operation, retryAfter, status } = this
+    if (status === 0) return `${operation}: ${this.explanation}`
+    const wait = Duration.isZero(retryAfter) ? "a while" : Duration.format(retryAfter)
+    const what = this.cause === undefined ? `too many requests (${answered(this)})` : this.explanation
+    return `${operation}: ${what}; try again in ${wait}`
+  }
+}
 
 /**
  * Any other error code of the service.
  */
-export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("ServiceFailure", Details) {}
+export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("ServiceFailure", Details) {
+  override get message() {
+    return refused(this)
+  }
+}
 
 /**
  * An answer that is neither a success nor an error of the service. `excerpt` is the start of the body, at most 200
@@ -107,7 +156,9 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
   ...subject,
   status: Schema.Int,
   problem: Schema.String,
-  excerpt: Schema.String
+  excerpt: Schema.String,
+  requestId: Schema.optionalKey(Schema.String),
+  ...cause
 }) {
   override get message() {
     return `${this.operation}: status ${this.status}, ${this.problem}`
@@ -128,10 +179,13 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
   problem: Schema.String,
   code: Schema.optionalKey(Schema.String),
   sent: Schema.Literals(["no", "maybe"]).pipe(Schema.withConstructorDefault(Effect.succeed("maybe" as const))),
-  permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
+  permanent: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  ...cause
 }) {
   override get message() {
-    return `${this.operation}: ${this.problem}`
+    const { code, host, operation, problem } = this
+    const where = [host, code].filter((part) => part !== undefined).join(", ")
+    return `${operation}: ${problem}${where === "" ? "" : ` (${where})`}`
   }
 }
 
@@ -143,7 +197,8 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
   after: Schema.Duration
 }) {
   override get message() {
-    return `${this.operation}: no answer after ${Duration.toSeconds(this.after)} s`
+    const from = this.host === undefined ? "" : ` from ${this.host}`
+    return `${this.operation}: no answer${from} after ${Duration.format(this.after)}`
   }
 }
 
@@ -151,60 +206,125 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
 
 /** 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing or incorrect, or more than 91 days ago. */
 export class StatisticsInvalidTime
-  extends /* @__PURE__ */ Schema.TaggedError<StatisticsInvalidTime>()("StatisticsInvalidTime", Details) {}
+  extends /* @__PURE__ */ Schema.TaggedError<StatisticsInvalidTime>()("StatisticsInvalidTime", Details)
+{
+  override get message() {
+    return refused(this)
+  }
+}
 
 /** 400 ASSEMBLY_STATS_MISSING_REGION: a region or `all` must be given. */
 export class StatisticsMissingRegion
-  extends /* @__PURE__ */ Schema.TaggedError<StatisticsMissingRegion>()("StatisticsMissingRegion", Details) {}
+  extends /* @__PURE__ */ Schema.TaggedError<StatisticsMissingRegion>()("StatisticsMissingRegion", Details)
+{
+  override get message() {
+    return refused(this)
+  }
+}
 
 /** 500 ASSEMBLY_STATS_ERROR: the statistics could not be loaded. */
 export class StatisticsUnavailable
-  extends /* @__PURE__ */ Schema.TaggedError<StatisticsUnavailable>()("StatisticsUnavailable", Details) {}
+  extends /* @__PURE__ */ Schema.TaggedError<StatisticsUnavailable>()("StatisticsUnavailable", Details)
+{
+  override get message() {
+    return refused(this)
+  }
+}
 
 /** ASSEMBLY_LIST_ERROR: instead of a list. */
 export class AssemblyListFailed
-  extends /* @__PURE__ */ Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details) {}
+  extends /* @__PURE__ */ Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details)
+{
+  override get message() {
+    return refused(this)
+  }
+}
 
 /** 400 DAM_INVALID_REQUEST: the params are invalid. */
 export class DamInvalidRequest
-  extends /* @__PURE__ */ Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details) {}
+  extends /* @__PURE__ */ Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details)
+{
+  override get message() {
+    return refused(this)
+  }
+}
 
 /** 404 DAM_RESOURCE_NOT_FOUND: no such asset or folder in this Workspace. */
 export class DamResourceNotFound
-  extends /* @__PURE__ */ Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details) {}
+  extends /* @__PURE__ */ Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details)
+{
+  override get message() {
+    return refused(this)
+  }
+}
 
 /** 409 DAM_MUTATION_CONFLICT: the change conflicts with something that exists. */
 export class DamMutationConflict
-  extends /* @__PURE__ */ Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details) {}
+  extends /* @__PURE__ */ Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details)
+{
+  override get message() {
+    return refused(this)
+  }
+}
 
 /** 500 DAM_MUTATION_FAILED: the change could not be completed; the service says to retry. */
 export class DamMutationFailed
-  extends /* @__PURE__ */ Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details) {}
+  extends /* @__PURE__ */ Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details)
+{
+  override get message() {
+    return refused(this)
+  }
+}
 
 /**
  * What every operation can fail with.
  */
 export type Common = InvalidRequest | RateLimited | ServiceFailure | UnexpectedResponse | TransportFailure | TimedOut
 
-/** How an Assembly ended that did not complete. */
+/** How an Assembly ended that did not complete. `explanation` is the `message` of its Status. */
 const ending = {
   assemblyId: Schema.String,
   code: Schema.String,
-  message: Schema.String
+  explanation: Schema.String,
+  reason: Schema.optionalKey(Schema.Json)
 }
 
+interface Ending {
+  readonly assemblyId: string
+  readonly code: string
+  readonly explanation: string
+}
+
+/** The first digits of the id are enough to find the Assembly, and give no access to it. */
+const ended = ({ assemblyId, code, explanation }: Ending, how: string): string =>
+  `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
+
 /**
- * The Assembly has failed; `code` is the `error` of its Status. Its Status tells more: `Assemblies.get`.
+ * The Assembly has failed; `code` and `reason` are the `error` and `reason` of its Status. Its Status tells more:
+ * `Assemblies.get`.
  */
-export class AssemblyFailed extends /* @__PURE__ */ Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {}
+export class AssemblyFailed extends /* @__PURE__ */ Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {
+  override get message() {
+    return ended(this, "failed")
+  }
+}
 
 /**
  * Somebody canceled the Assembly: ASSEMBLY_CANCELED.
  */
 export class AssemblyCanceled
-  extends /* @__PURE__ */ Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending) {}
+  extends /* @__PURE__ */ Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending)
+{
+  override get message() {
+    return ended(this, "was canceled")
+  }
+}
 
 /**
  * The request that created the Assembly was aborted: REQUEST_ABORTED.
  */
-export class AssemblyAborted extends /* @__PURE__ */ Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {}
+export class AssemblyAborted extends /* @__PURE__ */ Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {
+  override get message() {
+    return ended(this, "was aborted")
+  }
+}

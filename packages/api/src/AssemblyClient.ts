@@ -29,19 +29,22 @@ import type { ServiceUrl } from "./ServiceUrl.ts"
 import * as Transport from "./Transport.ts"
 
 /**
- * Runs operations against one base URL. `open` reads an address that a Status names, such as its update stream; no
- * credential goes there, and the head of its answer has to come within `requestTimeout`. A client that has none, such as a stub in a test, makes `Assemblies.watch` poll.
+ * Runs operations against one base URL.
+ *
+ * - `origins`: the origins that URLs of uploads, Statuses and updates may have.
+ * - `run`: runs one operation.
+ * - `open`: reads an address that a Status names, such as its update stream. No credential goes there, and the head of
+ *   its answer has to come within `requestTimeout`.
  */
 export class AssemblyClient extends Context.Service<
   AssemblyClient,
   {
-    /** The origins that URLs of uploads, Statuses and updates may have. */
     readonly origins: ServiceOrigins.ServiceOrigins
     readonly run: <Op extends Operation.Any>(
       operation: Op,
       input: Operation.Input<Op>
     ) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
-    readonly open?: (
+    readonly open: (
       url: ServiceUrl,
       options: Transport.Subject & { readonly accept: string }
     ) => Effect.Effect<
@@ -179,7 +182,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       return yield* Transport.execute(environment.http, HttpClientRequest.get(url, { accept }), subject).pipe(
         Effect.timeoutOrElse({
           duration: after,
-          orElse: () => Effect.fail(new ApiError.TimedOut({ ...subject, after }))
+          orElse: () => Effect.fail(new ApiError.TimedOut({ ...Transport.hostOf(url), ...subject, after }))
         })
       )
     })
@@ -215,3 +218,86 @@ export const layerConfig: Layer.Layer<
   Authenticator.Authenticator | HttpClient.HttpClient
   // The annotation lets a bundler drop it, and `Config` with it, where nobody reads the configuration.
 > = /* @__PURE__ */ makeConfigured()
+
+/** What one operation answers in a test; see {@link handler}. */
+export interface Handler {
+  readonly operation: Operation.Any
+  handle(input: Operation.Input<Operation.Any>): Effect.Effect<unknown, { readonly _tag: string }>
+}
+
+/**
+ * What an operation answers in a test: its success, or one of its own errors. Another success or error does not compile.
+ *
+ * @example
+ * AssemblyClient.handler(Assemblies.Get, ({ path }) =>
+ *   Effect.succeed({ ok: "ASSEMBLY_COMPLETED", assembly_id: path.assemblyId })
+ * )
+ */
+export const handler = <Op extends Operation.Any>(
+  operation: Op,
+  handle: (input: Operation.Input<Op>) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
+): Handler => ({ operation, handle: handle as Handler["handle"] })
+
+/**
+ * A client for tests that answers from a table of operations, without HTTP.
+ *
+ * **Details**
+ *
+ * An input is checked as the client of the service does, so a broken rule is `InvalidRequest` here too. Nothing is
+ * retried. An operation without a handler is a defect that names it. Without `open` there is no update stream, and
+ * `Assemblies.watch` polls.
+ *
+ * @example
+ * Effect.provide(
+ *   program,
+ *   AssemblyClient.layerTest([
+ *     AssemblyClient.handler(Dam.Move, ({ path }) =>
+ *       Effect.fail(
+ *         new ApiError.DamResourceNotFound({
+ *           operation: "Dam.move",
+ *           code: "DAM_RESOURCE_NOT_FOUND",
+ *           status: 404,
+ *           explanation: `No asset ${path.assetId}`
+ *         })
+ *       )
+ *     )
+ *   ])
+ * )
+ */
+export const layerTest = (
+  handlers: ReadonlyArray<Handler>,
+  options?: {
+    readonly baseUrl?: string | URL | undefined
+    readonly origins?: ReadonlyArray<string> | undefined
+    readonly open?: AssemblyClient["Service"]["open"] | undefined
+  }
+): Layer.Layer<AssemblyClient, ApiError.InvalidRequest> =>
+  Layer.effect(
+    AssemblyClient,
+    Effect.gen(function* () {
+      const baseUrl = yield* checkBaseUrl(options?.baseUrl ?? "https://api2.example.com")
+      const origins = yield* checkOrigins(baseUrl, options?.origins)
+      const compiled = new Map(
+        handlers.map(
+          (one) => [one.operation, { encode: Request.encoder(one.operation, baseUrl), handle: one.handle }] as const
+        )
+      )
+      const run = (operation: Operation.Any, input: Operation.Input<Operation.Any>) => {
+        const found = compiled.get(operation)
+        return found === undefined
+          ? Effect.die(new Error(`AssemblyClient.layerTest has no handler for ${operation.name}`))
+          : Effect.flatMap(found.encode(input), () => found.handle(input))
+      }
+      return AssemblyClient.of({
+        origins,
+        run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
+          // `handler` has checked that the answers are those of its operation.
+          // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
+          run(operation, input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
+        open:
+          options?.open ??
+          ((_, { operation }) =>
+            Effect.fail(new ApiError.TransportFailure({ operation, problem: "there is no update stream", sent: "no" })))
+      })
+    })
+  )

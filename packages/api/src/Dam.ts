@@ -3,6 +3,7 @@
  */
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
+import type * as Effect from "effect/Effect"
 import * as ApiError from "./ApiError.ts"
 import { AssemblyClient } from "./AssemblyClient.ts"
 import * as Operation from "./Operation.ts"
@@ -35,5 +36,21 @@ export const Move = Operation.make({
  *
  * @example Dam.move(assetId, { filename: "report.pdf", destinationFolderId: null })
  */
-export const move = (assetId: Identifier.AssetId, request: DamAsset.MoveRequest) =>
-  AssemblyClient.use((client) => client.run(Move, { path: { assetId }, params: request, fields: {} }))
+export const move = (
+  assetId: Identifier.AssetId,
+  request: DamAsset.MoveRequest
+): Effect.Effect<
+  DamAsset.Moved,
+  | ApiError.DamInvalidRequest
+  | ApiError.DamResourceNotFound
+  | ApiError.DamMutationConflict
+  | ApiError.DamMutationFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Move, { path: { assetId }, params: request, fields: {} }))

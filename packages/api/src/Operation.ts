@@ -108,8 +108,23 @@ export interface Input<Op extends Any> {
 /** What the operation answers. */
 export type Success<Op extends Any> = Op["success"]["Type"]
 
-/** Exactly what the operation can fail with. */
-export type Failure<Op extends Any> =
-  | InstanceType<Op["errors"][keyof Op["errors"]]>
-  | ApiError.Common
-  | (Op["auth"] extends "signed" ? ApiError.AuthenticationFailed : never)
+/**
+ * Exactly what the operation can fail with: its named errors, `ApiError.Common`, and `AuthenticationFailed` where it is
+ * signed. An editor shows a plain list of errors.
+ */
+export type Failure<Op extends Any> = {
+  // A property, and members without the name of a union: either name would be shown in the place of the list.
+  readonly errors:
+    | (Op["errors"][keyof Op["errors"]] extends infer Class
+        ? Class extends new (...args: never) => infer Named
+          ? Named
+          : never
+        : never)
+    | ApiError.InvalidRequest
+    | ApiError.RateLimited
+    | ApiError.ServiceFailure
+    | ApiError.UnexpectedResponse
+    | ApiError.TransportFailure
+    | ApiError.TimedOut
+    | (Op["auth"] extends "signed" ? ApiError.AuthenticationFailed : never)
+}["errors"]

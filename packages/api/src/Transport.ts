@@ -25,11 +25,16 @@ export {
 } from "@assembly-effect/auth/Transport"
 export { named as namedWait } from "@assembly-effect/auth/Wait"
 
-/** Which operation a request belongs to, and the Assembly where its path names one. */
+/** Which operation a request belongs to, the host that it goes to, and the Assembly where its path names one. */
 export interface Subject {
   readonly operation: string
+  readonly host?: string
   readonly assemblyId?: string
 }
+
+/** The host of a URL, with its port where that is not the usual one; nothing else of it. */
+export const hostOf = (url: string): { readonly host?: string } =>
+  URL.canParse(url) ? { host: new URL(url).host } : {}
 
 /**
  * The error of a request that got no answer. It tells what failed, not where: the URL may be a capability. An error of
@@ -64,15 +69,9 @@ export const admit = (
 ): Effect.Effect<Duration.Duration, ApiError.RateLimited | ApiError.TransportFailure> =>
   Effect.mapError(Admission.enter(gate, url, patience), ({ message, wait }) =>
     Option.match(wait, {
-      onNone: () => new ApiError.TransportFailure({ ...subject, problem: message, sent: "no" }),
+      onNone: () => new ApiError.TransportFailure({ ...hostOf(url), ...subject, problem: message, sent: "no" }),
       onSome: (retryAfter) =>
-        new ApiError.RateLimited({
-          code: "",
-          status: 0,
-          message: `${subject.operation}: ${message}`,
-          ...(subject.assemblyId === undefined ? undefined : { assemblyId: subject.assemblyId }),
-          retryAfter
-        })
+        new ApiError.RateLimited({ ...hostOf(url), ...subject, code: "", status: 0, explanation: message, retryAfter })
     })
   )
 
@@ -89,6 +88,7 @@ export const execute = (
   Effect.mapError(
     Transport.send(http, request, options),
     toFailure({
+      ...hostOf(request.url),
       operation: options.operation,
       ...(options.assemblyId === undefined ? undefined : { assemblyId: options.assemblyId })
     })

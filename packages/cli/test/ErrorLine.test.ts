@@ -13,7 +13,12 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import { text } from "./support/texts.ts"
 
-const details = { code: "DAM_RESOURCE_NOT_FOUND", status: 404, message: "No such asset." }
+const details = {
+  operation: "Dam.move",
+  code: "DAM_RESOURCE_NOT_FOUND",
+  status: 404,
+  explanation: "No such asset."
+}
 
 const service = AssemblyClient.layerConfig.pipe(
   Layer.provide(Authenticator.layerSigned()),
@@ -23,16 +28,23 @@ const service = AssemblyClient.layerConfig.pipe(
 
 describe("ErrorLine.fromError", () => {
   it.each([
-    [new ApiError.DamResourceNotFound(details), "No such asset. (DAM_RESOURCE_NOT_FOUND, status 404)"],
-    [new ApiError.ServiceFailure({ ...details, message: details.code }), "DAM_RESOURCE_NOT_FOUND (status 404)"],
+    [
+      new ApiError.DamResourceNotFound(details),
+      "Dam.move failed with DAM_RESOURCE_NOT_FOUND, status 404: No such asset."
+    ],
+    [
+      new ApiError.ServiceFailure({ ...details, explanation: details.code }),
+      "Dam.move failed with DAM_RESOURCE_NOT_FOUND, status 404"
+    ],
     [
       new ApiError.RateLimited({
+        operation: "Dam.move",
         code: "RATE_LIMIT_REACHED",
         status: 429,
-        message: "Slow down.",
+        explanation: "Slow down.",
         retryAfter: Duration.seconds(90)
       }),
-      "Slow down. (RATE_LIMIT_REACHED, status 429); wait 1 min 30 s"
+      "Dam.move: too many requests (RATE_LIMIT_REACHED, status 429: Slow down.); try again in 1m 30s"
     ],
     [
       new ApiError.TransportFailure({ operation: "Dam.move", problem: "the connection failed" }),
@@ -62,7 +74,7 @@ describe("ErrorLine.fromError", () => {
   )
 
   it.prop("is one line, whatever the service said", { message: text }, ({ message }) => {
-    const line = ErrorLine.fromError(new ApiError.DamMutationFailed({ ...details, message }))
+    const line = ErrorLine.fromError(new ApiError.DamMutationFailed({ ...details, explanation: message }))
     // oxlint-disable-next-line no-control-regex -- control characters are what this is about
     expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
   })

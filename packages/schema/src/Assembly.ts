@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
+import { named, type Structure } from "./Named.ts"
 import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
@@ -33,33 +34,35 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
  *
  * A field whose value has another form than its type is left out.
  */
-export const File = Schema.StructWithRest(
-  Schema.Struct({
-    id: text,
-    name: text,
-    field: text,
-    basename: text,
-    ext: text,
-    type: text,
-    mime: text,
-    size: number,
-    md5hash: text,
-    sha256: text,
-    url: text,
-    ssl_url: text,
-    original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
-    is_tus_file: boolean,
-    tus_upload_url: text,
-    thumbhash: text,
-    has_alpha: boolean,
-    workspace: text,
-    asset_id: text,
-    version_id: text,
-    path: text
-  }),
-  rest
+export const File = named<File>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      id: text,
+      name: text,
+      field: text,
+      basename: text,
+      ext: text,
+      type: text,
+      mime: text,
+      size: number,
+      md5hash: text,
+      sha256: text,
+      url: text,
+      ssl_url: text,
+      original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
+      is_tus_file: boolean,
+      tus_upload_url: text,
+      thumbhash: text,
+      has_alpha: boolean,
+      workspace: text,
+      asset_id: text,
+      version_id: text,
+      path: text
+    }),
+    rest
+  )
 )
-export type File = typeof File.Type
+export interface File extends Structure<typeof File> {}
 
 /**
  * What the service knows of one tus upload. A `finished` one is the receipt that the file arrived, even when the
@@ -68,19 +71,21 @@ export type File = typeof File.Type
  *
  * Beyond the specification.
  */
-export const TusReceipt = Schema.StructWithRest(
-  Schema.Struct({
-    filename: text,
-    fieldname: text,
-    user_meta: Schema.optionalKey(Schema.Json),
-    size: number,
-    offset: number,
-    finished: boolean,
-    upload_url: text
-  }),
-  rest
+export const TusReceipt = named<TusReceipt>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      filename: text,
+      fieldname: text,
+      user_meta: Schema.optionalKey(Schema.Json),
+      size: number,
+      offset: number,
+      finished: boolean,
+      upload_url: text
+    }),
+    rest
+  )
 )
-export type TusReceipt = typeof TusReceipt.Type
+export interface TusReceipt extends Structure<typeof TusReceipt> {}
 
 /**
  * The Assembly Status, an open record. `ok` names the state of an Assembly that has not failed; `error` is the code of
@@ -92,37 +97,39 @@ export type TusReceipt = typeof TusReceipt.Type
  *
  * Beyond the specification. spec.md names ASSEMBLY_COMPLETED and the `results` only.
  */
-export const Status = Schema.StructWithRest(
-  Schema.Struct({
-    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    message: text,
-    assembly_id: AssemblyId,
-    assembly_url: text,
-    assembly_ssl_url: text,
-    tus_url: text,
-    websocket_url: text,
-    update_stream_url: text,
-    bytes_expected: number,
-    bytes_received: number,
-    bytes_usage: number,
-    start_date: text,
-    execution_start: text,
-    execution_duration: number,
-    num_input_files: number,
-    region: text,
-    template_id: text,
-    notify_url: text,
-    expected_tus_uploads: number,
-    started_tus_uploads: number,
-    finished_tus_uploads: number,
-    tus_uploads: lenient(objects(TusReceipt)),
-    uploads: lenient(objects(File)),
-    results: lenient(objectsByKey(File))
-  }),
-  rest
+export const Status = named<Status>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
+      error: Schema.optionalKey(Schema.NullOr(Schema.String)),
+      message: text,
+      assembly_id: AssemblyId,
+      assembly_url: text,
+      assembly_ssl_url: text,
+      tus_url: text,
+      websocket_url: text,
+      update_stream_url: text,
+      bytes_expected: number,
+      bytes_received: number,
+      bytes_usage: number,
+      start_date: text,
+      execution_start: text,
+      execution_duration: number,
+      num_input_files: number,
+      region: text,
+      template_id: text,
+      notify_url: text,
+      expected_tus_uploads: number,
+      started_tus_uploads: number,
+      finished_tus_uploads: number,
+      tus_uploads: lenient(objects(TusReceipt)),
+      uploads: lenient(objects(File)),
+      results: lenient(objectsByKey(File))
+    }),
+    rest
+  )
 )
-export type Status = typeof Status.Type
+export interface Status extends Structure<typeof Status> {}
 
 /** What a Status says of its Assembly. */
 const addresses = ["assembly_url", "assembly_ssl_url"] as const

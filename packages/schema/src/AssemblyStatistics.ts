@@ -7,6 +7,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { named, type Structure } from "./Named.ts"
 import { quick } from "./internal/quick.ts"
 import { closed, strict } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./Scalar.ts"
@@ -16,79 +17,87 @@ import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "
  *
  * Clause: spec.md, "Assembly statistics response".
  */
-export const StatsBucket = Schema.Struct({
-  data_from_ts: NonNegativeInt,
-  avg_execution_duration: NonNegativeNumber,
-  avg_input_file_sizes: NonNegativeInt,
-  avg_live_queue_duration: NonNegativeNumber,
-  avg_output_file_sizes: NonNegativeInt,
-  avg_processing_speed: NonNegativeNumber,
-  avg_upload_duration: NonNegativeNumber,
-  avg_upload_speed: NonNegativeNumber,
-  num_assemblies: NonNegativeInt,
-  num_bytes: NonNegativeInt,
-  num_cancelled_assemblies: NonNegativeInt,
-  num_erroneous_assemblies: NonNegativeInt,
-  num_files: NonNegativeInt,
-  num_request_aborted_assemblies: NonNegativeInt,
-  num_successful_assemblies: NonNegativeInt,
-  total_bytes_usage: NonNegativeInt,
-  total_execution_duration: NonNegativeNumber,
-  total_live_queue_duration: NonNegativeNumber,
-  total_num_output_files: NonNegativeInt,
-  total_num_uploaded_bytes: NonNegativeInt,
-  total_output_file_sizes: NonNegativeInt,
-  total_upload_duration: NonNegativeNumber
-})
-export type StatsBucket = typeof StatsBucket.Type
+export const StatsBucket = named<StatsBucket>()(
+  Schema.Struct({
+    data_from_ts: NonNegativeInt,
+    avg_execution_duration: NonNegativeNumber,
+    avg_input_file_sizes: NonNegativeInt,
+    avg_live_queue_duration: NonNegativeNumber,
+    avg_output_file_sizes: NonNegativeInt,
+    avg_processing_speed: NonNegativeNumber,
+    avg_upload_duration: NonNegativeNumber,
+    avg_upload_speed: NonNegativeNumber,
+    num_assemblies: NonNegativeInt,
+    num_bytes: NonNegativeInt,
+    num_cancelled_assemblies: NonNegativeInt,
+    num_erroneous_assemblies: NonNegativeInt,
+    num_files: NonNegativeInt,
+    num_request_aborted_assemblies: NonNegativeInt,
+    num_successful_assemblies: NonNegativeInt,
+    total_bytes_usage: NonNegativeInt,
+    total_execution_duration: NonNegativeNumber,
+    total_live_queue_duration: NonNegativeNumber,
+    total_num_output_files: NonNegativeInt,
+    total_num_uploaded_bytes: NonNegativeInt,
+    total_output_file_sizes: NonNegativeInt,
+    total_upload_duration: NonNegativeNumber
+  })
+)
+export interface StatsBucket extends Structure<typeof StatsBucket> {}
 
 /**
  * How often one error code ended an Assembly within one bucket of time.
  *
  * Clause: spec.md, "Assembly statistics response".
  */
-export const ErrorBucket = Schema.Struct({
-  data_from_ts: NonNegativeInt,
-  error: NonEmptyString,
-  num_erroneous_assemblies: NonNegativeInt
-})
-export type ErrorBucket = typeof ErrorBucket.Type
+export const ErrorBucket = named<ErrorBucket>()(
+  Schema.Struct({
+    data_from_ts: NonNegativeInt,
+    error: NonEmptyString,
+    num_erroneous_assemblies: NonNegativeInt
+  })
+)
+export interface ErrorBucket extends Structure<typeof ErrorBucket> {}
 
 /**
  * How often one error code ended an Assembly in the whole window.
  *
  * Clause: spec.md, "Assembly statistics response".
  */
-export const ErrorTotal = Schema.Struct({
-  error: NonEmptyString,
-  num_erroneous_assemblies: NonNegativeInt
-})
-export type ErrorTotal = typeof ErrorTotal.Type
+export const ErrorTotal = named<ErrorTotal>()(
+  Schema.Struct({
+    error: NonEmptyString,
+    num_erroneous_assemblies: NonNegativeInt
+  })
+)
+export interface ErrorTotal extends Structure<typeof ErrorTotal> {}
 
 /**
  * The statistics of a window of time. `granularity` is the length of a bucket in seconds.
  *
  * Clause: spec.md, "Assembly statistics response".
  */
-export const Statistics = Schema.Struct({
-  ok: Schema.Literal("ASSEMBLY_STATS_FOUND"),
-  granularity: PositiveInt,
-  stats: Schema.Array(quick(StatsBucket)),
-  errorStatsGranularity: PositiveInt,
-  errorStats: Schema.Array(ErrorBucket),
-  errorStatsTotals: Schema.Array(ErrorTotal),
-  totalAssemblies: NonNegativeInt,
-  totalBytesProcessed: NonNegativeInt,
-  totalBytesUploaded: NonNegativeInt,
-  totalExecutionDuration: NonNegativeNumber,
-  totalFilesProcessed: NonNegativeInt,
-  totalLiveQueueDuration: NonNegativeNumber,
-  totalOutputBytesProcessed: NonNegativeInt,
-  totalOutputFilesProcessed: NonNegativeInt,
-  totalUploadDuration: NonNegativeNumber,
-  totalUsage: NonNegativeInt
-})
-export type Statistics = typeof Statistics.Type
+export const Statistics = named<Statistics>()(
+  Schema.Struct({
+    ok: Schema.Literal("ASSEMBLY_STATS_FOUND"),
+    granularity: PositiveInt,
+    stats: Schema.Array(quick(StatsBucket)),
+    errorStatsGranularity: PositiveInt,
+    errorStats: Schema.Array(ErrorBucket),
+    errorStatsTotals: Schema.Array(ErrorTotal),
+    totalAssemblies: NonNegativeInt,
+    totalBytesProcessed: NonNegativeInt,
+    totalBytesUploaded: NonNegativeInt,
+    totalExecutionDuration: NonNegativeNumber,
+    totalFilesProcessed: NonNegativeInt,
+    totalLiveQueueDuration: NonNegativeNumber,
+    totalOutputBytesProcessed: NonNegativeInt,
+    totalOutputFilesProcessed: NonNegativeInt,
+    totalUploadDuration: NonNegativeNumber,
+    totalUsage: NonNegativeInt
+  })
+)
+export interface Statistics extends Structure<typeof Statistics> {}
 
 const makeStrict = () =>
   strict({
@@ -170,8 +179,7 @@ export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
  *
  * @example `{ region: "all", since: DateTime.subtract(now, { days: 7 }), templateId: "all" }`
  */
-export const Query = closed(
-  { region: NonEmptyString, since: Since, templateId: TemplateId },
-  { templateId: "template_id" }
+export const Query = named<Query>()(
+  closed({ region: NonEmptyString, since: Since, templateId: TemplateId }, { templateId: "template_id" })
 )
-export type Query = typeof Query.Type
+export interface Query extends Structure<typeof Query> {}

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Identifier from "./Identifier.ts"
 import { closed, strict } from "./internal/struct.ts"
+import { named, type Structure } from "./Named.ts"
 import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./Scalar.ts"
 
 const lowerHex = (digits: number) =>
@@ -24,24 +25,26 @@ const PaddedBase64 = Schema.String.check(
  *
  * Clause: spec.md, "DAM asset".
  */
-export const Asset = Schema.StructWithRest(
-  Schema.Struct({
-    asset_id: Identifier.AssetId,
-    version_id: Identifier.VersionId,
-    workspace: NonEmptyString,
-    path: NonEmptyString,
-    mime: Schema.NullOr(Schema.String),
-    size: ByteSize,
-    width: Schema.optionalKey(PixelSize),
-    height: Schema.optionalKey(PixelSize),
-    has_alpha: Schema.optionalKey(Schema.Boolean),
-    md5hash: Schema.optionalKey(lowerHex(32)),
-    sha256: Schema.optionalKey(lowerHex(64)),
-    thumbhash: Schema.optionalKey(PaddedBase64)
-  }),
-  [Schema.Record(Schema.String, Schema.Json)]
+export const Asset = named<Asset>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      asset_id: Identifier.AssetId,
+      version_id: Identifier.VersionId,
+      workspace: NonEmptyString,
+      path: NonEmptyString,
+      mime: Schema.NullOr(Schema.String),
+      size: ByteSize,
+      width: Schema.optionalKey(PixelSize),
+      height: Schema.optionalKey(PixelSize),
+      has_alpha: Schema.optionalKey(Schema.Boolean),
+      md5hash: Schema.optionalKey(lowerHex(32)),
+      sha256: Schema.optionalKey(lowerHex(64)),
+      thumbhash: Schema.optionalKey(PaddedBase64)
+    }),
+    [Schema.Record(Schema.String, Schema.Json)]
+  )
 )
-export type Asset = typeof Asset.Type
+export interface Asset extends Structure<typeof Asset> {}
 
 const nfc = (text: string): string => text.normalize("NFC")
 
@@ -143,18 +146,20 @@ export type MoveRequest = typeof MoveRequest.Type
  *
  * Clause: spec.md, "Move/rename response body".
  */
-export const Moved = Schema.Struct({
-  ok: Schema.Literal("DAM_ASSET_MOVED"),
-  message: NonEmptyString,
-  asset: Asset,
-  asset_id: Identifier.AssetId,
-  folder_id: Schema.NullOr(Identifier.FolderId),
-  filename: NonEmptyString,
-  path: NonEmptyString,
-  deleted_at: Schema.NullOr(Timestamp),
-  updated_at: Timestamp
-})
-export type Moved = typeof Moved.Type
+export const Moved = named<Moved>()(
+  Schema.Struct({
+    ok: Schema.Literal("DAM_ASSET_MOVED"),
+    message: NonEmptyString,
+    asset: Asset,
+    asset_id: Identifier.AssetId,
+    folder_id: Schema.NullOr(Identifier.FolderId),
+    filename: NonEmptyString,
+    path: NonEmptyString,
+    deleted_at: Schema.NullOr(Timestamp),
+    updated_at: Timestamp
+  })
+)
+export interface Moved extends Structure<typeof Moved> {}
 
 /**
  * {@link Moved} without tolerance: an unknown field beside those of the specification is refused, one inside the

@@ -136,9 +136,15 @@ export const api = [
       },
       {
         name: "the text of an error is not redacted",
-        find: `message: Redaction.text(error.message ?? error.error ?? "", { secrets }),`,
-        replace: `message: error.message ?? error.error ?? "",`,
+        find: `explanation: Redaction.text(error.message ?? error.error ?? "", { secrets }),`,
+        replace: `explanation: error.message ?? error.error ?? "",`,
         tests: ["ServerText", "Proofs", "BrokenErrors"]
+      },
+      {
+        name: "the id of a request is not redacted",
+        find: `{ requestId: Redaction.code(requestId, secrets) }`,
+        replace: `{ requestId }`,
+        tests: ["ApiError"]
       },
       {
         name: "an excerpt is not redacted",

@@ -22,7 +22,8 @@ export const outcome = (status: Assembly.Status): Option.Option<Result.Result<As
   const details = {
     assemblyId: status.assembly_id,
     code: Redaction.code(code),
-    message: Redaction.text(status.message ?? code)
+    explanation: Redaction.text(status.message ?? code),
+    ...(status["reason"] === undefined ? undefined : { reason: Redaction.json(status["reason"]) })
   }
   switch (Assembly.state(status)) {
     case "Busy":

@@ -7,7 +7,7 @@ import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import type * as Transport from "../Transport.ts"
+import * as Transport from "../Transport.ts"
 
 /** An input in the form of the wire, before authentication, and what errors about it tell. */
 export interface Encoded {
@@ -59,6 +59,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
   const fields = encodeInput(operation.fields)
   const variables = Object.entries(operation.variables).map(([name, schema]) => [name, encodeInput(schema)] as const)
   const subjectWithoutPath: Transport.Subject = { operation: operation.name }
+  const base = Transport.hostOf(baseUrl)
 
   return Effect.fnUntraced(function* (
     input: Operation.Input<Operation.Any>
@@ -70,9 +71,10 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
     const subject = subjectOf(operation, path)
     const encodedParams = yield* params(input.params, subject)
     yield* checkParams(operation, subject, input.params)
+    const url: string = input.at === undefined ? baseUrl + fillPath(operation.path, path) : Redacted.value(input.at)
     return {
-      subject,
-      url: input.at === undefined ? baseUrl + fillPath(operation.path, path) : Redacted.value(input.at),
+      subject: { ...subject, ...(input.at === undefined ? base : Transport.hostOf(url)) },
+      url,
       params: encodedParams as Schema.JsonObject,
       fields: toText((yield* fields(input.fields, subject)) as object)
     }

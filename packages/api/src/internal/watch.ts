@@ -130,7 +130,7 @@ export const watch = <E, R>(
       }
       const first = yield* read
       const url = ServiceUrl.make(first.update_stream_url, origins)
-      if (open !== undefined && Option.isSome(url) && !Assembly.isOver(first)) {
+      if (Option.isSome(url) && !Assembly.isOver(first)) {
         yield* Effect.forkScoped(keepListening(Updates.read(open, url.value), assemblyId, signals))
       }
       const later = Stream.unfold<Reading, Assembly.Status, E | ApiError.UnexpectedResponse, R>(

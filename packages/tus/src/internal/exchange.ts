@@ -60,7 +60,8 @@ const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>
 
 const toError = (
   answer: { readonly request: TusError.RequestName; readonly status: number; readonly message: string },
-  wait: Option.Option<Duration.Duration>
+  wait: Option.Option<Duration.Duration>,
+  host: { readonly host?: string }
 ): AnswerError => {
   const { request, status } = answer
   switch (status) {
@@ -75,9 +76,11 @@ const toError = (
       return new TusError.UploadLocked(answer)
     case 429:
       return new ApiError.RateLimited({
+        operation: `Tus.${request}`,
+        ...host,
         code: "RATE_LIMIT_REACHED",
         status,
-        message: answer.message,
+        explanation: answer.message,
         retryAfter: Option.getOrElse(wait, () => Duration.zero)
       })
     case 460:
@@ -103,7 +106,8 @@ export const readError = (
     const wait = yield* Transport.namedWait(response.headers, Option.getOrUndefined(json))
     return toError(
       { request, status, message: toMessage(status, wordsOf(body, json), secretsOf(response.request)) },
-      wait
+      wait,
+      Transport.hostOf(response.request.url)
     )
   })
 

@@ -3,6 +3,7 @@ import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as ServiceUrl from "../../ServiceUrl.ts"
@@ -62,7 +63,18 @@ const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId
  * over is the answer. One that still goes on was not reached, and is asked once more; the Status that is seen then is the
  * answer, whatever it says. The error stands when the Status cannot be read.
  */
-export const cancel = Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
+export const cancel: (
+  assemblyId: Assembly.AssemblyId
+) => Effect.Effect<
+  Assembly.Status,
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = Effect.fnUntraced(function* (assemblyId) {
   const first = yield* attempt(yield* get(assemblyId), assemblyId)
   if (first.lost === undefined || Assembly.isOver(first.answer)) return first.answer
   const second = yield* attempt(first.answer, assemblyId)

@@ -2,6 +2,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
+import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Lost from "../lost.ts"
@@ -57,7 +58,19 @@ const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): bool
  * @example
  * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })
  */
-export const create = Effect.fnUntraced(function* (options: CreateOptions) {
+export const create: (
+  options: CreateOptions
+) => Effect.Effect<
+  Assembly.Status,
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = Effect.fnUntraced(function* (options) {
   const { assemblyId = yield* newId, numExpectedUploadFiles, ...params } = options
   const client = yield* AssemblyClient
   return yield* client

@@ -62,10 +62,22 @@ const readingOf = (assemblyId: Assembly.AssemblyId, options: FollowOptions) =>
  *
  * @example Assemblies.awaitCompletion(assemblyId, { timeout: "10 minutes" })
  */
-export const awaitCompletion = Effect.fnUntraced(function* (
+export const awaitCompletion: (
   assemblyId: Assembly.AssemblyId,
-  options: AwaitOptions = {}
-) {
+  options?: AwaitOptions
+) => Effect.Effect<
+  Assembly.Status,
+  | ApiError.AssemblyFailed
+  | ApiError.AssemblyCanceled
+  | ApiError.AssemblyAborted
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = Effect.fnUntraced(function* (assemblyId, options = {}) {
   yield* check("Assemblies.awaitCompletion", options)
   const after = Duration.fromInputUnsafe(options.timeout ?? "1 hour")
   const ended = yield* Completion.poll(readingOf(assemblyId, options), paceOf(options)).pipe(
@@ -85,7 +97,19 @@ export const awaitCompletion = Effect.fnUntraced(function* (
  * from `interval` on again. A broken update stream never fails the watch, and rate limits are waited for, up to `maxWait`
  * each. One that tells of another Assembly does fail it (`UnexpectedResponse`), as the Status of another Assembly does.
  */
-export const watch = (assemblyId: Assembly.AssemblyId, options: FollowOptions = {}) =>
+export const watch = (
+  assemblyId: Assembly.AssemblyId,
+  options: FollowOptions = {}
+): Stream.Stream<
+  Assembly.Status,
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> =>
   Stream.unwrap(
     Effect.gen(function* () {
       yield* check("Assemblies.watch", options)

@@ -1,4 +1,6 @@
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Effect from "effect/Effect"
+import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
@@ -23,5 +25,15 @@ export const Get = Operation.make({
 /**
  * The Status of an Assembly. A failed Assembly is a Status, not a failure of this operation.
  */
-export const get = (assemblyId: Assembly.AssemblyId) =>
-  AssemblyClient.use((client) => client.run(Get, { path: { assemblyId }, params: {}, fields: {} }))
+export const get = (
+  assemblyId: Assembly.AssemblyId
+): Effect.Effect<
+  Assembly.Status,
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Get, { path: { assemblyId }, params: {}, fields: {} }))

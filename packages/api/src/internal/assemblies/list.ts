@@ -1,4 +1,5 @@
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
@@ -32,8 +33,20 @@ export const List = Operation.make({
  *   Assemblies.list({ fromDate: DateTime.subtract(now, { hours: 1 }), pageSize: 100 })
  * )
  */
-export const list = (query: AssemblyList.Query) =>
-  AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
+export const list = (
+  query: AssemblyList.Query
+): Effect.Effect<
+  AssemblyList.Page,
+  | ApiError.AssemblyListFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
  * The pages of a list, from `query.page` on. A page is requested when the one before is handed out, so one request is
@@ -45,7 +58,20 @@ export const list = (query: AssemblyList.Query) =>
  * listed. With `toDate` in the past the list does not shift at all. Assemblies that leave the list while paging, such
  * as with `type: "executing"`, shift it the other way, and as many others may be missed.
  */
-export const listPages = (query: AssemblyList.Query) => Pages.walk(query, list)
+export const listPages = (
+  query: AssemblyList.Query
+): Stream.Stream<
+  AssemblyList.Page,
+  | ApiError.AssemblyListFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => Pages.walk(query, list)
 
 /**
  * The entries of all pages, newest first, each once; see {@link listPages}. Holds two pages in memory.
@@ -57,5 +83,17 @@ export const listPages = (query: AssemblyList.Query) => Pages.walk(query, list)
  *   )
  * )
  */
-export const listAll = (query: AssemblyList.Query) =>
-  Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))
+export const listAll = (
+  query: AssemblyList.Query
+): Stream.Stream<
+  AssemblyList.Entry,
+  | ApiError.AssemblyListFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))

@@ -1,4 +1,5 @@
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
@@ -38,5 +39,19 @@ export const Statistics = Operation.make({
  *   Assemblies.statistics({ region: "all", since: DateTime.subtract(now, { days: 7 }) })
  * )
  */
-export const statistics = (query: AssemblyStatistics.Query) =>
-  AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))
+export const statistics = (
+  query: AssemblyStatistics.Query
+): Effect.Effect<
+  AssemblyStatistics.Statistics,
+  | ApiError.StatisticsInvalidTime
+  | ApiError.StatisticsMissingRegion
+  | ApiError.StatisticsUnavailable
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))
