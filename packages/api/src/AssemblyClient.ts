@@ -24,6 +24,7 @@ import * as Persist from "./internal/persist.ts"
 import * as Request from "./internal/request.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import type * as Operation from "./Operation.ts"
+import * as PerCall from "./PerCall.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
 import * as Transport from "./Transport.ts"
@@ -54,6 +55,46 @@ export class AssemblyClient extends Context.Service<
     >
   }
 >()("@assembly-effect/api/AssemblyClient") {}
+
+/** See {@link withTimeout}. */
+const Timeout = Context.Reference<Duration.Input | undefined>("@assembly-effect/api/AssemblyClient/Timeout", {
+  defaultValue: () => undefined
+})
+
+/** See {@link withDeadline}. */
+const Deadline = Context.Reference<Duration.Input | undefined>("@assembly-effect/api/AssemblyClient/Deadline", {
+  defaultValue: () => undefined
+})
+
+/** See {@link withAttributes}. */
+const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefined>(
+  "@assembly-effect/api/AssemblyClient/Attributes",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * Runs an Effect or a Stream with another `requestTimeout` for each request of its operations. A duration that is not
+ * positive and finite fails the operation with `InvalidRequest`.
+ *
+ * @example
+ * Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
+ */
+export const withTimeout = (timeout: Duration.Input): PerCall.Combinator => PerCall.provide(Timeout, timeout)
+
+/**
+ * Runs an Effect or a Stream with another `deadline` for each of its operations. A duration that is not positive and
+ * finite fails the operation with `InvalidRequest`.
+ */
+export const withDeadline = (deadline: Duration.Input): PerCall.Combinator => PerCall.provide(Deadline, deadline)
+
+/**
+ * Runs an Effect or a Stream whose operations have these attributes in their spans, beside their own.
+ *
+ * @example
+ * Assemblies.list(query).pipe(AssemblyClient.withAttributes({ "app.tenant": "a" }))
+ */
+export const withAttributes = (attributes: Readonly<Record<string, unknown>>): PerCall.Combinator =>
+  PerCall.provide(Attributes, attributes)
 
 /**
  * - `baseUrl`: https, or http on loopback; credentials go nowhere else.
@@ -141,16 +182,33 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** What is provided for the call comes before what the client was built with. */
   const limits = Effect.gen(function* (): Effect.fn.Return<Persist.Limits> {
     const policy = (yield* RetryPolicy.RetryPolicy) ?? builtIn.policy ?? RetryPolicy.standard
-    return { ...times, policy, gate: yield* Admission.gate(builtIn.gate) }
+    const said = { timeout: yield* Timeout, deadline: yield* Deadline }
+    return {
+      ...times,
+      ...(said.timeout === undefined ? undefined : { requestTimeout: Duration.toMillis(said.timeout) }),
+      ...(said.deadline === undefined ? undefined : { deadline: Duration.toMillis(said.deadline) }),
+      policy,
+      gate: yield* Admission.gate(builtIn.gate)
+    }
+  })
+
+  /** What a call says about its time is checked as the options of the client are. */
+  const checkCall = Effect.fnUntraced(function* (operation: string) {
+    const issues = Settings.issues({
+      withTimeout: Settings.duration(yield* Timeout),
+      withDeadline: Settings.duration(yield* Deadline)
+    })
+    if (issues.length > 0) return yield* new ApiError.InvalidRequest({ operation, issues })
   })
 
   const compile = (operation: Operation.Any) => {
     const encode = Request.encoder(operation, baseUrl)
     const attempt = Attempt.compile(operation, environment)
-    const observe = Telemetry.observe(operation, baseUrl)
+    const observe = Telemetry.observe(operation, baseUrl, Attributes)
 
     return (input: Operation.Input<Operation.Any>) =>
-      encode(input).pipe(
+      checkCall(operation.name).pipe(
+        Effect.andThen(encode(input)),
         Effect.zip(limits),
         Effect.flatMap(([encoded, limited]) =>
           Persist.persist(operation, limited, (conditions) => attempt(encoded, conditions))

@@ -8,6 +8,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
+import * as Pull from "effect/Pull"
+import * as Schedule from "effect/Schedule"
+import * as Clock from "effect/Clock"
+import * as PerCall from "./PerCall.ts"
 import * as ApiError from "./ApiError.ts"
 import type * as Operation from "./Operation.ts"
 
@@ -32,9 +36,11 @@ export interface Failure {
 
 /**
  * Decides after each failed attempt: the pause before the next one, or none to give up.
+ *
+ * `start` begins to count for one operation or upload, so that a policy may remember what it was asked before.
  */
 export interface Policy {
-  readonly next: (failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>
+  readonly start: Effect.Effect<(failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>>
 }
 
 /** Bad gateway, unavailable, gateway timeout: somebody between us and the service, or the service for a moment. */
@@ -73,23 +79,39 @@ export interface Options {
   readonly maxWait?: Duration.Input | undefined
 }
 
+/**
+ * The pause after so many failures in a row: `base`, doubled by each further failure, at most `maxPause`; of that between
+ * half and the whole, so that clients that fail together do not come back together.
+ */
+export const backOff = (
+  { base, maxPause }: { readonly base: Duration.Duration; readonly maxPause: Duration.Duration },
+  failures: number
+): Effect.Effect<Duration.Duration> =>
+  Effect.map(Random.next, (chance) =>
+    Duration.times(Duration.min(Duration.times(base, 2 ** Math.min(failures - 1, 30)), maxPause), 0.5 + chance / 2)
+  )
+
+/** Whether the wait that the answer names is longer than anybody waits. */
+const isTooLong = ({ wait }: Failure, maxWait: Duration.Duration): boolean =>
+  Option.exists(wait, Duration.isGreaterThan(maxWait))
+
 const withLimits = (options: Options): Policy => {
   const retries = options.retries ?? 4
-  const base = Duration.toMillis(options.base ?? 250)
-  const maxPause = Duration.toMillis(options.maxPause ?? 10_000)
-  const maxWait = Duration.toMillis(options.maxWait ?? 60_000)
+  const base = Duration.fromInputUnsafe(options.base ?? 250)
+  const maxPause = Duration.fromInputUnsafe(options.maxPause ?? 10_000)
+  const maxWait = Duration.fromInputUnsafe(options.maxWait ?? 60_000)
 
-  return {
-    next: (failure) => {
-      const wait = Option.map(failure.wait, Duration.toMillis)
-      const tooLong = Option.isSome(wait) && wait.value > maxWait
-      if (failure.failures > retries || tooLong || !isRetryable(failure)) return Effect.succeedNone
-      const pause = Math.min(base * 2 ** Math.min(failure.failures - 1, 30), maxPause)
-      return Effect.map(Random.next, (chance) =>
-        Option.some(Duration.millis(Option.isSome(wait) ? wait.value + pause * chance : pause * (0.5 + chance / 2)))
-      )
-    }
+  const next = (failure: Failure): Effect.Effect<Option.Option<Duration.Duration>> => {
+    if (failure.failures > retries || isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone
+    return Option.match(failure.wait, {
+      onNone: () => Effect.asSome(backOff({ base, maxPause }, failure.failures)),
+      onSome: (wait) => {
+        const pause = Duration.min(Duration.times(base, 2 ** Math.min(failure.failures - 1, 30)), maxPause)
+        return Effect.map(Random.next, (chance) => Option.some(Duration.sum(wait, Duration.times(pause, chance))))
+      }
+    })
   }
+  return { start: Effect.succeed(next) }
 }
 
 /**
@@ -113,26 +135,70 @@ export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.Inva
 /** The policy where no other is provided: {@link make} with its defaults. */
 export const standard: Policy = withLimits({})
 
+/**
+ * A policy that pauses as a `Schedule` of Effect says, and gives up when that ends. Its input is the {@link Failure}.
+ *
+ * What {@link isRetryable} does not allow is not repeated, whatever the schedule says. A wait that the answer names is
+ * kept at least, and not repeated where it is longer than `maxWait`, 1 minute by default.
+ *
+ * @example
+ * RetryPolicy.fromSchedule(Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 })))
+ */
+export const fromSchedule = <Output>(
+  schedule: Schedule.Schedule<Output, Failure>,
+  options?: { readonly maxWait?: Duration.Input | undefined }
+): Policy => {
+  const maxWait = Duration.fromInputUnsafe(options?.maxWait ?? "1 minute")
+  return {
+    start: Effect.map(Schedule.toStep(schedule), (step) => (failure) => {
+      if (isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone
+      return Effect.flatMap(Clock.currentTimeMillis, (now) => step(now, failure)).pipe(
+        Effect.map(([, pause]) =>
+          Option.some(Option.match(failure.wait, { onNone: () => pause, onSome: Duration.max(pause) }))
+        ),
+        Pull.catchDone(() => Effect.succeedNone)
+      )
+    })
+  }
+}
+
 /** Gives up after the first attempt. */
-export const none: Policy = { next: () => Effect.succeedNone }
+const giveUp: Policy = { start: Effect.succeed(() => Effect.succeedNone) }
 
 /**
- * The policy of an operation: the one that is provided for the call, else the one that its client was built with, else
+ * The policy of an operation: the one that the call says, else the one that its client was built with, else
  * {@link standard}.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(RetryPolicy.layer({ retries: 8 })))
  *
  * @example
- * Assemblies.get(assemblyId).pipe(Effect.provide(RetryPolicy.layerNone))
+ * Assemblies.get(assemblyId).pipe(RetryPolicy.none)
  */
 export const RetryPolicy = Context.Reference<Policy | undefined>("@assembly-effect/api/RetryPolicy", {
   defaultValue: () => undefined
 })
+
+/**
+ * Runs an Effect or a Stream with another policy, or with the policy of a `Schedule` ({@link fromSchedule}).
+ *
+ * @example
+ * Assemblies.list(query).pipe(RetryPolicy.withPolicy(Schedule.recurs(2)))
+ */
+export const withPolicy = <Output>(policy: Policy | Schedule.Schedule<Output, Failure>): PerCall.Combinator =>
+  PerCall.provide(RetryPolicy, Schedule.isSchedule(policy) ? fromSchedule(policy) : policy)
+
+/**
+ * Runs an Effect or a Stream without retries: every failure is told at once.
+ *
+ * @example
+ * Assemblies.list(query).pipe(RetryPolicy.none)
+ */
+export const none: PerCall.Combinator = /* @__PURE__ */ PerCall.provide(RetryPolicy, giveUp)
 
 /** Another number of retries, other pauses; for a client, or for one call. */
 export const layer = (options: Options): Layer.Layer<never, ApiError.InvalidRequest> =>
   Layer.effect(RetryPolicy, make(options))
 
 /** No retries: every failure is told at once. */
-export const layerNone: Layer.Layer<never> = Layer.succeed(RetryPolicy, none)
+export const layerNone: Layer.Layer<never> = Layer.succeed(RetryPolicy, giveUp)
