@@ -2,8 +2,11 @@
  * The interpreter of operations: one description in, one typed Effect out.
  */
 import * as Admission from "@assembly-effect/auth/Admission"
+import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Settings from "@assembly-effect/auth/Settings"
+import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Config from "effect/Config"
@@ -261,21 +264,44 @@ export const layer = (
 ): Layer.Layer<AssemblyClient, ApiError.InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
   Layer.effect(AssemblyClient, make(options))
 
-const makeConfigured = () =>
-  Layer.effect(
-    AssemblyClient,
-    Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), (baseUrl) => make({ baseUrl }))
-  )
-
 /**
- * A client for the service at `ASSEMBLY_BASE_URL`.
+ * A client with signed requests for the service that the configuration names: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
+ * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty.
+ *
+ * The options are those of {@link layer}. `authenticator` proves who asks in another way; it may use the Credentials of
+ * the configuration.
+ *
+ * @example
+ * AssemblyClient.layerConfig({ requestTimeout: "10 seconds" }).pipe(Layer.provide(FetchHttpClient.layer))
+ *
+ * @example
+ * AssemblyClient.layerConfig({
+ *   authenticator: Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
+ * }).pipe(Layer.provide(FetchHttpClient.layer))
  */
-export const layerConfig: Layer.Layer<
-  AssemblyClient,
-  ApiError.InvalidRequest | Config.ConfigError,
-  Authenticator.Authenticator | HttpClient.HttpClient
-  // The annotation lets a bundler drop it, and `Config` with it, where nobody reads the configuration.
-> = /* @__PURE__ */ makeConfigured()
+export const layerConfig = <E = never, R = never>(
+  options?: Omit<Options, "baseUrl"> & {
+    readonly authenticator?: Layer.Layer<Authenticator.Authenticator, E, R> | undefined
+  }
+): Layer.Layer<
+  AssemblyClient | Credentials.Credentials,
+  ApiError.InvalidRequest | AuthError.InvalidCredentials | Config.ConfigError | E,
+  HttpClient.HttpClient | Exclude<R, Credentials.Credentials>
+> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { baseUrl, ...credentials } = yield* Variables.read({
+        baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"),
+        ...Credentials.variables()
+      })
+      const authenticator: Layer.Layer<Authenticator.Authenticator, E, R | Credentials.Credentials> =
+        options?.authenticator ?? Authenticator.layerSigned()
+      return layer({ ...options, baseUrl }).pipe(
+        Layer.provide(authenticator),
+        Layer.provideMerge(Credentials.layer(credentials))
+      )
+    })
+  )
 
 /** What one operation answers in a test; see {@link handler}. */
 export interface Handler {

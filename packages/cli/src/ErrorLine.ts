@@ -10,8 +10,8 @@ import * as Schema from "effect/Schema"
 
 const configuration = ({ cause }: Config.ConfigError): string => {
   if (!Schema.isSchemaError(cause)) return "the configuration cannot be read"
-  const names = ApiError.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_"))
-  return `set the environment variable ${[...new Set(names)].join(", ")}`
+  const names = [...new Set(ApiError.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_")))]
+  return `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
 }
 
 /** An error of an upload, whose message is what a server said; the errors of operations tell the status themselves. */

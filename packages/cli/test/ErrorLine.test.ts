@@ -1,7 +1,5 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as TusError from "@assembly-effect/tus/TusError"
 import { describe, expect, it } from "@effect/vitest"
@@ -20,11 +18,7 @@ const details = {
   explanation: "No such asset."
 }
 
-const service = AssemblyClient.layerConfig.pipe(
-  Layer.provide(Authenticator.layerSigned()),
-  Layer.provide(Credentials.layerConfig),
-  Layer.provide(FetchHttpClient.layer)
-)
+const service = AssemblyClient.layerConfig().pipe(Layer.provide(FetchHttpClient.layer))
 
 describe("ErrorLine.fromError", () => {
   it.each([
@@ -59,9 +53,12 @@ describe("ErrorLine.fromError", () => {
   })
 
   it.effect.each<readonly [Record<string, string>, string]>([
-    [{}, "set the environment variable ASSEMBLY_AUTH_KEY"],
-    [{ ASSEMBLY_AUTH_KEY: "k" }, "set the environment variable ASSEMBLY_AUTH_SECRET"],
-    [{ ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "" }, "set the environment variable ASSEMBLY_AUTH_SECRET"],
+    [{}, "set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET"],
+    [{ ASSEMBLY_AUTH_KEY: "k" }, "set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_SECRET"],
+    [
+      { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "" },
+      "set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_SECRET"
+    ],
     [{ ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }, "set the environment variable ASSEMBLY_BASE_URL"]
   ])("names what %j lacks", ([env, line]) =>
     Effect.gen(function* () {
