@@ -4,10 +4,12 @@
  * None carries a secret, a token, a signature, a signed URL, or the URL of an upload or a Status, also where the service
  * repeats one.
  */
+import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaGetter from "effect/SchemaGetter"
 
 /**
  * What every error tells about the request.
@@ -31,6 +33,9 @@ const subject = {
  * 100 characters, `explanation` (the `message` of the service) and each text in `reason` at most 1,000. `requestId` is
  * the `x-request-id` of the answer: it helps the service to find the request. `assemblyId` is the id that the caller
  * gave; where the caller gave none, it is the one in the answer.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Details = Schema.Struct({
   ...subject,
@@ -40,6 +45,10 @@ export const Details = Schema.Struct({
   reason: Schema.optionalKey(Schema.Json),
   requestId: Schema.optionalKey(Schema.String)
 })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Details = typeof Details.Type
 
 /** The code and the status of an answer, and the words of the service where they say more than the code. */
@@ -51,15 +60,25 @@ const refused = (details: Details): string => `${details.operation} failed with 
 
 /**
  * One rule that an input breaks: where, and in words.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Issue = Schema.Struct({
   path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
   message: Schema.String
 })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Issue = typeof Issue.Type
 
 /**
  * The input breaks a rule of the specification; nothing was sent.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("InvalidRequest", {
   ...subject,
@@ -73,27 +92,27 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
   }
 }
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const isKey = (key: unknown): key is string | number => typeof key === "string" || typeof key === "number"
-
-/** The issues of a schema as plain data, each with its path. */
-export const fromSchemaIssue = (issue: SchemaIssue.Issue): ReadonlyArray<Issue> =>
-  format(issue).issues.map(({ message, path = [] }) => ({
-    message,
-    path: path.map((segment) => (typeof segment === "object" ? segment.key : segment)).filter(isKey)
-  }))
-
-/** The `InvalidRequest` that an issue of the input's schema stands for. */
-export const invalidRequest = (operation: string, issue: SchemaIssue.Issue): InvalidRequest =>
-  new InvalidRequest({ operation, issues: fromSchemaIssue(issue) })
-
 /**
  * The error of the token request (`@assembly-effect/auth/AuthError`), where that failed before the operation was sent.
  * The error of an HTTP client is no cause: it holds the request with its credential. Its `code` is in
  * {@link TransportFailure}.
  */
-const cause = { cause: Schema.optionalKey(Schema.Defect()) }
+const Cause = Schema.declare(
+  (u: unknown): u is AuthError.AuthError | { readonly _tag: string; readonly message: string } =>
+    Predicate.hasProperty(u, "_tag") && Predicate.hasProperty(u, "message"),
+  {
+    // In a JSON form it has its tag and its message.
+    toCodecJson: () =>
+      Schema.link<{ readonly _tag: string; readonly message: string }>()(
+        Schema.Struct({ _tag: Schema.String, message: Schema.String }),
+        {
+          decode: SchemaGetter.passthrough(),
+          encode: SchemaGetter.transform(({ _tag, message }) => ({ _tag, message }))
+        }
+      )
+  }
+)
+const cause = { cause: Schema.optionalKey(Cause) }
 
 /**
  * The service does not accept who asks: an unknown key, a wrong or used signature, a missing scope, an expired token.
@@ -101,6 +120,9 @@ const cause = { cause: Schema.optionalKey(Schema.Defect()) }
  * `clockSkew` is how far the clock of the service is ahead of ours (negative: behind), in milliseconds, where the code
  * is AUTH_EXPIRED and the answer told its time. One attempt with that corrected has failed as well, or it is more than the
  * `maxClockSkew` of the client and was not corrected.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFailed>()("AuthenticationFailed", {
   ...Details.fields,
@@ -114,7 +136,7 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
     const clock =
       clockSkew === undefined
         ? ""
-        : `; the clock of the service is ${Duration.format(Duration.millis(Math.abs(clockSkew)))} ${clockSkew < 0 ? "behind" : "ahead"}`
+        : `; the clock of the service is ${Math.abs(clockSkew) / 1000} s ${clockSkew < 0 ? "behind" : "ahead"}`
     return `${operation}: the service does not accept the credentials (${answered(this)})${clock}`
   }
 }
@@ -124,6 +146,9 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
  *
  * Status 0 stands for the program's own rate limiter (`Guard.layerRateLimiter`), which sent nothing; `retryAfter` is then
  * the time until it has a permit.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited", {
   ...Details.fields,
@@ -133,7 +158,7 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
   override get message() {
     const { operation, retryAfter, status } = this
     if (status === 0) return `${operation}: ${this.explanation}`
-    const wait = Duration.isZero(retryAfter) ? "a while" : Duration.format(retryAfter)
+    const wait = Duration.isZero(retryAfter) ? "a while" : `${Duration.toSeconds(retryAfter)} s`
     const what = this.cause === undefined ? `too many requests (${answered(this)})` : this.explanation
     return `${operation}: ${what}; try again in ${wait}`
   }
@@ -141,6 +166,9 @@ export class RateLimited extends Schema.TaggedError<RateLimited>()("RateLimited"
 
 /**
  * Any other error code of the service.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("ServiceFailure", Details) {
   override get message() {
@@ -151,6 +179,9 @@ export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("Servic
 /**
  * An answer that is neither a success nor an error of the service. `excerpt` is the start of the body, at most 200
  * characters, redacted and printable.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()("UnexpectedResponse", {
   ...subject,
@@ -173,6 +204,9 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
  *   seen it.
  * - `permanent`: whether the same request would fail in the same way: a certificate that is not trusted, an unknown
  *   host, an HTTP client that changes requests.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class TransportFailure extends Schema.TaggedError<TransportFailure>()("TransportFailure", {
   ...subject,
@@ -191,6 +225,9 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
 
 /**
  * No whole answer within the time that one request, or the whole operation, has.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
   ...subject,
@@ -198,13 +235,18 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
 }) {
   override get message() {
     const from = this.host === undefined ? "" : ` from ${this.host}`
-    return `${this.operation}: no answer${from} after ${Duration.format(this.after)}`
+    return `${this.operation}: no answer${from} after ${Duration.toSeconds(this.after)} s`
   }
 }
 
 // The annotations let a bundler drop the errors of operations that nobody calls.
 
-/** 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing or incorrect, or more than 91 days ago. */
+/**
+ * 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing or incorrect, or more than 91 days ago.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class StatisticsInvalidTime
   extends /* @__PURE__ */ Schema.TaggedError<StatisticsInvalidTime>()("StatisticsInvalidTime", Details)
 {
@@ -213,7 +255,12 @@ export class StatisticsInvalidTime
   }
 }
 
-/** 400 ASSEMBLY_STATS_MISSING_REGION: a region or `all` must be given. */
+/**
+ * 400 ASSEMBLY_STATS_MISSING_REGION: a region or `all` must be given.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class StatisticsMissingRegion
   extends /* @__PURE__ */ Schema.TaggedError<StatisticsMissingRegion>()("StatisticsMissingRegion", Details)
 {
@@ -222,7 +269,12 @@ export class StatisticsMissingRegion
   }
 }
 
-/** 500 ASSEMBLY_STATS_ERROR: the statistics could not be loaded. */
+/**
+ * 500 ASSEMBLY_STATS_ERROR: the statistics could not be loaded.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class StatisticsUnavailable
   extends /* @__PURE__ */ Schema.TaggedError<StatisticsUnavailable>()("StatisticsUnavailable", Details)
 {
@@ -231,7 +283,12 @@ export class StatisticsUnavailable
   }
 }
 
-/** ASSEMBLY_LIST_ERROR: instead of a list. */
+/**
+ * ASSEMBLY_LIST_ERROR: instead of a list.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class AssemblyListFailed
   extends /* @__PURE__ */ Schema.TaggedError<AssemblyListFailed>()("AssemblyListFailed", Details)
 {
@@ -240,7 +297,12 @@ export class AssemblyListFailed
   }
 }
 
-/** 400 DAM_INVALID_REQUEST: the params are invalid. */
+/**
+ * 400 DAM_INVALID_REQUEST: the params are invalid.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class DamInvalidRequest
   extends /* @__PURE__ */ Schema.TaggedError<DamInvalidRequest>()("DamInvalidRequest", Details)
 {
@@ -249,7 +311,12 @@ export class DamInvalidRequest
   }
 }
 
-/** 404 DAM_RESOURCE_NOT_FOUND: no such asset or folder in this Workspace. */
+/**
+ * 404 DAM_RESOURCE_NOT_FOUND: no such asset or folder in this Workspace.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class DamResourceNotFound
   extends /* @__PURE__ */ Schema.TaggedError<DamResourceNotFound>()("DamResourceNotFound", Details)
 {
@@ -258,7 +325,12 @@ export class DamResourceNotFound
   }
 }
 
-/** 409 DAM_MUTATION_CONFLICT: the change conflicts with something that exists. */
+/**
+ * 409 DAM_MUTATION_CONFLICT: the change conflicts with something that exists.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class DamMutationConflict
   extends /* @__PURE__ */ Schema.TaggedError<DamMutationConflict>()("DamMutationConflict", Details)
 {
@@ -267,7 +339,12 @@ export class DamMutationConflict
   }
 }
 
-/** 500 DAM_MUTATION_FAILED: the change could not be completed; the service says to retry. */
+/**
+ * 500 DAM_MUTATION_FAILED: the change could not be completed; the service says to retry.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class DamMutationFailed
   extends /* @__PURE__ */ Schema.TaggedError<DamMutationFailed>()("DamMutationFailed", Details)
 {
@@ -278,6 +355,9 @@ export class DamMutationFailed
 
 /**
  * What every operation can fail with.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Common = InvalidRequest | RateLimited | ServiceFailure | UnexpectedResponse | TransportFailure | TimedOut
 
@@ -302,6 +382,9 @@ const ended = ({ assemblyId, code, explanation }: Ending, how: string): string =
 /**
  * The Assembly has failed; `code` and `reason` are the `error` and `reason` of its Status. Its Status tells more:
  * `Assemblies.get`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class AssemblyFailed extends /* @__PURE__ */ Schema.TaggedError<AssemblyFailed>()("AssemblyFailed", ending) {
   override get message() {
@@ -311,6 +394,9 @@ export class AssemblyFailed extends /* @__PURE__ */ Schema.TaggedError<AssemblyF
 
 /**
  * Somebody canceled the Assembly: ASSEMBLY_CANCELED.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class AssemblyCanceled
   extends /* @__PURE__ */ Schema.TaggedError<AssemblyCanceled>()("AssemblyCanceled", ending)
@@ -322,6 +408,9 @@ export class AssemblyCanceled
 
 /**
  * The request that created the Assembly was aborted: REQUEST_ABORTED.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class AssemblyAborted extends /* @__PURE__ */ Schema.TaggedError<AssemblyAborted>()("AssemblyAborted", ending) {
   override get message() {

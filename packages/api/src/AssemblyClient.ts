@@ -1,11 +1,12 @@
 /**
  * The interpreter of operations: one description in, one typed Effect out.
  */
-import * as Admission from "@assembly-effect/auth/Admission"
+import * as Input from "./unstable/Input.ts"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as Settings from "@assembly-effect/auth/Settings"
+import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
@@ -30,7 +31,7 @@ import type * as Operation from "./Operation.ts"
 import * as PerCall from "./PerCall.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
-import * as Transport from "./Transport.ts"
+import * as Transport from "./unstable/Transport.ts"
 
 /**
  * Runs operations against one base URL.
@@ -39,6 +40,9 @@ import * as Transport from "./Transport.ts"
  * - `run`: runs one operation.
  * - `open`: reads an address that a Status names, such as its update stream. No credential goes there, and the head of
  *   its answer has to come within `requestTimeout`.
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class AssemblyClient extends Context.Service<
   AssemblyClient,
@@ -81,12 +85,18 @@ const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefin
  *
  * @example
  * Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
+ *
+ * @since 0.1.0
+ * @category combinators
  */
 export const withTimeout = (timeout: Duration.Input): PerCall.Combinator => PerCall.provide(Timeout, timeout)
 
 /**
  * Runs an Effect or a Stream with another `deadline` for each of its operations. A duration that is not positive and
  * finite fails the operation with `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category combinators
  */
 export const withDeadline = (deadline: Duration.Input): PerCall.Combinator => PerCall.provide(Deadline, deadline)
 
@@ -95,6 +105,9 @@ export const withDeadline = (deadline: Duration.Input): PerCall.Combinator => Pe
  *
  * @example
  * Assemblies.list(query).pipe(AssemblyClient.withAttributes({ "app.tenant": "a" }))
+ *
+ * @since 0.1.0
+ * @category combinators
  */
 export const withAttributes = (attributes: Readonly<Record<string, unknown>>): PerCall.Combinator =>
   PerCall.provide(Attributes, attributes)
@@ -112,6 +125,9 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
  * - `maxResponseBytes`: of one answer, 32 MiB by default.
  *
  * Each duration is positive and finite; else the Layer fails with `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Options {
   readonly baseUrl: string | URL
@@ -131,7 +147,7 @@ const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl,
       (issue) =>
         new ApiError.InvalidRequest({
           operation: "AssemblyClient.layer",
-          issues: ApiError.fromSchemaIssue(issue).map(({ message }) => ({ path: ["baseUrl"], message }))
+          issues: Input.fromSchemaIssue(issue).map(({ message }) => ({ path: ["baseUrl"], message }))
         })
     )
   )
@@ -164,6 +180,9 @@ const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =
 /**
  * A client from the HttpClient and the Authenticator of the context, and its `RetryPolicy`. Fails with `InvalidRequest`
  * when the base URL is not one to send credentials to, or an option is no limit.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
   yield* checkLimits(options)
@@ -258,6 +277,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
  *   Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
  *   Layer.provide(Credentials.layerConfig)
  * )
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (
   options: Options
@@ -278,6 +300,9 @@ export const layer = (
  * AssemblyClient.layerConfig({
  *   authenticator: Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
  * }).pipe(Layer.provide(FetchHttpClient.layer))
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerConfig = <E = never, R = never>(
   options?: Omit<Options, "baseUrl"> & {
@@ -303,7 +328,12 @@ export const layerConfig = <E = never, R = never>(
     })
   )
 
-/** What one operation answers in a test; see {@link handler}. */
+/**
+ * What one operation answers in a test; see {@link handler}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Handler {
   readonly operation: Operation.Any
   handle(input: Operation.Input<Operation.Any>): Effect.Effect<unknown, { readonly _tag: string }>
@@ -316,6 +346,9 @@ export interface Handler {
  * AssemblyClient.handler(Assemblies.Get, ({ path }) =>
  *   Effect.succeed({ ok: "ASSEMBLY_COMPLETED", assembly_id: path.assemblyId })
  * )
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const handler = <Op extends Operation.Any>(
   operation: Op,
@@ -347,6 +380,9 @@ export const handler = <Op extends Operation.Any>(
  *     )
  *   ])
  * )
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerTest = (
   handlers: ReadonlyArray<Handler>,

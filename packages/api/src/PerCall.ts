@@ -10,6 +10,9 @@ import * as Stream from "effect/Stream"
 
 /**
  * Changes how an Effect or a Stream runs, not what it answers.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Combinator = <
   Self extends Effect.Effect<unknown, unknown, unknown> | Stream.Stream<unknown, unknown, unknown>
@@ -17,11 +20,17 @@ export type Combinator = <
   self: Self
 ) => Self
 
-/** The same Effect or Stream, which finds `value` in the place of a reference. */
+/**
+ * The same Effect or Stream, which finds `value` in the place of a reference.
+ *
+ * @since 0.1.0
+ * @category references
+ */
 export const provide =
   <A>(reference: Context.Reference<A>, value: NoInfer<A>): Combinator =>
   (self) =>
     (Stream.isStream(self)
       ? Stream.provideService(self, reference, value)
-      : // A reference is no requirement, so the type stays what it was.
+      : // A reference is no requirement, so the type stays what it was; what it is does not matter here.
+        // @effect-diagnostics-next-line anyUnknownInErrorContext:off
         Effect.provideService(self, reference, value)) as typeof self

@@ -1,7 +1,7 @@
 /**
  * When a failed request is sent again, and after which pause.
  */
-import * as Settings from "@assembly-effect/auth/Settings"
+import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -19,6 +19,9 @@ import type * as Operation from "./Operation.ts"
  * A failed attempt: of which operation, what its description says about retries, how many attempts have failed so far,
  * the error's tag and, where there was an answer, its code and status, and the wait that the answer named by `retryIn`
  * or `Retry-After`. `sent` and `permanent` are those of a `TransportFailure`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Failure {
   readonly operation: string
@@ -38,6 +41,9 @@ export interface Failure {
  * Decides after each failed attempt: the pause before the next one, or none to give up.
  *
  * `start` begins to count for one operation or upload, so that a policy may remember what it was asked before.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Policy {
   readonly start: Effect.Effect<(failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>>
@@ -54,6 +60,9 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  * - Never after a `permanent` failure: an unknown host, a certificate that is not trusted.
  * - An operation that does no harm twice: after a lost answer, and on 502, 503 and 504, whatever their body says.
  * - A change: after the codes for which the service says so, else not.
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">): boolean => {
   if (retry === "never") return false
@@ -71,6 +80,9 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
  *   instead, with the wait.
  *
  * Each duration is positive and finite, and `retries` a whole number; else the Layer fails with `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Options {
   readonly retries?: number | undefined
@@ -79,37 +91,43 @@ export interface Options {
   readonly maxWait?: Duration.Input | undefined
 }
 
+/** The longest pause after so many failures in a row, in milliseconds. */
+const doubled = (base: number, maxPause: number, failures: number): number =>
+  Math.min(base * 2 ** Math.min(failures - 1, 30), maxPause)
+
 /**
  * The pause after so many failures in a row: `base`, doubled by each further failure, at most `maxPause`; of that between
  * half and the whole, so that clients that fail together do not come back together.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const backOff = (
-  { base, maxPause }: { readonly base: Duration.Duration; readonly maxPause: Duration.Duration },
+  { base, maxPause }: { readonly base: Duration.Input; readonly maxPause: Duration.Input },
   failures: number
-): Effect.Effect<Duration.Duration> =>
-  Effect.map(Random.next, (chance) =>
-    Duration.times(Duration.min(Duration.times(base, 2 ** Math.min(failures - 1, 30)), maxPause), 0.5 + chance / 2)
-  )
+): Effect.Effect<Duration.Duration> => {
+  const pause = doubled(Duration.toMillis(base), Duration.toMillis(maxPause), failures)
+  return Effect.map(Random.next, (chance) => Duration.millis(pause * (0.5 + chance / 2)))
+}
 
-/** Whether the wait that the answer names is longer than anybody waits. */
-const isTooLong = ({ wait }: Failure, maxWait: Duration.Duration): boolean =>
-  Option.exists(wait, Duration.isGreaterThan(maxWait))
+/** Whether the wait that the answer names is longer than anybody waits, which is told in milliseconds. */
+const isTooLong = ({ wait }: Failure, maxWait: number): boolean =>
+  Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait
 
 const withLimits = (options: Options): Policy => {
   const retries = options.retries ?? 4
-  const base = Duration.fromInputUnsafe(options.base ?? 250)
-  const maxPause = Duration.fromInputUnsafe(options.maxPause ?? 10_000)
-  const maxWait = Duration.fromInputUnsafe(options.maxWait ?? 60_000)
+  const base = Duration.toMillis(options.base ?? 250)
+  const maxPause = Duration.toMillis(options.maxPause ?? 10_000)
+  const maxWait = Duration.toMillis(options.maxWait ?? 60_000)
 
   const next = (failure: Failure): Effect.Effect<Option.Option<Duration.Duration>> => {
-    if (failure.failures > retries || isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone
-    return Option.match(failure.wait, {
-      onNone: () => Effect.asSome(backOff({ base, maxPause }, failure.failures)),
-      onSome: (wait) => {
-        const pause = Duration.min(Duration.times(base, 2 ** Math.min(failure.failures - 1, 30)), maxPause)
-        return Effect.map(Random.next, (chance) => Option.some(Duration.sum(wait, Duration.times(pause, chance))))
-      }
-    })
+    const { failures, wait } = failure
+    if (failures > retries || isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone
+    if (Option.isNone(wait)) return Effect.asSome(backOff({ base, maxPause }, failures))
+    const pause = doubled(base, maxPause, failures)
+    return Effect.map(Random.next, (chance) =>
+      Option.some(Duration.millis(Duration.toMillis(wait.value) + pause * chance))
+    )
   }
   return { start: Effect.succeed(next) }
 }
@@ -119,6 +137,9 @@ const withLimits = (options: Options): Policy => {
  *
  * Our own pauses are between half and the whole of the doubling time. A wait that the answer names, 0 too, is kept at
  * least, with up to one such pause on top, so that clients that were refused together do not come back together.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.InvalidRequest> => {
   const issues = Settings.issues({
@@ -132,7 +153,12 @@ export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.Inva
     : Effect.fail(new ApiError.InvalidRequest({ operation: "RetryPolicy.layer", issues }))
 }
 
-/** The policy where no other is provided: {@link make} with its defaults. */
+/**
+ * The policy where no other is provided: {@link make} with its defaults.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const standard: Policy = withLimits({})
 
 /**
@@ -143,12 +169,15 @@ export const standard: Policy = withLimits({})
  *
  * @example
  * RetryPolicy.fromSchedule(Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 })))
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const fromSchedule = <Output>(
   schedule: Schedule.Schedule<Output, Failure>,
   options?: { readonly maxWait?: Duration.Input | undefined }
 ): Policy => {
-  const maxWait = Duration.fromInputUnsafe(options?.maxWait ?? "1 minute")
+  const maxWait = Duration.toMillis(options?.maxWait ?? 60_000)
   return {
     start: Effect.map(Schedule.toStep(schedule), (step) => (failure) => {
       if (isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone
@@ -174,6 +203,9 @@ const giveUp: Policy = { start: Effect.succeed(() => Effect.succeedNone) }
  *
  * @example
  * Assemblies.get(assemblyId).pipe(RetryPolicy.none)
+ *
+ * @since 0.1.0
+ * @category references
  */
 export const RetryPolicy = Context.Reference<Policy | undefined>("@assembly-effect/api/RetryPolicy", {
   defaultValue: () => undefined
@@ -184,6 +216,9 @@ export const RetryPolicy = Context.Reference<Policy | undefined>("@assembly-effe
  *
  * @example
  * Assemblies.list(query).pipe(RetryPolicy.withPolicy(Schedule.recurs(2)))
+ *
+ * @since 0.1.0
+ * @category combinators
  */
 export const withPolicy = <Output>(policy: Policy | Schedule.Schedule<Output, Failure>): PerCall.Combinator =>
   PerCall.provide(RetryPolicy, Schedule.isSchedule(policy) ? fromSchedule(policy) : policy)
@@ -193,12 +228,25 @@ export const withPolicy = <Output>(policy: Policy | Schedule.Schedule<Output, Fa
  *
  * @example
  * Assemblies.list(query).pipe(RetryPolicy.none)
+ *
+ * @since 0.1.0
+ * @category combinators
  */
 export const none: PerCall.Combinator = /* @__PURE__ */ PerCall.provide(RetryPolicy, giveUp)
 
-/** Another number of retries, other pauses; for a client, or for one call. */
+/**
+ * Another number of retries, other pauses; for a client, or for one call.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer = (options: Options): Layer.Layer<never, ApiError.InvalidRequest> =>
   Layer.effect(RetryPolicy, make(options))
 
-/** No retries: every failure is told at once. */
+/**
+ * No retries: every failure is told at once.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerNone: Layer.Layer<never> = Layer.succeed(RetryPolicy, giveUp)

@@ -35,7 +35,7 @@ describe("the message of", () => {
     ],
     [
       new ApiError.RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(20) }),
-      "Assemblies.list: too many requests (CODE, status 429: words); try again in 20s"
+      "Assemblies.list: too many requests (CODE, status 429: words); try again in 20 s"
     ],
     [
       new ApiError.RateLimited({ ...answer, status: 429, retryAfter: Duration.zero }),
@@ -43,7 +43,7 @@ describe("the message of", () => {
     ],
     [
       new ApiError.AuthenticationFailed({ ...answer, clockSkew: -7_200_000 }),
-      "Assemblies.list: the service does not accept the credentials (CODE, status 400: words); the clock of the service is 2h behind"
+      "Assemblies.list: the service does not accept the credentials (CODE, status 400: words); the clock of the service is 7200 s behind"
     ],
     [
       new ApiError.TransportFailure({
@@ -56,7 +56,7 @@ describe("the message of", () => {
     ],
     [
       new ApiError.TimedOut({ operation: "Assemblies.list", host: "api2.example.com", after: Duration.minutes(1) }),
-      "Assemblies.list: no answer from api2.example.com after 1m"
+      "Assemblies.list: no answer from api2.example.com after 60 s"
     ],
     [
       new ApiError.AssemblyFailed({ assemblyId, code: "INPUT_FILE_UNREADABLE", explanation: "not an image" }),

@@ -1,8 +1,8 @@
 /**
  * Errors as one line for people.
  */
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Printable from "@assembly-effect/schema/Printable"
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as Formatter from "effect/Formatter"
@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 
 const configuration = ({ cause }: Config.ConfigError): string => {
   if (!Schema.isSchemaError(cause)) return "the configuration cannot be read"
-  const names = [...new Set(ApiError.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_")))]
+  const names = [...new Set(Input.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_")))]
   return `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
 }
 

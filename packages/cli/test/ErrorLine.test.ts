@@ -38,7 +38,7 @@ describe("ErrorLine.fromError", () => {
         explanation: "Slow down.",
         retryAfter: Duration.seconds(90)
       }),
-      "Dam.move: too many requests (RATE_LIMIT_REACHED, status 429: Slow down.); try again in 1m 30s"
+      "Dam.move: too many requests (RATE_LIMIT_REACHED, status 429: Slow down.); try again in 90 s"
     ],
     [
       new ApiError.TransportFailure({ operation: "Dam.move", problem: "the connection failed" }),

@@ -15,10 +15,17 @@ import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
  * cryptographic source.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const AssemblyId = Schema.String.check(
   Schema.isPattern(/^[a-f0-9]{32}$/u, { expected: "32 lowercase hexadecimal digits" })
 ).pipe(Schema.brand("AssemblyId"))
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type AssemblyId = typeof AssemblyId.Type
 
 const text = lenient(Schema.String)
@@ -33,6 +40,9 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
  * made of; where a Step merged several, the list of them, with null for one that the service does not name.
  *
  * A field whose value has another form than its type is left out.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const File = named<File>()(
   Schema.StructWithRest(
@@ -62,6 +72,10 @@ export const File = named<File>()(
     rest
   )
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface File extends Structure<typeof File> {}
 
 /**
@@ -70,6 +84,9 @@ export interface File extends Structure<typeof File> {}
  * out: it proves nothing.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const TusReceipt = named<TusReceipt>()(
   Schema.StructWithRest(
@@ -85,6 +102,10 @@ export const TusReceipt = named<TusReceipt>()(
     rest
   )
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface TusReceipt extends Structure<typeof TusReceipt> {}
 
 /**
@@ -96,6 +117,9 @@ export interface TusReceipt extends Structure<typeof TusReceipt> {}
  * field does not make a Status unreadable.
  *
  * Beyond the specification. spec.md names ASSEMBLY_COMPLETED and the `results` only.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Status = named<Status>()(
   Schema.StructWithRest(
@@ -129,6 +153,10 @@ export const Status = named<Status>()(
     rest
   )
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Status extends Structure<typeof Status> {}
 
 /** What a Status says of its Assembly. */
@@ -146,6 +174,9 @@ const idIn = (address: unknown): unknown =>
  * apart: an answer without any id is no contradiction.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyId: string): boolean =>
   [status["assembly_id"], status["assemblyId"], ...addresses.map((key) => idIn(status[key]))].some(
@@ -157,6 +188,9 @@ export const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyI
  * do. `Unknown` is a Status that names no state of this list: nothing is known, so ask again.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type State = "Busy" | "Completed" | "Canceled" | "Aborted" | "Failed" | "Unknown"
 
@@ -167,6 +201,9 @@ type Standing = Pick<Status, "ok" | "error">
  * The code of the error that a Status or an entry of the list tells. An empty or null `error` is none.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const errorCode = ({ error }: Standing): string | undefined =>
   typeof error === "string" && error !== "" ? error : undefined
@@ -178,6 +215,9 @@ export const errorCode = ({ error }: Standing): string | undefined =>
  * Beyond the specification.
  *
  * @example Assembly.state({ ok: "ASSEMBLY_COMPLETED" }) // "Completed"
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const state = (standing: Standing): State => {
   if (errorCode(standing) !== undefined) return "Failed"
@@ -201,6 +241,9 @@ export const state = (standing: Standing): State => {
  * Whether a Status tells a definite end, so that the Assembly does not change any more.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isOver = (standing: Standing): boolean => {
   const now = state(standing)
@@ -211,14 +254,24 @@ export const isOver = (standing: Standing): boolean => {
  * One Step: which robot works, on the results of which Steps, and the robot's own options.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString }), rest).check(generateFew(3))
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Step = typeof Step.Type
 
 /**
  * The params that create an Assembly: its Steps or the Template that holds them, and what travels with it.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const CreateParams = renamed(
   {
@@ -229,14 +282,25 @@ export const CreateParams = renamed(
   },
   { templateId: "template_id", notifyUrl: "notify_url" }
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type CreateParams = typeof CreateParams.Type
 
 /**
  * The form fields beside the params. `numExpectedUploadFiles` counts the final files that will be uploaded with tus
  * (spec.md, "Create a tus upload").
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const CreateForm = renamed(
   { numExpectedUploadFiles: Schema.optionalKey(NonNegativeInt) },
   { numExpectedUploadFiles: "num_expected_upload_files" }
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type CreateForm = typeof CreateForm.Type

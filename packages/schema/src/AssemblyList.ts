@@ -14,6 +14,9 @@ import { FromDate, NonNegativeInt, ToDate } from "./Scalar.ts"
  * The states to list, or `all`.
  *
  * Clause: spec.md, "Retrieve list of Assemblies" and "States and transitions".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const AssemblyType = Schema.Literals([
   "all",
@@ -24,6 +27,10 @@ export const AssemblyType = Schema.Literals([
   "failed",
   "request_aborted"
 ])
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type AssemblyType = typeof AssemblyType.Type
 
 /**
@@ -33,6 +40,9 @@ export type AssemblyType = typeof AssemblyType.Type
  * Clause: spec.md, "Retrieve list of Assemblies".
  *
  * @example `{ fromDate: DateTime.subtract(now, { hours: 1 }), type: "completed" }`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Query = named<Query>()(
   renamed(
@@ -49,10 +59,17 @@ export const Query = named<Query>()(
     { pageSize: "pagesize", fromDate: "fromdate", toDate: "todate" }
   )
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Query extends Structure<typeof Query> {}
 
 /**
  * What the service assumes for the keys that a query leaves out (spec.md, "Retrieve list of Assemblies").
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const defaults = { page: 1, pageSize: 50, type: "all", keywords: [] } as const satisfies Partial<Query>
 
@@ -77,10 +94,17 @@ const fieldsOfEntry = {
  * One Assembly of the list. Beyond the specification, which does not show it: `id` and `created` are always there,
  * everything else may be missing, null or more. `ok` and `error` are held to their types, since they tell how the
  * Assembly ended (`Assembly.state`); another field whose value has another form than its type is left out.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Entry = named<Entry>()(
   Schema.StructWithRest(Schema.Struct(fieldsOfEntry), [Schema.Record(Schema.String, Schema.Json)])
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Entry extends Structure<typeof Entry> {}
 
 const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(fieldsOfEntry))
@@ -112,6 +136,9 @@ const isExactEntry = (input: unknown): boolean =>
  * One page of the list. `count` is the number of Assemblies on all pages, where the service tells it.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Page = named<Page>()(
   Schema.Struct({
@@ -119,11 +146,18 @@ export const Page = named<Page>()(
     count: orAbsent(NonNegativeInt)
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Page extends Structure<typeof Page> {}
 
 /**
  * The list as it comes: a bare array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
  * specification).
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
   Page,

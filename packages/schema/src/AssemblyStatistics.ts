@@ -16,6 +16,9 @@ import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "
  * One bucket of time. Durations are seconds, speeds megabits per second, sizes bytes.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const StatsBucket = named<StatsBucket>()(
   Schema.Struct({
@@ -43,12 +46,19 @@ export const StatsBucket = named<StatsBucket>()(
     total_upload_duration: NonNegativeNumber
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface StatsBucket extends Structure<typeof StatsBucket> {}
 
 /**
  * How often one error code ended an Assembly within one bucket of time.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const ErrorBucket = named<ErrorBucket>()(
   Schema.Struct({
@@ -57,12 +67,19 @@ export const ErrorBucket = named<ErrorBucket>()(
     num_erroneous_assemblies: NonNegativeInt
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface ErrorBucket extends Structure<typeof ErrorBucket> {}
 
 /**
  * How often one error code ended an Assembly in the whole window.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const ErrorTotal = named<ErrorTotal>()(
   Schema.Struct({
@@ -70,12 +87,19 @@ export const ErrorTotal = named<ErrorTotal>()(
     num_erroneous_assemblies: NonNegativeInt
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface ErrorTotal extends Structure<typeof ErrorTotal> {}
 
 /**
  * The statistics of a window of time. `granularity` is the length of a bucket in seconds.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Statistics = named<Statistics>()(
   Schema.Struct({
@@ -97,6 +121,10 @@ export const Statistics = named<Statistics>()(
     totalUsage: NonNegativeInt
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Statistics extends Structure<typeof Statistics> {}
 
 const makeStrict = () =>
@@ -111,6 +139,9 @@ const makeStrict = () =>
  * {@link Statistics} without tolerance: a field that the specification does not name is refused wherever it stands.
  *
  * Clause: spec.md, "Assembly statistics response", "only these fields".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const StatisticsStrict = /* @__PURE__ */ makeStrict()
 
@@ -137,6 +168,9 @@ const TextOrDateTime = Schema.declare(isSince, {
  * That it lies at most 91 days back is checked where the clock is, in `@assembly-effect/api`.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Since = NonEmptyString.pipe(
   Schema.decodeTo(TextOrDateTime, {
@@ -152,6 +186,9 @@ const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_templ
  * an empty string or `no_template`.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
   Schema.decodeTo(
@@ -178,8 +215,15 @@ export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
  * Clause: spec.md, "Retrieve Assembly statistics", "no other keys are accepted".
  *
  * @example `{ region: "all", since: DateTime.subtract(now, { days: 7 }), templateId: "all" }`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Query = named<Query>()(
   closed({ region: NonEmptyString, since: Since, templateId: TemplateId }, { templateId: "template_id" })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Query extends Structure<typeof Query> {}

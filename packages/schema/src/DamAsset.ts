@@ -24,6 +24,9 @@ const PaddedBase64 = Schema.String.check(
  * `width` and `height` are pixels. Further fields are kept.
  *
  * Clause: spec.md, "DAM asset".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Asset = named<Asset>()(
   Schema.StructWithRest(
@@ -44,6 +47,10 @@ export const Asset = named<Asset>()(
     [Schema.Record(Schema.String, Schema.Json)]
   )
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Asset extends Structure<typeof Asset> {}
 
 const nfc = (text: string): string => text.normalize("NFC")
@@ -89,6 +96,9 @@ const normalised = SchemaTransformation.transform({ decode: nfc, encode: nfc })
  * The last part of a path: 1 to 255 characters after normalisation to NFC, counted as code points. Not `.`, `..` or
  * only white space; no slash, backslash, control character or lone surrogate. Other leading and trailing spaces are
  * kept (spec.md, "Move or rename a DAM asset").
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Filename = Schema.String.pipe(Schema.decodeTo(Schema.String.check(isFilename), normalised))
 
@@ -110,6 +120,9 @@ const isDestinationPath = Schema.makeFilter<string>(
  *
  * Only the service knows the folder of an asset, so no request is refused for it. Check a path with it where the
  * folder is known.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const DestinationPath = NonEmptyString.pipe(Schema.decodeTo(NonEmptyString.check(isDestinationPath), normalised))
 
@@ -126,6 +139,9 @@ const isMove = (request: {
  * the folder, null moves to the root (spec.md, "Move or rename a DAM asset", rules 1 and 2).
  *
  * @example `{ filename: "report.pdf" }`, `{ destinationFolderId: null }`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const MoveRequest = closed(
   {
@@ -139,12 +155,19 @@ export const MoveRequest = closed(
     arbitraryConstraint: { minProperties: 1 }
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type MoveRequest = typeof MoveRequest.Type
 
 /**
  * The asset after a move. `folder_id` null is the root, `deleted_at` null an asset that is there.
  *
  * Clause: spec.md, "Move/rename response body".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Moved = named<Moved>()(
   Schema.Struct({
@@ -159,6 +182,10 @@ export const Moved = named<Moved>()(
     updated_at: Timestamp
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Moved extends Structure<typeof Moved> {}
 
 /**
@@ -166,5 +193,8 @@ export interface Moved extends Structure<typeof Moved> {}
  * asset is not.
  *
  * Clause: spec.md, "Move/rename response body", "only these fields".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const MovedStrict = strict(Moved.fields)

@@ -1,10 +1,13 @@
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Option from "effect/Option"
 import * as ApiError from "../ApiError.ts"
-import type * as Transport from "../Transport.ts"
+import type * as Transport from "../unstable/Transport.ts"
 import * as Response from "./response.ts"
 
-const toDetails = (error: AuthError.Refusal & { readonly message: string }, subject: Transport.Subject) => ({
+const toDetails = (
+  error: Exclude<AuthError.AuthError, AuthError.TokenUnavailable | AuthError.UnexpectedTokenResponse>,
+  subject: Transport.Subject
+) => ({
   ...subject,
   code: error.code,
   status: error.status,

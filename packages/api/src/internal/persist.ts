@@ -1,4 +1,4 @@
-import type * as Admission from "@assembly-effect/auth/Admission"
+import type * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

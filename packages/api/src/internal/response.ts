@@ -1,6 +1,7 @@
+import * as Input from "../unstable/Input.ts"
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as AuthTransport from "@assembly-effect/auth/Transport"
-import * as Wait from "@assembly-effect/auth/Wait"
+import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
+import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Json from "@assembly-effect/schema/Json"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
@@ -16,7 +17,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import type * as Transport from "../Transport.ts"
+import type * as Transport from "../unstable/Transport.ts"
 import * as Body from "./body.ts"
 
 /** An error, and the wait that came with it. */
@@ -165,7 +166,7 @@ const toFailed = Effect.fnUntraced(function* (
 
 /** The failure of a body that is the operation's answer and breaks a rule of its schema. */
 const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): Failed => {
-  const [first] = ApiError.fromSchemaIssue(issue)
+  const [first] = Input.fromSchemaIssue(issue)
   const place = first === undefined || first.path.length === 0 ? "" : ` at ${first.path.join(".")}`
   const problem = `a body that breaks a rule${place}: ${first?.message}`
   return withoutWait(unexpected(answered, problem, text))

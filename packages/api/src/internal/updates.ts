@@ -4,7 +4,7 @@ import * as Stream from "effect/Stream"
 import * as ApiError from "../ApiError.ts"
 import type { AssemblyClient } from "../AssemblyClient.ts"
 import type { ServiceUrl } from "../ServiceUrl.ts"
-import * as Transport from "../Transport.ts"
+import * as Transport from "../unstable/Transport.ts"
 
 const operation = "Assemblies.watch"
 

@@ -1,4 +1,4 @@
-import * as AuthTransport from "@assembly-effect/auth/Transport"
+import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -14,6 +14,9 @@ type Values<Variables> = {
 /**
  * Reads every variable. Unlike `Config.all`, which stops at the first problem, the `ConfigError` names each variable
  * that is missing or invalid.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const read = <const Variables extends Readonly<Record<string, Config.Config<unknown>>>>(
   variables: Variables

@@ -59,10 +59,16 @@ const listDate = (round: Round) =>
  * The text has whole seconds, so a fraction is rounded down to the second: nothing of the window is left out.
  *
  * @example `2026-01-01 10:00:00`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const FromDate = listDate(Math.floor)
 
 /**
  * The moment up to which is listed, as {@link FromDate}; a fraction of a second is rounded up to the next one.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const ToDate = listDate(Math.ceil)

@@ -10,6 +10,9 @@ import * as SchemaGetter from "effect/SchemaGetter"
  * A moment as the service wrote it, with the instant that it names.
  *
  * The text is kept because it may hold more digits of a second than an instant does; encoding gives it back unchanged.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Timestamp {
   readonly text: string
@@ -46,6 +49,9 @@ const parseTimestamp = (text: string): Option.Option<Timestamp> =>
  * Clause: spec.md, "Authentication".
  *
  * @example `2026-01-01T10:00:00.000Z`, `2026-01-01T10:00:00+02:00`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const IsoDateTime = Schema.String.check(
   isDateTimeText("(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)", "an ISO 8601 date-time with Z or an offset"),
@@ -72,6 +78,9 @@ const timestampFromText = {
  * A UTC ISO 8601 date-time ending in `Z`, seconds and fraction optional (spec.md, "Move/rename response body").
  *
  * @example `2026-01-01T10:00Z`, `2026-01-01T10:00:00.123Z`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Timestamp = TimestampText.pipe(
   Schema.decodeTo(

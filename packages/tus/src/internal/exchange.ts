@@ -1,5 +1,6 @@
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as ApiError from "@assembly-effect/api/ApiError"
-import * as Transport from "@assembly-effect/api/Transport"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -113,7 +114,7 @@ export const readError = (
 
 /** The rules that headers break, by the names of the headers. Their values are not told: one may be a capability. */
 const brokenRules = (issue: SchemaIssue.Issue): string =>
-  ApiError.fromSchemaIssue(issue)
+  Input.fromSchemaIssue(issue)
     .map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
     .join("; ")
 

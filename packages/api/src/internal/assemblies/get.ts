@@ -1,10 +1,16 @@
+import * as Input from "../../unstable/Input.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Effect from "effect/Effect"
 import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
-/** `GET /assemblies/:assemblyId`. Beyond the specification, which names the operation only. */
+/**
+ * `GET /assemblies/:assemblyId`. Beyond the specification, which names the operation only.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
 export const Get = Operation.make({
   name: "Assemblies.get",
   method: "GET",
@@ -14,8 +20,8 @@ export const Get = Operation.make({
   scope: undefined,
   carrier: "query",
   nonceIn: "params",
-  params: Operation.nothing,
-  fields: Operation.nothing,
+  params: Input.nothing,
+  fields: Input.nothing,
   answers: "assemblyStatus",
   success: Assembly.Status,
   errors: {},
@@ -24,6 +30,9 @@ export const Get = Operation.make({
 
 /**
  * The Status of an Assembly. A failed Assembly is a Status, not a failure of this operation.
+ *
+ * @since 0.1.0
+ * @category operations
  */
 export const get = (
   assemblyId: Assembly.AssemblyId

@@ -1,3 +1,4 @@
+import * as Input from "../../unstable/Input.ts"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -6,7 +7,12 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Pages from "../pages.ts"
 
-/** `GET /assemblies` */
+/**
+ * `GET /assemblies`
+ *
+ * @since 0.1.0
+ * @category operations
+ */
 export const List = Operation.make({
   name: "Assemblies.list",
   method: "GET",
@@ -17,7 +23,7 @@ export const List = Operation.make({
   carrier: "query",
   nonceIn: "auth",
   params: AssemblyList.Query,
-  fields: Operation.nothing,
+  fields: Input.nothing,
   answers: "result",
   success: AssemblyList.Listing,
   errors: { ASSEMBLY_LIST_ERROR: ApiError.AssemblyListFailed },
@@ -32,6 +38,9 @@ export const List = Operation.make({
  * Effect.flatMap(DateTime.now, (now) =>
  *   Assemblies.list({ fromDate: DateTime.subtract(now, { hours: 1 }), pageSize: 100 })
  * )
+ *
+ * @since 0.1.0
+ * @category operations
  */
 export const list = (
   query: AssemblyList.Query
@@ -57,6 +66,9 @@ export const list = (
  * twice, as long as fewer than `pageSize` Assemblies are created between two requests. The new ones themselves are not
  * listed. With `toDate` in the past the list does not shift at all. Assemblies that leave the list while paging, such
  * as with `type: "executing"`, shift it the other way, and as many others may be missed.
+ *
+ * @since 0.1.0
+ * @category operations
  */
 export const listPages = (
   query: AssemblyList.Query
@@ -82,6 +94,9 @@ export const listPages = (
  *     Stream.runForEach((entry) => Console.log(entry.id))
  *   )
  * )
+ *
+ * @since 0.1.0
+ * @category operations
  */
 export const listAll = (
   query: AssemblyList.Query

@@ -1,3 +1,4 @@
+import * as Input from "../../unstable/Input.ts"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
@@ -5,7 +6,12 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Lookback from "../lookback.ts"
 
-/** `GET /assembly_stats` */
+/**
+ * `GET /assembly_stats`
+ *
+ * @since 0.1.0
+ * @category operations
+ */
 export const Statistics = Operation.make({
   name: "Assemblies.statistics",
   method: "GET",
@@ -16,7 +22,7 @@ export const Statistics = Operation.make({
   carrier: "query",
   nonceIn: "params",
   params: AssemblyStatistics.Query,
-  fields: Operation.nothing,
+  fields: Input.nothing,
   answers: "result",
   success: AssemblyStatistics.Statistics,
   errors: {
@@ -38,6 +44,9 @@ export const Statistics = Operation.make({
  * Effect.flatMap(DateTime.now, (now) =>
  *   Assemblies.statistics({ region: "all", since: DateTime.subtract(now, { days: 7 }) })
  * )
+ *
+ * @since 0.1.0
+ * @category operations
  */
 export const statistics = (
   query: AssemblyStatistics.Query
