@@ -5,6 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import * as Calendar from "./calendar.ts"
 
 /**
  * A moment as the service wrote it, with the instant that it names.
@@ -31,11 +32,7 @@ const isDateTimeText = (zone: string, expected: string) =>
     arbitraryConstraint: { patterns: [{ source: `^${commonDay}T${time}${zone}$`, flags: "" }] }
   }).abort()
 
-/** JavaScript reads 30 February as 2 March; the day that comes out tells. */
-const isCalendarDay = (text: string): boolean =>
-  Option.exists(DateTime.make(`${text.slice(0, 10)}T00:00:00.000Z`), (instant) =>
-    DateTime.formatIso(instant).startsWith(text.slice(0, 10))
-  )
+const isCalendarDay = (text: string): boolean => Option.isSome(Calendar.instantOf(`${text.slice(0, 10)}T00:00:00.000Z`))
 
 const isRealDay = Schema.makeFilter<string>(isCalendarDay, { expected: "a day of the calendar" })
 
