@@ -1,5 +1,4 @@
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
-import { Authenticator, Credentials } from "@assembly-effect/auth"
 import { UndiciClient } from "@assembly-effect/node"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -15,9 +14,7 @@ const program = Effect.gen(function* () {
 })
 
 // ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET configure it.
-const live = AssemblyClient.layerConfig.pipe(
-  Layer.provide(Authenticator.layerSigned()),
-  Layer.provide(Credentials.layerConfig),
+const live = AssemblyClient.layerConfig().pipe(
   Layer.provideMerge(UndiciClient.layer),
   Layer.provideMerge(NodeServices.layer)
 )

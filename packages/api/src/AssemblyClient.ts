@@ -1,9 +1,13 @@
 /**
  * The interpreter of operations: one description in, one typed Effect out.
  */
-import * as Admission from "@assembly-effect/auth/Admission"
+import * as Input from "./unstable/Input.ts"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Settings from "@assembly-effect/auth/Settings"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Settings from "@assembly-effect/auth/unstable/Settings"
+import * as Variables from "@assembly-effect/auth/unstable/Variables"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Config from "effect/Config"
@@ -24,24 +28,31 @@ import * as Persist from "./internal/persist.ts"
 import * as Request from "./internal/request.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import type * as Operation from "./Operation.ts"
+import * as PerCall from "./PerCall.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
-import * as Transport from "./Transport.ts"
+import * as Transport from "./unstable/Transport.ts"
 
 /**
- * Runs operations against one base URL. `open` reads an address that a Status names, such as its update stream; no
- * credential goes there, and the head of its answer has to come within `requestTimeout`. A client that has none, such as a stub in a test, makes `Assemblies.watch` poll.
+ * Runs operations against one base URL.
+ *
+ * - `origins`: the origins that URLs of uploads, Statuses and updates may have.
+ * - `run`: runs one operation.
+ * - `open`: reads an address that a Status names, such as its update stream. No credential goes there, and the head of
+ *   its answer has to come within `requestTimeout`.
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class AssemblyClient extends Context.Service<
   AssemblyClient,
   {
-    /** The origins that URLs of uploads, Statuses and updates may have. */
     readonly origins: ServiceOrigins.ServiceOrigins
     readonly run: <Op extends Operation.Any>(
       operation: Op,
       input: Operation.Input<Op>
     ) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
-    readonly open?: (
+    readonly open: (
       url: ServiceUrl,
       options: Transport.Subject & { readonly accept: string }
     ) => Effect.Effect<
@@ -51,6 +62,55 @@ export class AssemblyClient extends Context.Service<
     >
   }
 >()("@assembly-effect/api/AssemblyClient") {}
+
+/** See {@link withTimeout}. */
+const Timeout = Context.Reference<Duration.Input | undefined>("@assembly-effect/api/AssemblyClient/Timeout", {
+  defaultValue: () => undefined
+})
+
+/** See {@link withDeadline}. */
+const Deadline = Context.Reference<Duration.Input | undefined>("@assembly-effect/api/AssemblyClient/Deadline", {
+  defaultValue: () => undefined
+})
+
+/** See {@link withAttributes}. */
+const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefined>(
+  "@assembly-effect/api/AssemblyClient/Attributes",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * Runs an Effect or a Stream with another `requestTimeout` for each request of its operations. A duration that is not
+ * positive and finite fails the operation with `InvalidRequest`.
+ *
+ * @example
+ * Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withTimeout = (timeout: Duration.Input): PerCall.Combinator => PerCall.provide(Timeout, timeout)
+
+/**
+ * Runs an Effect or a Stream with another `deadline` for each of its operations. A duration that is not positive and
+ * finite fails the operation with `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withDeadline = (deadline: Duration.Input): PerCall.Combinator => PerCall.provide(Deadline, deadline)
+
+/**
+ * Runs an Effect or a Stream whose operations have these attributes in their spans, beside their own.
+ *
+ * @example
+ * Assemblies.list(query).pipe(AssemblyClient.withAttributes({ "app.tenant": "a" }))
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withAttributes = (attributes: Readonly<Record<string, unknown>>): PerCall.Combinator =>
+  PerCall.provide(Attributes, attributes)
 
 /**
  * - `baseUrl`: https, or http on loopback; credentials go nowhere else.
@@ -65,6 +125,9 @@ export class AssemblyClient extends Context.Service<
  * - `maxResponseBytes`: of one answer, 32 MiB by default.
  *
  * Each duration is positive and finite; else the Layer fails with `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Options {
   readonly baseUrl: string | URL
@@ -84,7 +147,7 @@ const checkBaseUrl = (baseUrl: string | URL): Effect.Effect<SecureUrl.SecureUrl,
       (issue) =>
         new ApiError.InvalidRequest({
           operation: "AssemblyClient.layer",
-          issues: ApiError.fromSchemaIssue(issue).map(({ message }) => ({ path: ["baseUrl"], message }))
+          issues: Input.fromSchemaIssue(issue).map(({ message }) => ({ path: ["baseUrl"], message }))
         })
     )
   )
@@ -117,6 +180,9 @@ const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =
 /**
  * A client from the HttpClient and the Authenticator of the context, and its `RetryPolicy`. Fails with `InvalidRequest`
  * when the base URL is not one to send credentials to, or an option is no limit.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
   yield* checkLimits(options)
@@ -138,16 +204,33 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   /** What is provided for the call comes before what the client was built with. */
   const limits = Effect.gen(function* (): Effect.fn.Return<Persist.Limits> {
     const policy = (yield* RetryPolicy.RetryPolicy) ?? builtIn.policy ?? RetryPolicy.standard
-    return { ...times, policy, gate: yield* Admission.gate(builtIn.gate) }
+    const said = { timeout: yield* Timeout, deadline: yield* Deadline }
+    return {
+      ...times,
+      ...(said.timeout === undefined ? undefined : { requestTimeout: Duration.toMillis(said.timeout) }),
+      ...(said.deadline === undefined ? undefined : { deadline: Duration.toMillis(said.deadline) }),
+      policy,
+      gate: yield* Admission.gate(builtIn.gate)
+    }
+  })
+
+  /** What a call says about its time is checked as the options of the client are. */
+  const checkCall = Effect.fnUntraced(function* (operation: string) {
+    const issues = Settings.issues({
+      withTimeout: Settings.duration(yield* Timeout),
+      withDeadline: Settings.duration(yield* Deadline)
+    })
+    if (issues.length > 0) return yield* new ApiError.InvalidRequest({ operation, issues })
   })
 
   const compile = (operation: Operation.Any) => {
     const encode = Request.encoder(operation, baseUrl)
     const attempt = Attempt.compile(operation, environment)
-    const observe = Telemetry.observe(operation, baseUrl)
+    const observe = Telemetry.observe(operation, baseUrl, Attributes)
 
     return (input: Operation.Input<Operation.Any>) =>
-      encode(input).pipe(
+      checkCall(operation.name).pipe(
+        Effect.andThen(encode(input)),
         Effect.zip(limits),
         Effect.flatMap(([encoded, limited]) =>
           Persist.persist(operation, limited, (conditions) => attempt(encoded, conditions))
@@ -179,7 +262,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       return yield* Transport.execute(environment.http, HttpClientRequest.get(url, { accept }), subject).pipe(
         Effect.timeoutOrElse({
           duration: after,
-          orElse: () => Effect.fail(new ApiError.TimedOut({ ...subject, after }))
+          orElse: () => Effect.fail(new ApiError.TimedOut({ ...Transport.hostOf(url), ...subject, after }))
         })
       )
     })
@@ -194,24 +277,147 @@ export const make = Effect.fnUntraced(function* (options: Options) {
  *   Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
  *   Layer.provide(Credentials.layerConfig)
  * )
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (
   options: Options
 ): Layer.Layer<AssemblyClient, ApiError.InvalidRequest, Authenticator.Authenticator | HttpClient.HttpClient> =>
   Layer.effect(AssemblyClient, make(options))
 
-const makeConfigured = () =>
-  Layer.effect(
-    AssemblyClient,
-    Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), (baseUrl) => make({ baseUrl }))
+/**
+ * A client with signed requests for the service that the configuration names: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
+ * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty.
+ *
+ * The options are those of {@link layer}. `authenticator` proves who asks in another way; it may use the Credentials of
+ * the configuration.
+ *
+ * @example
+ * AssemblyClient.layerConfig({ requestTimeout: "10 seconds" }).pipe(Layer.provide(FetchHttpClient.layer))
+ *
+ * @example
+ * AssemblyClient.layerConfig({
+ *   authenticator: Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
+ * }).pipe(Layer.provide(FetchHttpClient.layer))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig = <E = never, R = never>(
+  options?: Omit<Options, "baseUrl"> & {
+    readonly authenticator?: Layer.Layer<Authenticator.Authenticator, E, R> | undefined
+  }
+): Layer.Layer<
+  AssemblyClient | Credentials.Credentials,
+  ApiError.InvalidRequest | AuthError.InvalidCredentials | Config.ConfigError | E,
+  HttpClient.HttpClient | Exclude<R, Credentials.Credentials>
+> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { baseUrl, ...credentials } = yield* Variables.read({
+        baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"),
+        ...Credentials.variables()
+      })
+      const authenticator: Layer.Layer<Authenticator.Authenticator, E, R | Credentials.Credentials> =
+        options?.authenticator ?? Authenticator.layerSigned()
+      return layer({ ...options, baseUrl }).pipe(
+        Layer.provide(authenticator),
+        Layer.provideMerge(Credentials.layer(credentials))
+      )
+    })
   )
 
 /**
- * A client for the service at `ASSEMBLY_BASE_URL`.
+ * What one operation answers in a test; see {@link handler}.
+ *
+ * @since 0.1.0
+ * @category models
  */
-export const layerConfig: Layer.Layer<
-  AssemblyClient,
-  ApiError.InvalidRequest | Config.ConfigError,
-  Authenticator.Authenticator | HttpClient.HttpClient
-  // The annotation lets a bundler drop it, and `Config` with it, where nobody reads the configuration.
-> = /* @__PURE__ */ makeConfigured()
+export interface Handler {
+  readonly operation: Operation.Any
+  handle(input: Operation.Input<Operation.Any>): Effect.Effect<unknown, { readonly _tag: string }>
+}
+
+/**
+ * What an operation answers in a test: its success, or one of its own errors. Another success or error does not compile.
+ *
+ * @example
+ * AssemblyClient.handler(Assemblies.Get, ({ path }) =>
+ *   Effect.succeed({ ok: "ASSEMBLY_COMPLETED", assembly_id: path.assemblyId })
+ * )
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const handler = <Op extends Operation.Any>(
+  operation: Op,
+  handle: (input: Operation.Input<Op>) => Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>
+): Handler => ({ operation, handle: handle as Handler["handle"] })
+
+/**
+ * A client for tests that answers from a table of operations, without HTTP.
+ *
+ * **Details**
+ *
+ * An input is checked as the client of the service does, so a broken rule is `InvalidRequest` here too. Nothing is
+ * retried. An operation without a handler is a defect that names it. Without `open` there is no update stream, and
+ * `Assemblies.watch` polls.
+ *
+ * @example
+ * Effect.provide(
+ *   program,
+ *   AssemblyClient.layerTest([
+ *     AssemblyClient.handler(Dam.Move, ({ path }) =>
+ *       Effect.fail(
+ *         new ApiError.DamResourceNotFound({
+ *           operation: "Dam.move",
+ *           code: "DAM_RESOURCE_NOT_FOUND",
+ *           status: 404,
+ *           explanation: `No asset ${path.assetId}`
+ *         })
+ *       )
+ *     )
+ *   ])
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerTest = (
+  handlers: ReadonlyArray<Handler>,
+  options?: {
+    readonly baseUrl?: string | URL | undefined
+    readonly origins?: ReadonlyArray<string> | undefined
+    readonly open?: AssemblyClient["Service"]["open"] | undefined
+  }
+): Layer.Layer<AssemblyClient, ApiError.InvalidRequest> =>
+  Layer.effect(
+    AssemblyClient,
+    Effect.gen(function* () {
+      const baseUrl = yield* checkBaseUrl(options?.baseUrl ?? "https://api2.example.com")
+      const origins = yield* checkOrigins(baseUrl, options?.origins)
+      const compiled = new Map(
+        handlers.map(
+          (one) => [one.operation, { encode: Request.encoder(one.operation, baseUrl), handle: one.handle }] as const
+        )
+      )
+      const run = (operation: Operation.Any, input: Operation.Input<Operation.Any>) => {
+        const found = compiled.get(operation)
+        return found === undefined
+          ? Effect.die(new Error(`AssemblyClient.layerTest has no handler for ${operation.name}`))
+          : Effect.flatMap(found.encode(input), () => found.handle(input))
+      }
+      return AssemblyClient.of({
+        origins,
+        run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
+          // `handler` has checked that the answers are those of its operation.
+          // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
+          run(operation, input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
+        open:
+          options?.open ??
+          ((_, { operation }) =>
+            Effect.fail(new ApiError.TransportFailure({ operation, problem: "there is no update stream", sent: "no" })))
+      })
+    })
+  )

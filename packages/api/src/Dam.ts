@@ -1,13 +1,20 @@
 /**
  * Assets of the DAM (spec.md, "Move or rename a DAM asset", alpha).
  */
+import * as Input from "./unstable/Input.ts"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
+import type * as Effect from "effect/Effect"
 import * as ApiError from "./ApiError.ts"
 import { AssemblyClient } from "./AssemblyClient.ts"
 import * as Operation from "./Operation.ts"
 
-/** `PATCH /dam/assets/:assetId` */
+/**
+ * `PATCH /dam/assets/:assetId`
+ *
+ * @since 0.1.0
+ * @category operations
+ */
 export const Move = Operation.make({
   name: "Dam.move",
   method: "PATCH",
@@ -18,7 +25,7 @@ export const Move = Operation.make({
   carrier: "form",
   nonceIn: "params",
   params: DamAsset.MoveRequest,
-  fields: Operation.nothing,
+  fields: Input.nothing,
   answers: "result",
   success: DamAsset.Moved,
   errors: {
@@ -34,6 +41,25 @@ export const Move = Operation.make({
  * Renames an asset, moves it, or both. Without `destinationFolderId` the folder stays; null moves to the root.
  *
  * @example Dam.move(assetId, { filename: "report.pdf", destinationFolderId: null })
+ *
+ * @since 0.1.0
+ * @category operations
  */
-export const move = (assetId: Identifier.AssetId, request: DamAsset.MoveRequest) =>
-  AssemblyClient.use((client) => client.run(Move, { path: { assetId }, params: request, fields: {} }))
+export const move = (
+  assetId: Identifier.AssetId,
+  request: DamAsset.MoveRequest
+): Effect.Effect<
+  DamAsset.Moved,
+  | ApiError.DamInvalidRequest
+  | ApiError.DamResourceNotFound
+  | ApiError.DamMutationConflict
+  | ApiError.DamMutationFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Move, { path: { assetId }, params: request, fields: {} }))

@@ -7,8 +7,8 @@
  *
  * Not part of the index: `import * as Guard from "@assembly-effect/api/Guard"`.
  */
-import * as Admission from "@assembly-effect/auth/Admission"
-import * as Settings from "@assembly-effect/auth/Settings"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
@@ -44,6 +44,9 @@ const guard = <E>(
 /**
  * At most `limit` requests to one origin in each `window`; by a token bucket where `algorithm` says so. `maxPause` is the
  * longest pause that a rate limit of the service makes, 1 hour by default and at most.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface RateLimit {
   readonly limit: number
@@ -66,6 +69,9 @@ const check = (options: RateLimit): Effect.Effect<void, ApiError.InvalidRequest>
 /**
  * {@link layerRateLimiter} with the limiter of the context, which several processes may share. Each process lets its own
  * requests through in their order; between processes no order is kept.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerRateLimiterNoDeps = (
   options: RateLimit
@@ -101,6 +107,9 @@ export const layerRateLimiterNoDeps = (
  *   Layer.provideMerge(Guard.layerRateLimiter({ limit: 10, window: "1 second" })),
  *   Layer.provideMerge(FetchHttpClient.layer)
  * )
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerRateLimiter = (options: RateLimit): Layer.Layer<never, ApiError.InvalidRequest> =>
   Layer.unwrap(
@@ -114,6 +123,9 @@ export const layerRateLimiter = (options: RateLimit): Layer.Layer<never, ApiErro
 
 /**
  * {@link layerCircuitBreaker} with the breaker of the context.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerCircuitBreakerNoDeps: Layer.Layer<
   HttpClient.HttpClient,
@@ -132,6 +144,9 @@ export const layerCircuitBreakerNoDeps: Layer.Layer<
 /**
  * Sends nothing to an origin for `openFor` (30 seconds by default) after `failures` failed requests in a row (5 by
  * default): lost connections and answers that say the service is not well.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerCircuitBreaker = (options?: {
   readonly failures?: number | undefined

@@ -2,21 +2,31 @@
  * The description of one operation of the service: one value that the client, the embedded service and the docs read.
  */
 import type * as DateTime from "effect/DateTime"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
 
 /** A codec without services: an operation is data. */
 type Codec<Encoded = unknown> = Schema.ConstraintCodec<unknown, Encoded>
 
-/** The variables of a path, `"assetId"` for `"/dam/assets/:assetId"`. */
+/**
+ * The variables of a path, `"assetId"` for `"/dam/assets/:assetId"`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Variable<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | Variable<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
     ? Name
     : never
 
-/** An error class of `ApiError` that is made from what the service said. */
+/**
+ * An error class of `ApiError` that is made from what the service said.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type NamedError = new (details: ApiError.Details) => { readonly _tag: string }
 
 /**
@@ -32,6 +42,9 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  * - `retry`: what may be repeated after a failure that tells nothing about what the service did. `safe`, when repeating
  *   does no harm; the codes after which the service says to retry, for a change; `never`, not even after a rate limit.
  * - `check`: rules of the params that need the clock.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Operation<
   out Path extends string,
@@ -59,10 +72,20 @@ export interface Operation<
   check?(params: Params["Type"], now: DateTime.Utc): ReadonlyArray<ApiError.Issue>
 }
 
-/** See `retry` of {@link Operation}. */
+/**
+ * See `retry` of {@link Operation}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Retry = "safe" | "never" | ReadonlyArray<string>
 
-/** Any operation. */
+/**
+ * Any operation.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Any extends Operation<
   string,
   "signed" | "none",
@@ -73,12 +96,12 @@ export interface Any extends Operation<
   Readonly<Record<string, NamedError>>
 > {}
 
-/** Neither params nor fields. */
-export const nothing = Schema.Struct({})
-
 /**
  * Describes an operation. A variable of the path without its codec does not compile, nor does a code to retry that is
  * no error of the operation.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = <
   const Path extends string,
@@ -97,6 +120,9 @@ export const make = <
 /**
  * The decoded variables of the path, params and fields. An operation without authentication may go to an address that
  * the service named, instead of the base URL.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Input<Op extends Any> {
   readonly path: { readonly [Name in keyof Op["variables"]]: Op["variables"][Name]["Type"] }
@@ -105,11 +131,34 @@ export interface Input<Op extends Any> {
   readonly at?: Op["auth"] extends "none" ? ServiceUrl | undefined : undefined
 }
 
-/** What the operation answers. */
+/**
+ * What the operation answers.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Success<Op extends Any> = Op["success"]["Type"]
 
-/** Exactly what the operation can fail with. */
-export type Failure<Op extends Any> =
-  | InstanceType<Op["errors"][keyof Op["errors"]]>
-  | ApiError.Common
-  | (Op["auth"] extends "signed" ? ApiError.AuthenticationFailed : never)
+/**
+ * Exactly what the operation can fail with: its named errors, `ApiError.Common`, and `AuthenticationFailed` where it is
+ * signed. An editor shows a plain list of errors.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Failure<Op extends Any> = {
+  // A property, and members without the name of a union: either name would be shown in the place of the list.
+  readonly errors:
+    | (Op["errors"][keyof Op["errors"]] extends infer Class
+        ? Class extends new (...args: never) => infer Named
+          ? Named
+          : never
+        : never)
+    | ApiError.InvalidRequest
+    | ApiError.RateLimited
+    | ApiError.ServiceFailure
+    | ApiError.UnexpectedResponse
+    | ApiError.TransportFailure
+    | ApiError.TimedOut
+    | (Op["auth"] extends "signed" ? ApiError.AuthenticationFailed : never)
+}["errors"]

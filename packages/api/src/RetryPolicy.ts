@@ -1,13 +1,17 @@
 /**
  * When a failed request is sent again, and after which pause.
  */
-import * as Settings from "@assembly-effect/auth/Settings"
+import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
+import * as Pull from "effect/Pull"
+import * as Schedule from "effect/Schedule"
+import * as Clock from "effect/Clock"
+import * as PerCall from "./PerCall.ts"
 import * as ApiError from "./ApiError.ts"
 import type * as Operation from "./Operation.ts"
 
@@ -15,6 +19,9 @@ import type * as Operation from "./Operation.ts"
  * A failed attempt: of which operation, what its description says about retries, how many attempts have failed so far,
  * the error's tag and, where there was an answer, its code and status, and the wait that the answer named by `retryIn`
  * or `Retry-After`. `sent` and `permanent` are those of a `TransportFailure`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Failure {
   readonly operation: string
@@ -32,9 +39,14 @@ export interface Failure {
 
 /**
  * Decides after each failed attempt: the pause before the next one, or none to give up.
+ *
+ * `start` begins to count for one operation or upload, so that a policy may remember what it was asked before.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Policy {
-  readonly next: (failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>
+  readonly start: Effect.Effect<(failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>>
 }
 
 /** Bad gateway, unavailable, gateway timeout: somebody between us and the service, or the service for a moment. */
@@ -48,6 +60,9 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  * - Never after a `permanent` failure: an unknown host, a certificate that is not trusted.
  * - An operation that does no harm twice: after a lost answer, and on 502, 503 and 504, whatever their body says.
  * - A change: after the codes for which the service says so, else not.
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">): boolean => {
   if (retry === "never") return false
@@ -65,6 +80,9 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
  *   instead, with the wait.
  *
  * Each duration is positive and finite, and `retries` a whole number; else the Layer fails with `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Options {
   readonly retries?: number | undefined
@@ -73,23 +91,45 @@ export interface Options {
   readonly maxWait?: Duration.Input | undefined
 }
 
+/** The longest pause after so many failures in a row, in milliseconds. */
+const doubled = (base: number, maxPause: number, failures: number): number =>
+  Math.min(base * 2 ** Math.min(failures - 1, 30), maxPause)
+
+/**
+ * The pause after so many failures in a row: `base`, doubled by each further failure, at most `maxPause`; of that between
+ * half and the whole, so that clients that fail together do not come back together.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const backOff = (
+  { base, maxPause }: { readonly base: Duration.Input; readonly maxPause: Duration.Input },
+  failures: number
+): Effect.Effect<Duration.Duration> => {
+  const pause = doubled(Duration.toMillis(base), Duration.toMillis(maxPause), failures)
+  return Effect.map(Random.next, (chance) => Duration.millis(pause * (0.5 + chance / 2)))
+}
+
+/** Whether the wait that the answer names is longer than anybody waits, which is told in milliseconds. */
+const isTooLong = ({ wait }: Failure, maxWait: number): boolean =>
+  Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait
+
 const withLimits = (options: Options): Policy => {
   const retries = options.retries ?? 4
   const base = Duration.toMillis(options.base ?? 250)
   const maxPause = Duration.toMillis(options.maxPause ?? 10_000)
   const maxWait = Duration.toMillis(options.maxWait ?? 60_000)
 
-  return {
-    next: (failure) => {
-      const wait = Option.map(failure.wait, Duration.toMillis)
-      const tooLong = Option.isSome(wait) && wait.value > maxWait
-      if (failure.failures > retries || tooLong || !isRetryable(failure)) return Effect.succeedNone
-      const pause = Math.min(base * 2 ** Math.min(failure.failures - 1, 30), maxPause)
-      return Effect.map(Random.next, (chance) =>
-        Option.some(Duration.millis(Option.isSome(wait) ? wait.value + pause * chance : pause * (0.5 + chance / 2)))
-      )
-    }
+  const next = (failure: Failure): Effect.Effect<Option.Option<Duration.Duration>> => {
+    const { failures, wait } = failure
+    if (failures > retries || isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone
+    if (Option.isNone(wait)) return Effect.asSome(backOff({ base, maxPause }, failures))
+    const pause = doubled(base, maxPause, failures)
+    return Effect.map(Random.next, (chance) =>
+      Option.some(Duration.millis(Duration.toMillis(wait.value) + pause * chance))
+    )
   }
+  return { start: Effect.succeed(next) }
 }
 
 /**
@@ -97,6 +137,9 @@ const withLimits = (options: Options): Policy => {
  *
  * Our own pauses are between half and the whole of the doubling time. A wait that the answer names, 0 too, is kept at
  * least, with up to one such pause on top, so that clients that were refused together do not come back together.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.InvalidRequest> => {
   const issues = Settings.issues({
@@ -110,29 +153,100 @@ export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.Inva
     : Effect.fail(new ApiError.InvalidRequest({ operation: "RetryPolicy.layer", issues }))
 }
 
-/** The policy where no other is provided: {@link make} with its defaults. */
+/**
+ * The policy where no other is provided: {@link make} with its defaults.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const standard: Policy = withLimits({})
 
+/**
+ * A policy that pauses as a `Schedule` of Effect says, and gives up when that ends. Its input is the {@link Failure}.
+ *
+ * What {@link isRetryable} does not allow is not repeated, whatever the schedule says. A wait that the answer names is
+ * kept at least, and not repeated where it is longer than `maxWait`, 1 minute by default.
+ *
+ * @example
+ * RetryPolicy.fromSchedule(Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 })))
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromSchedule = <Output>(
+  schedule: Schedule.Schedule<Output, Failure>,
+  options?: { readonly maxWait?: Duration.Input | undefined }
+): Policy => {
+  const maxWait = Duration.toMillis(options?.maxWait ?? 60_000)
+  return {
+    start: Effect.map(Schedule.toStep(schedule), (step) => (failure) => {
+      if (isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone
+      return Effect.flatMap(Clock.currentTimeMillis, (now) => step(now, failure)).pipe(
+        Effect.map(([, pause]) =>
+          Option.some(Option.match(failure.wait, { onNone: () => pause, onSome: Duration.max(pause) }))
+        ),
+        Pull.catchDone(() => Effect.succeedNone)
+      )
+    })
+  }
+}
+
 /** Gives up after the first attempt. */
-export const none: Policy = { next: () => Effect.succeedNone }
+const giveUp: Policy = { start: Effect.succeed(() => Effect.succeedNone) }
 
 /**
- * The policy of an operation: the one that is provided for the call, else the one that its client was built with, else
+ * The policy of an operation: the one that the call says, else the one that its client was built with, else
  * {@link standard}.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(RetryPolicy.layer({ retries: 8 })))
  *
  * @example
- * Assemblies.get(assemblyId).pipe(Effect.provide(RetryPolicy.layerNone))
+ * Assemblies.get(assemblyId).pipe(RetryPolicy.none)
+ *
+ * @since 0.1.0
+ * @category references
  */
 export const RetryPolicy = Context.Reference<Policy | undefined>("@assembly-effect/api/RetryPolicy", {
   defaultValue: () => undefined
 })
 
-/** Another number of retries, other pauses; for a client, or for one call. */
+/**
+ * Runs an Effect or a Stream with another policy, or with the policy of a `Schedule` ({@link fromSchedule}).
+ *
+ * @example
+ * Assemblies.list(query).pipe(RetryPolicy.withPolicy(Schedule.recurs(2)))
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withPolicy = <Output>(policy: Policy | Schedule.Schedule<Output, Failure>): PerCall.Combinator =>
+  PerCall.provide(RetryPolicy, Schedule.isSchedule(policy) ? fromSchedule(policy) : policy)
+
+/**
+ * Runs an Effect or a Stream without retries: every failure is told at once.
+ *
+ * @example
+ * Assemblies.list(query).pipe(RetryPolicy.none)
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const none: PerCall.Combinator = /* @__PURE__ */ PerCall.provide(RetryPolicy, giveUp)
+
+/**
+ * Another number of retries, other pauses; for a client, or for one call.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer = (options: Options): Layer.Layer<never, ApiError.InvalidRequest> =>
   Layer.effect(RetryPolicy, make(options))
 
-/** No retries: every failure is told at once. */
-export const layerNone: Layer.Layer<never> = Layer.succeed(RetryPolicy, none)
+/**
+ * No retries: every failure is told at once.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNone: Layer.Layer<never> = Layer.succeed(RetryPolicy, giveUp)

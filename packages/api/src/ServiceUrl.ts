@@ -11,12 +11,20 @@ import * as Schema from "effect/Schema"
 /**
  * An address that passed the check: of an origin that belongs to the service, https (http only on loopback), no user
  * info, no fragment. Whoever has it may read or cancel the Assembly, so it is not shown. No credential travels to it.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type ServiceUrl = Redacted.Redacted<string & Brand.Brand<"ServiceUrl">>
 
 const decode = Schema.decodeUnknownOption(SecureUrl.SecureUrl)
 
-/** Checks an address against the origins of the service; a query is allowed, since the update stream has one. */
+/**
+ * Checks an address against the origins of the service; a query is allowed, since the update stream has one.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (
   address: string | null | undefined,
   origins: ServiceOrigins.ServiceOrigins

@@ -174,11 +174,11 @@ describe("a token that is repeated in an error", () => {
       assert.deepInclude(error, { status: 403, code: "SOME_CODE" })
       if (secret === '"' || secret === "\\") {
         assert.deepInclude(error, {
-          message: "it was <<redacted>>, twice",
+          explanation: "it was <<redacted>>, twice",
           reason: [{ "key <redacted>": "<redacted>" }]
         })
       }
-      if (secret === "") assert.deepInclude(error, { message: "it was <>, twice" })
+      if (secret === "") assert.deepInclude(error, { explanation: "it was <>, twice" })
     })
   )
 

@@ -68,7 +68,7 @@ const known = { Assemblies, Console, Dam, DateTime, Effect, Stream }
 /** The examples in the doc comments of a module. */
 const examplesIn = (path: string): ReadonlyArray<string> => {
   const source = readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
-  return [...source.matchAll(/^ \* @example(.*?)^ \*\//gms)].map(([, text = ""]) =>
+  return [...source.matchAll(/^ \* @example(.*?)^ \*(?:\/| @since)/gms)].map(([, text = ""]) =>
     text
       .replaceAll(/^ \* ?/gm, "")
       .trim()

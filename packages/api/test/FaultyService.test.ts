@@ -51,7 +51,7 @@ describe("against an embedded service that goes wrong", () => {
             }
             const body = JSON.stringify({ reason: ["a"], message: "words" })
             const error = yield* failed(operation, { status: 403, body })
-            assert.deepInclude(error, { _tag: "ServiceFailure", status: 403, message: "words", reason: ["a"] })
+            assert.deepInclude(error, { _tag: "ServiceFailure", status: 403, explanation: "words", reason: ["a"] })
           })
         )
 

@@ -1,4 +1,3 @@
-import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
@@ -13,7 +12,7 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
-import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Client from "@assembly-effect/api/AssemblyClient"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Service from "./utils/FakeService.ts"
@@ -32,7 +31,7 @@ const limited = Service.json(429, {
 /** Runs to the end on the TestClock, by default without retries; tells the requests and the seconds it took. */
 const outcomeWith = <A, E extends AnyError>(
   policy: Layer.Layer<never>,
-  effect: Effect.Effect<A, E, AssemblyClient>,
+  effect: Effect.Effect<A, E, Client.AssemblyClient>,
   ...lines: ReadonlyArray<Service.Line>
 ) =>
   Effect.gen(function* () {
@@ -60,7 +59,7 @@ const strangers: Readonly<Record<string, object>> = {
 const withoutId = Service.json(200, { ok: "ASSEMBLY_COMPLETED" })
 
 const outcome = <A, E extends AnyError>(
-  effect: Effect.Effect<A, E, AssemblyClient>,
+  effect: Effect.Effect<A, E, Client.AssemblyClient>,
   ...lines: ReadonlyArray<Service.Line>
 ) => outcomeWith(RetryPolicy.layerNone, effect, ...lines)
 
@@ -76,7 +75,7 @@ const Replay = Operation.make({
 const input = { path: { assemblyId }, params: {}, fields: {} }
 
 describe("the Status of another Assembly", () => {
-  const operations: Readonly<Record<string, Effect.Effect<unknown, AnyError, AssemblyClient>>> = {
+  const operations: Readonly<Record<string, Effect.Effect<unknown, AnyError, Client.AssemblyClient>>> = {
     create: Assemblies.create({ assemblyId, templateId: "t" }),
     get: Assemblies.get(assemblyId),
     cancel: Assemblies.cancel(assemblyId),
@@ -117,7 +116,7 @@ describe("the Status of another Assembly", () => {
     Effect.gen(function* () {
       const refused = Service.json(400, { error: "INVALID_STEPS", assembly_id: strangerId })
       const { result } = yield* outcome(
-        AssemblyClient.use((client) => client.run(Replay, input)),
+        Client.AssemblyClient.use((client) => client.run(Replay, input)),
         refused
       )
       assert.deepStrictEqual(
@@ -131,7 +130,7 @@ describe("the Status of another Assembly", () => {
     Effect.gen(function* () {
       const replayed = { ok: "ASSEMBLY_REPLAYING", assembly_id: strangerId }
       const { result } = yield* outcome(
-        AssemblyClient.use((client) => client.run(Replay, input)),
+        Client.AssemblyClient.use((client) => client.run(Replay, input)),
         Service.json(200, replayed)
       )
       assert.deepStrictEqual(result, Result.succeed(replayed))
@@ -233,16 +232,18 @@ describe("create", () => {
     Effect.gen(function* () {
       // The transport tells it; here a client does.
       const asked: Array<string> = []
-      const client = Layer.succeed(
-        AssemblyClient,
-        AssemblyClient.of({
-          origins: Result.getOrThrow(ServiceOrigins.make("https://api2.example.com")),
-          run: ({ name }) => {
-            asked.push(name)
-            return Effect.fail(new ApiError.TransportFailure({ operation: name, problem: "refused", sent: "no" }))
-          }
+      const client = Client.layerTest([
+        Client.handler(Assemblies.Create, () => {
+          asked.push("Assemblies.create")
+          return Effect.fail(
+            new ApiError.TransportFailure({ operation: "Assemblies.create", problem: "refused", sent: "no" })
+          )
+        }),
+        Client.handler(Assemblies.Get, ({ path }) => {
+          asked.push("Assemblies.get")
+          return Effect.succeed({ ok: "ASSEMBLY_EXECUTING", assembly_id: path.assemblyId })
         })
-      )
+      ])
       yield* Effect.flip(Effect.provide(create, client))
       assert.deepStrictEqual(asked, ["Assemblies.create"])
     })
@@ -437,7 +438,7 @@ describe("awaitCompletion", () => {
 describe("a wait that a rate limit names", () => {
   const named = (retryIn: unknown) =>
     Service.json(429, { error: "ASSEMBLY_STATUS_FETCHING_RATE_LIMIT_REACHED", info: { retryIn } })
-  const followers: ReadonlyArray<Effect.Effect<unknown, AnyError, AssemblyClient>> = [
+  const followers: ReadonlyArray<Effect.Effect<unknown, AnyError, Client.AssemblyClient>> = [
     Assemblies.awaitCompletion(assemblyId, { timeout: "1 day" }),
     Stream.runDrain(Assemblies.watch(assemblyId))
   ]

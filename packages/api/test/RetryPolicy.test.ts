@@ -245,7 +245,8 @@ describe("how long it waits", () => {
     },
     ({ failures, seconds, seed }) =>
       Effect.gen(function* () {
-        const { next } = yield* RetryPolicy.make({ retries: 40 })
+        const { start } = yield* RetryPolicy.make({ retries: 40 })
+        const next = yield* start
         const pause = Math.min(250 * 2 ** (failures - 1), 10_000)
         const own = Duration.toMillis(Option.getOrThrow(yield* next(failure(failures, Option.none()))))
         assert.isAtLeast(own, pause / 2 - 1)

@@ -2,7 +2,7 @@
  * A request leaves once, as it is, whatever the HTTP client would make of it: real servers count what reaches them.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
-import * as Transport from "@assembly-effect/api/Transport"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
 import { assert, describe, it } from "@effect/vitest"

@@ -95,7 +95,7 @@ describe("A capability in an answer", () => {
       assert(error._tag === "AssemblyFailed")
       assert.deepInclude(error, {
         code: "IMPORT_FAILED",
-        message:
+        explanation:
           "cannot read https://s3.example.com/a?<redacted> for https://api2-x.example.com/assemblies/<redacted> or http:\\/\\/h\\/resumable\\/files\\/<redacted>"
       })
     })
@@ -109,8 +109,8 @@ describe("A capability in an answer", () => {
         Server.json(400, { error: `E\u009b${"x".repeat(1000)}`, message, reason: message })
       )
       assert(error._tag === "ServiceFailure")
-      assert.match(error.message, /^no\\x1b\[2J\\u202e x{960,}…$/)
-      assert.isAtMost(error.message.length, 1001)
+      assert.match(error.explanation, /^no\\x1b\[2J\\u202e x{960,}…$/)
+      assert.isAtMost(error.explanation.length, 1001)
       assert.match(error.code, /^E\\x9bx{90,}…$/)
       assert.isAtMost(String(error.reason).length, 1001)
     })

@@ -10,6 +10,9 @@ import * as Schema from "effect/Schema"
 /**
  * The Auth Key or its secret is empty or blank. `issues` name the field and the rule, never the value. It ends the Layer
  * of the credentials, so no request fails with it.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()("InvalidCredentials", {
   issues: Schema.Array(Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String }))
@@ -21,8 +24,15 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
 
 /**
  * What the service said to a token request: its code (empty where there was none) and the HTTP status.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Refusal = Schema.Struct({ code: Schema.String, status: Schema.Int })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Refusal = typeof Refusal.Type
 
 const describe = ({ code, status }: Refusal, meaning: string): string =>
@@ -31,6 +41,9 @@ const describe = ({ code, status }: Refusal, meaning: string): string =>
 /**
  * The service does not know the Auth Key, or the secret is not its secret: any 401, `GET_ACCOUNT_UNKNOWN_AUTH_KEY`,
  * `TOKEN_INVALID_CREDENTIALS`. Asking again does not help.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("WrongCredentials", Refusal) {
   override get message() {
@@ -40,6 +53,9 @@ export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("Wr
 
 /**
  * 403 `TOKEN_INVALID_SCOPE`: the Auth Key does not grant these scopes (spec.md, "Authentication").
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class ScopeNotGranted extends Schema.TaggedError<ScopeNotGranted>()("ScopeNotGranted", {
   ...Refusal.fields,
@@ -52,6 +68,9 @@ export class ScopeNotGranted extends Schema.TaggedError<ScopeNotGranted>()("Scop
 
 /**
  * 403 `TOKEN_INVALID_AUDIENCE`: the service gives no tokens for the audience that was asked for.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("AudienceRefused", Refusal) {
   override get message() {
@@ -61,6 +80,9 @@ export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("Audi
 
 /**
  * Any other refusal that a repetition would meet again, such as `TOKEN_INVALID_REQUEST`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", Refusal) {
   override get message() {
@@ -71,6 +93,9 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 /**
  * Too many token requests; `retryAfter` is how long the service asks to wait. Status 0 stands for the program's own rate
  * limiter, which sent nothing; `retryAfter` is then the time until it has a permit.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("TokenRateLimited", {
   ...Refusal.fields,
@@ -89,6 +114,9 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
  * - `code`: the cause's own code where it has one, such as `ECONNREFUSED`.
  * - `permanent`: whether asking again meets the same: a certificate that is not trusted, an unknown host.
  * - `retryAfter`: how long the service asks to wait, where it does.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("TokenUnavailable", {
   problem: Schema.String,
@@ -103,6 +131,9 @@ export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("To
 
 /**
  * An answer that is neither a token nor an error of the service.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class UnexpectedTokenResponse extends Schema.TaggedError<UnexpectedTokenResponse>()("UnexpectedTokenResponse", {
   status: Schema.Int,
@@ -113,7 +144,12 @@ export class UnexpectedTokenResponse extends Schema.TaggedError<UnexpectedTokenR
   }
 }
 
-/** Everything that `authenticate` can fail with. */
+/**
+ * Everything that `authenticate` can fail with.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type AuthError =
   | WrongCredentials
   | ScopeNotGranted

@@ -13,7 +13,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
-import * as Settings from "./Settings.ts"
+import * as Settings from "./unstable/Settings.ts"
 import * as Signer from "./Signer.ts"
 import * as Tokens from "./Tokens.ts"
 
@@ -26,6 +26,9 @@ import * as Tokens from "./Tokens.ts"
  * - `scope`: what the Auth Key or token must grant.
  * - `clockSkew`: how far the service's clock is ahead of ours, where that is known; negative when it is behind. The
  *   expiry of a signature is told in the service's time.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Unauthenticated {
   readonly baseUrl: SecureUrl
@@ -37,6 +40,9 @@ export interface Unauthenticated {
 
 /**
  * The proof, and the params serialized once: that text is what was signed and what has to be sent.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Proof =
   | { readonly _tag: "Signature"; readonly params: string; readonly signature: Redacted.Redacted }
@@ -48,6 +54,9 @@ export type Proof =
  * - `authenticate`: each attempt asks again, so each carries a fresh nonce and expiry.
  * - `refused`: the service did not accept a proof. `"retry"` says that another one may be accepted; who asks makes one
  *   more attempt then, and no further one.
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class Authenticator extends Context.Service<
   Authenticator,
@@ -64,6 +73,9 @@ const final = () => Effect.succeed("final" as const)
  * Signed params: `auth.key`, `auth.expires` and a nonce are added, then the text is signed (spec.md, "Authentication").
  * `window` is how long a signature stays valid, 5 minutes by default; one that is not positive and finite is a defect of
  * the program, and ends the Layer with one.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerSignedNoDeps = (options?: {
   readonly window?: Duration.Input | undefined
@@ -97,6 +109,9 @@ export const layerSignedNoDeps = (options?: {
  *
  * @example
  * Authenticator.layerSigned().pipe(Layer.provide(Credentials.layerConfig))
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerSigned = (options?: {
   readonly window?: Duration.Input | undefined
@@ -106,6 +121,9 @@ export const layerSigned = (options?: {
 
 /**
  * A bearer token that somebody else obtained. The request carries neither `auth` nor a signature.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator> =>
   Layer.succeed(Authenticator, {
@@ -144,6 +162,9 @@ const makeTokens = () =>
  *   Layer.provide(Tokens.layer()),
  *   Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
  * )
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> =
   // Pure, so that a bundle of a program that signs leaves tokens out.

@@ -8,10 +8,14 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { InvalidCredentials } from "./AuthError.ts"
-import * as Settings from "./Settings.ts"
+import * as Settings from "./unstable/Settings.ts"
+import * as Variables from "./unstable/Variables.ts"
 
 /**
  * Who asks. For servers, edge runtimes and workers only: a browser gets no secret.
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class Credentials extends Context.Service<
   Credentials,
@@ -22,10 +26,27 @@ export class Credentials extends Context.Service<
 >()("@assembly-effect/auth/Credentials") {}
 
 /**
+ * The variables of the configuration that hold the credentials.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const variables = () => {
+  const NotBlank = Schema.String.check(Schema.makeFilter(Settings.notBlank))
+  return {
+    key: Config.schema(NotBlank, "ASSEMBLY_AUTH_KEY"),
+    secret: Config.schema(NotBlank, "ASSEMBLY_AUTH_SECRET").pipe(Config.map((secret) => Redacted.make(secret)))
+  }
+}
+
+/**
  * Credentials from values. Fails with `InvalidCredentials` where one of them is empty or blank: the service would refuse
  * every request, and an HMAC with an empty secret can be made by anybody.
  *
  * @example Credentials.layer({ key: "my-key", secret: Redacted.make("my-secret") })
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (options: {
   readonly key: string
@@ -42,20 +63,14 @@ export const layer = (options: {
     })
   )
 
-const makeConfigured = () => {
-  const NotBlank = Schema.String.check(Schema.makeFilter(Settings.notBlank))
-  return Layer.effect(
-    Credentials,
-    Config.all({
-      key: Config.schema(NotBlank, "ASSEMBLY_AUTH_KEY"),
-      secret: Config.schema(NotBlank, "ASSEMBLY_AUTH_SECRET").pipe(Config.map((secret) => Redacted.make(secret)))
-    })
-  )
-}
+const makeConfigured = () => Layer.effect(Credentials, Variables.read(variables()))
 
 /**
- * Credentials from the configuration: `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`. A missing, empty or blank variable
- * is a `ConfigError` that names it.
+ * Credentials from the configuration: `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each
+ * variable that is missing, empty or blank.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerConfig: Layer.Layer<Credentials, Config.ConfigError> =
   // The annotation lets a bundler drop it, and `Config` with it, where nobody reads the configuration.

@@ -32,12 +32,20 @@ import * as Capabilities from "./internal/Capabilities.ts"
 import * as Fragments from "./internal/Fragments.ts"
 import * as Written from "./internal/Written.ts"
 
-/** What stands in the place of what was taken out. */
+/**
+ * What stands in the place of what was taken out.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const mask = "<redacted>"
 
 /**
  * - `secrets`: what the request carried, in plain text.
  * - `max`: the most characters of the outcome, 1,000 by default.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Options {
   readonly secrets?: ReadonlyArray<string> | undefined
@@ -82,14 +90,29 @@ const textWith = (text: string, secrets: ReadonlyArray<Fragments.Sought>, max: n
   return cut(printable === redacted ? printable : redact(printable, secrets), max)
 }
 
-/** A text without secrets and capabilities, on one line, printable, and cut last. */
+/**
+ * A text without secrets and capabilities, on one line, printable, and cut last.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const text = (written: string, { max = 1000, secrets = [] }: Options = {}): string =>
   textWith(written, Fragments.seek(secrets), max)
 
-/** The start of a body for an error message: at most 200 characters. */
+/**
+ * The start of a body for an error message: at most 200 characters.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const excerpt = (body: string, secrets: ReadonlyArray<string> = []): string => text(body, { secrets, max: 200 })
 
-/** The code of an error as a server wrote it: at most 100 characters. */
+/**
+ * The code of an error as a server wrote it: at most 100 characters.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const code = (written: string, secrets: ReadonlyArray<string> = []): string =>
   text(written, { secrets, max: 100 })
 
@@ -101,6 +124,9 @@ const more = "…"
 /**
  * The texts in a JSON value, keys included, as {@link text} makes them. What is deeper than 8 levels, or comes after 256
  * values or 4096 characters, is `"…"`: reading a text for what it hides takes a multiple of its length.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const json = (value: Schema.Json, { max = 1000, secrets = [] }: Options = {}): Schema.Json => {
   const sought = Fragments.seek(secrets)

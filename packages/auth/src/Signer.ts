@@ -12,6 +12,9 @@ import * as Hmac from "./internal/hmac.ts"
 
 /**
  * Signs a text, byte for byte as it will be sent.
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class Signer extends Context.Service<
   Signer,
@@ -22,11 +25,17 @@ export class Signer extends Context.Service<
 
 /**
  * The hash functions that the service knows; an Auth Key may pin one.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Algorithm = Hmac.Algorithm
 
 /**
  * Whether a text is the name of such a function, as it stands in front of a signature: `sha384` in `sha384:0a1b…`.
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(Hmac.algorithms, name)
 
@@ -37,6 +46,9 @@ const toSignature = (algorithm: Algorithm, digits: string): Redacted.Redacted =>
 
 /**
  * A Signer for one secret, `sha384` by default. It fails where the secret is no key, as an empty one is not.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly secret: Redacted.Redacted
@@ -77,6 +89,9 @@ export const make = Effect.fnUntraced(function* (options: {
  *   ]),
  *   Layer.provide(Credentials.layerConfig)
  * )
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerFrom = (
   hmac: (secret: Redacted.Redacted, algorithm: Algorithm) => (text: string) => string,
@@ -95,6 +110,9 @@ export const layerFrom = (
 
 /**
  * HMAC with WebCrypto, so it runs in edge runtimes and workers too. An empty secret is a defect of the program.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerHmac = (options?: {
   readonly algorithm?: Algorithm | undefined

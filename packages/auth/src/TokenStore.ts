@@ -25,6 +25,9 @@ import * as Credentials from "./Credentials.ts"
  *
  * - `expiresAt`: when the service stops accepting it; undefined where it did not say.
  * - `renewAt`: when a new one is asked for.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Token {
   readonly value: Redacted.Redacted
@@ -34,6 +37,9 @@ export interface Token {
 
 /**
  * What a token allows: whom, where and what. `scopes` is empty where none is needed.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Grant {
   readonly authKey: string
@@ -44,6 +50,9 @@ export interface Grant {
 
 /**
  * Keeps the newest token of a grant. Nothing of it fails: whoever finds no token asks the service for one.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Store {
   readonly load: (grant: Grant) => Effect.Effect<Option.Option<Token>>
@@ -59,6 +68,9 @@ const none: Store = {
 
 /**
  * The store that `Tokens` uses. Without a layer nothing is shared.
+ *
+ * @since 0.1.0
+ * @category references
  */
 export const TokenStore = Context.Reference<Store>("@assembly-effect/auth/TokenStore", { defaultValue: () => none })
 
@@ -162,6 +174,9 @@ const makeKeyValueStore = Effect.gen(function* () {
  *
  * @example
  * Tokens.layer().pipe(Layer.provide(TokenStore.layerKeyValueStore), Layer.provide(KeyValueStore.layerFileSystem(folder)))
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerKeyValueStore: Layer.Layer<never, never, Credentials.Credentials | KeyValueStore.KeyValueStore> =
   Layer.effect(TokenStore, Effect.orDie(makeKeyValueStore)).pipe(Layer.provide(layerCrypto))

@@ -17,16 +17,19 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
-import * as Admission from "./Admission.ts"
+import * as Admission from "./unstable/Admission.ts"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as TokenEndpoint from "./internal/tokenEndpoint.ts"
-import * as Settings from "./Settings.ts"
+import * as Settings from "./unstable/Settings.ts"
 import * as TokenStore from "./TokenStore.ts"
 
 /**
  * What a token is asked for: where it will be used, and the scope that the operation needs. A scope with white space in
  * it is a defect of the program.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Request {
   readonly baseUrl: SecureUrl
@@ -38,6 +41,9 @@ export interface Request {
  *
  * - `get`: the current token. However many fibers ask at once, one request is made.
  * - `refused`: the service did not accept this token; it is not given out again.
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class Tokens extends Context.Service<
   Tokens,
@@ -58,6 +64,9 @@ export class Tokens extends Context.Service<
  * - `audience`: `api2` by default, the only one of the specification.
  *
  * A duration that is not positive and finite is a defect of the program, and ends the Layer with one.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Options {
   readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
@@ -156,6 +165,9 @@ const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefi
 
 /**
  * Tokens of the Credentials and the HttpClient of the context, and its `TokenStore`.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = Effect.fnUntraced(function* (options: Options = {}) {
   yield* checkOptions(options)
@@ -265,6 +277,9 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
  *   Layer.provide(Tokens.layer({ scopes: ["assemblies:read", "dam:write"] })),
  *   Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
  * )
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (options?: Options): Layer.Layer<Tokens, never, Credentials.Credentials | HttpClient.HttpClient> =>
   Layer.effect(Tokens, make(options))

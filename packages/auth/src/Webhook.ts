@@ -22,13 +22,23 @@ import * as Signer from "./Signer.ts"
  * The two form fields of a notification: the Assembly Status as a JSON text, and the signature over exactly that text.
  *
  * @example HttpServerRequest.schemaBodyForm(Webhook.Notification)
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Notification = Schema.Struct({ transloadit: Schema.String, signature: Schema.String })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Notification = typeof Notification.Type
 
 /**
  * The signature is missing its digits, is of an algorithm that is not accepted, or is not that of the text. Who sent
  * the notification does not know the Auth Secret: answer with 403 and do nothing.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("SignatureMismatch", {
   problem: Schema.String
@@ -40,6 +50,9 @@ export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("
 
 /**
  * A notification that is signed and yet no Assembly Status; `path` says where it breaks a rule.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class MalformedNotification extends Schema.TaggedError<MalformedNotification>()("MalformedNotification", {
   path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
@@ -53,6 +66,9 @@ export class MalformedNotification extends Schema.TaggedError<MalformedNotificat
 /**
  * A signed notification about another Assembly than the one that is waited for. Its Status is not told: it may be a
  * stranger's.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class UnexpectedAssembly extends Schema.TaggedError<UnexpectedAssembly>()("UnexpectedAssembly", {
   assemblyId: Schema.String
@@ -64,6 +80,9 @@ export class UnexpectedAssembly extends Schema.TaggedError<UnexpectedAssembly>()
 
 /**
  * Checks notifications.
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class Webhook extends Context.Service<
   Webhook,
@@ -102,6 +121,9 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
 /**
  * A verifier for the Auth Secret of the context's Credentials. `algorithms` are those that are accepted: `sha384` and
  * `sha256` by default. An older Auth Key signs with `sha1`, without a prefix, which has to be named.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = Effect.fnUntraced(function* (options?: {
   readonly algorithms?: ReadonlyArray<Signer.Algorithm> | undefined
@@ -141,6 +163,9 @@ export const make = Effect.fnUntraced(function* (options?: {
  *
  * @example
  * Webhook.layer().pipe(Layer.provide(Credentials.layerConfig))
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (options?: {
   readonly algorithms?: ReadonlyArray<Signer.Algorithm> | undefined
@@ -162,6 +187,9 @@ export const layer = (options?: {
  *   const status = yield* Webhook.verify(notification)
  *   yield* Effect.log(`Assembly ${status.assembly_id}: ${Assembly.state(status)}`)
  * })
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const verify = (
   notification: Notification
@@ -173,6 +201,9 @@ export const verify = (
  *
  * @example
  * Webhook.verifyOf(notification, assemblyId)
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const verifyOf = (
   notification: Notification,

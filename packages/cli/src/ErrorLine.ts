@@ -1,32 +1,25 @@
 /**
  * Errors as one line for people.
  */
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Printable from "@assembly-effect/schema/Printable"
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as Formatter from "effect/Formatter"
 import * as Schema from "effect/Schema"
-import * as Format from "./Format.ts"
 
 const configuration = ({ cause }: Config.ConfigError): string => {
   if (!Schema.isSchemaError(cause)) return "the configuration cannot be read"
-  const names = ApiError.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_"))
-  return `set the environment variable ${[...new Set(names)].join(", ")}`
+  const names = [...new Set(Input.fromSchemaIssue(cause.issue).map(({ path }) => path.join("_")))]
+  return `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
 }
 
-/** An error that holds what a server said. */
-const isAnswer = Schema.is(
-  Schema.Struct({ message: Schema.String, status: Schema.Int, code: Schema.optionalKey(Schema.String) })
-)
+/** An error of an upload, whose message is what a server said; the errors of operations tell the status themselves. */
+const isAnswer = Schema.is(Schema.Struct({ request: Schema.String, message: Schema.String, status: Schema.Int }))
 
 const text = (error: unknown): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
-  if (isAnswer(error)) {
-    const code = error.code === undefined || error.code === error.message ? "" : `${error.code}, `
-    const wait = error instanceof ApiError.RateLimited ? `; wait ${Format.duration(error.retryAfter)}` : ""
-    return `${error.message} (${code}status ${error.status})${wait}`
-  }
+  if (isAnswer(error)) return `${error.message} (status ${error.status})`
   if (error instanceof Error && error.message !== "") return error.message
   if (error instanceof Error) return error.name
   // An object would be `[object Object]`.

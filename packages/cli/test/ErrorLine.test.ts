@@ -1,7 +1,5 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as TusError from "@assembly-effect/tus/TusError"
 import { describe, expect, it } from "@effect/vitest"
@@ -13,26 +11,34 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import { text } from "./support/texts.ts"
 
-const details = { code: "DAM_RESOURCE_NOT_FOUND", status: 404, message: "No such asset." }
+const details = {
+  operation: "Dam.move",
+  code: "DAM_RESOURCE_NOT_FOUND",
+  status: 404,
+  explanation: "No such asset."
+}
 
-const service = AssemblyClient.layerConfig.pipe(
-  Layer.provide(Authenticator.layerSigned()),
-  Layer.provide(Credentials.layerConfig),
-  Layer.provide(FetchHttpClient.layer)
-)
+const service = AssemblyClient.layerConfig().pipe(Layer.provide(FetchHttpClient.layer))
 
 describe("ErrorLine.fromError", () => {
   it.each([
-    [new ApiError.DamResourceNotFound(details), "No such asset. (DAM_RESOURCE_NOT_FOUND, status 404)"],
-    [new ApiError.ServiceFailure({ ...details, message: details.code }), "DAM_RESOURCE_NOT_FOUND (status 404)"],
+    [
+      new ApiError.DamResourceNotFound(details),
+      "Dam.move failed with DAM_RESOURCE_NOT_FOUND, status 404: No such asset."
+    ],
+    [
+      new ApiError.ServiceFailure({ ...details, explanation: details.code }),
+      "Dam.move failed with DAM_RESOURCE_NOT_FOUND, status 404"
+    ],
     [
       new ApiError.RateLimited({
+        operation: "Dam.move",
         code: "RATE_LIMIT_REACHED",
         status: 429,
-        message: "Slow down.",
+        explanation: "Slow down.",
         retryAfter: Duration.seconds(90)
       }),
-      "Slow down. (RATE_LIMIT_REACHED, status 429); wait 1 min 30 s"
+      "Dam.move: too many requests (RATE_LIMIT_REACHED, status 429: Slow down.); try again in 90 s"
     ],
     [
       new ApiError.TransportFailure({ operation: "Dam.move", problem: "the connection failed" }),
@@ -47,9 +53,12 @@ describe("ErrorLine.fromError", () => {
   })
 
   it.effect.each<readonly [Record<string, string>, string]>([
-    [{}, "set the environment variable ASSEMBLY_AUTH_KEY"],
-    [{ ASSEMBLY_AUTH_KEY: "k" }, "set the environment variable ASSEMBLY_AUTH_SECRET"],
-    [{ ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "" }, "set the environment variable ASSEMBLY_AUTH_SECRET"],
+    [{}, "set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET"],
+    [{ ASSEMBLY_AUTH_KEY: "k" }, "set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_SECRET"],
+    [
+      { ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "" },
+      "set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_SECRET"
+    ],
     [{ ASSEMBLY_AUTH_KEY: "k", ASSEMBLY_AUTH_SECRET: "s" }, "set the environment variable ASSEMBLY_BASE_URL"]
   ])("names what %j lacks", ([env, line]) =>
     Effect.gen(function* () {
@@ -62,7 +71,7 @@ describe("ErrorLine.fromError", () => {
   )
 
   it.prop("is one line, whatever the service said", { message: text }, ({ message }) => {
-    const line = ErrorLine.fromError(new ApiError.DamMutationFailed({ ...details, message }))
+    const line = ErrorLine.fromError(new ApiError.DamMutationFailed({ ...details, explanation: message }))
     // oxlint-disable-next-line no-control-regex -- control characters are what this is about
     expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
   })

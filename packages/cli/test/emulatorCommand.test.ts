@@ -1,7 +1,5 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -57,12 +55,7 @@ it.live("assembly emulator: its environment is all that a client needs, and Temp
     const { interrupt, said } = yield* run("--data", `${folder}/data`, "--templates", `${folder}/templates.json`)
 
     const status = yield* Assemblies.create({ templateId: "one" }).pipe(
-      Effect.provide(
-        AssemblyClient.layerConfig.pipe(
-          Layer.provide(Authenticator.layerSigned()),
-          Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
-        )
-      ),
+      Effect.provide(AssemblyClient.layerConfig().pipe(Layer.provide(FetchHttpClient.layer))),
       Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(environment(said)))
     )
     assert.strictEqual(status.error, "FROM_FILE")
@@ -165,12 +158,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
           assert.strictEqual(yield* end(signal), 130)
           yield* Effect.promise(() => over)
         }).pipe(
-          Effect.provide(
-            AssemblyClient.layerConfig.pipe(
-              Layer.provide(Authenticator.layerSigned()),
-              Layer.provide([Credentials.layerConfig, FetchHttpClient.layer])
-            )
-          ),
+          Effect.provide(AssemblyClient.layerConfig().pipe(Layer.provide(FetchHttpClient.layer))),
           Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(environment(said)))
         )
         assert.deepStrictEqual(yield* fs.readDirectory(temporary), [])

@@ -6,6 +6,7 @@
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
+import { named, type Structure } from "./Named.ts"
 import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
@@ -14,10 +15,17 @@ import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
  * cryptographic source.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const AssemblyId = Schema.String.check(
   Schema.isPattern(/^[a-f0-9]{32}$/u, { expected: "32 lowercase hexadecimal digits" })
 ).pipe(Schema.brand("AssemblyId"))
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type AssemblyId = typeof AssemblyId.Type
 
 const text = lenient(Schema.String)
@@ -32,34 +40,43 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
  * made of; where a Step merged several, the list of them, with null for one that the service does not name.
  *
  * A field whose value has another form than its type is left out.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const File = Schema.StructWithRest(
-  Schema.Struct({
-    id: text,
-    name: text,
-    field: text,
-    basename: text,
-    ext: text,
-    type: text,
-    mime: text,
-    size: number,
-    md5hash: text,
-    sha256: text,
-    url: text,
-    ssl_url: text,
-    original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
-    is_tus_file: boolean,
-    tus_upload_url: text,
-    thumbhash: text,
-    has_alpha: boolean,
-    workspace: text,
-    asset_id: text,
-    version_id: text,
-    path: text
-  }),
-  rest
+export const File = named<File>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      id: text,
+      name: text,
+      field: text,
+      basename: text,
+      ext: text,
+      type: text,
+      mime: text,
+      size: number,
+      md5hash: text,
+      sha256: text,
+      url: text,
+      ssl_url: text,
+      original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
+      is_tus_file: boolean,
+      tus_upload_url: text,
+      thumbhash: text,
+      has_alpha: boolean,
+      workspace: text,
+      asset_id: text,
+      version_id: text,
+      path: text
+    }),
+    rest
+  )
 )
-export type File = typeof File.Type
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface File extends Structure<typeof File> {}
 
 /**
  * What the service knows of one tus upload. A `finished` one is the receipt that the file arrived, even when the
@@ -67,20 +84,29 @@ export type File = typeof File.Type
  * out: it proves nothing.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const TusReceipt = Schema.StructWithRest(
-  Schema.Struct({
-    filename: text,
-    fieldname: text,
-    user_meta: Schema.optionalKey(Schema.Json),
-    size: number,
-    offset: number,
-    finished: boolean,
-    upload_url: text
-  }),
-  rest
+export const TusReceipt = named<TusReceipt>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      filename: text,
+      fieldname: text,
+      user_meta: Schema.optionalKey(Schema.Json),
+      size: number,
+      offset: number,
+      finished: boolean,
+      upload_url: text
+    }),
+    rest
+  )
 )
-export type TusReceipt = typeof TusReceipt.Type
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface TusReceipt extends Structure<typeof TusReceipt> {}
 
 /**
  * The Assembly Status, an open record. `ok` names the state of an Assembly that has not failed; `error` is the code of
@@ -91,38 +117,47 @@ export type TusReceipt = typeof TusReceipt.Type
  * field does not make a Status unreadable.
  *
  * Beyond the specification. spec.md names ASSEMBLY_COMPLETED and the `results` only.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const Status = Schema.StructWithRest(
-  Schema.Struct({
-    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
-    message: text,
-    assembly_id: AssemblyId,
-    assembly_url: text,
-    assembly_ssl_url: text,
-    tus_url: text,
-    websocket_url: text,
-    update_stream_url: text,
-    bytes_expected: number,
-    bytes_received: number,
-    bytes_usage: number,
-    start_date: text,
-    execution_start: text,
-    execution_duration: number,
-    num_input_files: number,
-    region: text,
-    template_id: text,
-    notify_url: text,
-    expected_tus_uploads: number,
-    started_tus_uploads: number,
-    finished_tus_uploads: number,
-    tus_uploads: lenient(objects(TusReceipt)),
-    uploads: lenient(objects(File)),
-    results: lenient(objectsByKey(File))
-  }),
-  rest
+export const Status = named<Status>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
+      error: Schema.optionalKey(Schema.NullOr(Schema.String)),
+      message: text,
+      assembly_id: AssemblyId,
+      assembly_url: text,
+      assembly_ssl_url: text,
+      tus_url: text,
+      websocket_url: text,
+      update_stream_url: text,
+      bytes_expected: number,
+      bytes_received: number,
+      bytes_usage: number,
+      start_date: text,
+      execution_start: text,
+      execution_duration: number,
+      num_input_files: number,
+      region: text,
+      template_id: text,
+      notify_url: text,
+      expected_tus_uploads: number,
+      started_tus_uploads: number,
+      finished_tus_uploads: number,
+      tus_uploads: lenient(objects(TusReceipt)),
+      uploads: lenient(objects(File)),
+      results: lenient(objectsByKey(File))
+    }),
+    rest
+  )
 )
-export type Status = typeof Status.Type
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Status extends Structure<typeof Status> {}
 
 /** What a Status says of its Assembly. */
 const addresses = ["assembly_url", "assembly_ssl_url"] as const
@@ -139,6 +174,9 @@ const idIn = (address: unknown): unknown =>
  * apart: an answer without any id is no contradiction.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyId: string): boolean =>
   [status["assembly_id"], status["assemblyId"], ...addresses.map((key) => idIn(status[key]))].some(
@@ -150,6 +188,9 @@ export const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyI
  * do. `Unknown` is a Status that names no state of this list: nothing is known, so ask again.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type State = "Busy" | "Completed" | "Canceled" | "Aborted" | "Failed" | "Unknown"
 
@@ -160,6 +201,9 @@ type Standing = Pick<Status, "ok" | "error">
  * The code of the error that a Status or an entry of the list tells. An empty or null `error` is none.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const errorCode = ({ error }: Standing): string | undefined =>
   typeof error === "string" && error !== "" ? error : undefined
@@ -171,6 +215,9 @@ export const errorCode = ({ error }: Standing): string | undefined =>
  * Beyond the specification.
  *
  * @example Assembly.state({ ok: "ASSEMBLY_COMPLETED" }) // "Completed"
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const state = (standing: Standing): State => {
   if (errorCode(standing) !== undefined) return "Failed"
@@ -194,6 +241,9 @@ export const state = (standing: Standing): State => {
  * Whether a Status tells a definite end, so that the Assembly does not change any more.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isOver = (standing: Standing): boolean => {
   const now = state(standing)
@@ -204,14 +254,24 @@ export const isOver = (standing: Standing): boolean => {
  * One Step: which robot works, on the results of which Steps, and the robot's own options.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString }), rest).check(generateFew(3))
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Step = typeof Step.Type
 
 /**
  * The params that create an Assembly: its Steps or the Template that holds them, and what travels with it.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const CreateParams = renamed(
   {
@@ -222,14 +282,25 @@ export const CreateParams = renamed(
   },
   { templateId: "template_id", notifyUrl: "notify_url" }
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type CreateParams = typeof CreateParams.Type
 
 /**
  * The form fields beside the params. `numExpectedUploadFiles` counts the final files that will be uploaded with tus
  * (spec.md, "Create a tus upload").
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const CreateForm = renamed(
   { numExpectedUploadFiles: Schema.optionalKey(NonNegativeInt) },
   { numExpectedUploadFiles: "num_expected_upload_files" }
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type CreateForm = typeof CreateForm.Type

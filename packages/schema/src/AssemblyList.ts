@@ -5,6 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import { lenient, orAbsent } from "./internal/lenient.ts"
+import { named, type Structure } from "./Named.ts"
 import { shortcut } from "./internal/quick.ts"
 import { renamed } from "./internal/struct.ts"
 import { FromDate, NonNegativeInt, ToDate } from "./Scalar.ts"
@@ -13,6 +14,9 @@ import { FromDate, NonNegativeInt, ToDate } from "./Scalar.ts"
  * The states to list, or `all`.
  *
  * Clause: spec.md, "Retrieve list of Assemblies" and "States and transitions".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const AssemblyType = Schema.Literals([
   "all",
@@ -23,6 +27,10 @@ export const AssemblyType = Schema.Literals([
   "failed",
   "request_aborted"
 ])
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type AssemblyType = typeof AssemblyType.Type
 
 /**
@@ -32,24 +40,36 @@ export type AssemblyType = typeof AssemblyType.Type
  * Clause: spec.md, "Retrieve list of Assemblies".
  *
  * @example `{ fromDate: DateTime.subtract(now, { hours: 1 }), type: "completed" }`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const Query = renamed(
-  {
-    page: Schema.optionalKey(Schema.Int),
-    pageSize: Schema.optionalKey(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }, { expected: "an integer of 1 to 5000" }))
-    ),
-    type: Schema.optionalKey(AssemblyType),
-    fromDate: FromDate,
-    toDate: Schema.optionalKey(ToDate),
-    keywords: Schema.optionalKey(Schema.Array(Schema.String))
-  },
-  { pageSize: "pagesize", fromDate: "fromdate", toDate: "todate" }
+export const Query = named<Query>()(
+  renamed(
+    {
+      page: Schema.optionalKey(Schema.Int),
+      pageSize: Schema.optionalKey(
+        Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }, { expected: "an integer of 1 to 5000" }))
+      ),
+      type: Schema.optionalKey(AssemblyType),
+      fromDate: FromDate,
+      toDate: Schema.optionalKey(ToDate),
+      keywords: Schema.optionalKey(Schema.Array(Schema.String))
+    },
+    { pageSize: "pagesize", fromDate: "fromdate", toDate: "todate" }
+  )
 )
-export type Query = typeof Query.Type
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Query extends Structure<typeof Query> {}
 
 /**
  * What the service assumes for the keys that a query leaves out (spec.md, "Retrieve list of Assemblies").
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const defaults = { page: 1, pageSize: 50, type: "all", keywords: [] } as const satisfies Partial<Query>
 
@@ -57,7 +77,7 @@ const Code = Schema.optionalKey(Schema.NullOr(Schema.String))
 const Text = lenient(Schema.String)
 const Amount = lenient(Schema.Finite)
 
-const named = {
+const fieldsOfEntry = {
   id: Schema.String,
   created: Schema.String,
   ok: Code,
@@ -74,11 +94,20 @@ const named = {
  * One Assembly of the list. Beyond the specification, which does not show it: `id` and `created` are always there,
  * everything else may be missing, null or more. `ok` and `error` are held to their types, since they tell how the
  * Assembly ended (`Assembly.state`); another field whose value has another form than its type is left out.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const Entry = Schema.StructWithRest(Schema.Struct(named), [Schema.Record(Schema.String, Schema.Json)])
-export type Entry = typeof Entry.Type
+export const Entry = named<Entry>()(
+  Schema.StructWithRest(Schema.Struct(fieldsOfEntry), [Schema.Record(Schema.String, Schema.Json)])
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Entry extends Structure<typeof Entry> {}
 
-const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(named))
+const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(fieldsOfEntry))
 const isJson = Schema.is(Schema.Json)
 
 /** Whether a value is exactly right for its field, or for the rest where it has none. An unknown sort of field is not. */
@@ -107,16 +136,28 @@ const isExactEntry = (input: unknown): boolean =>
  * One page of the list. `count` is the number of Assemblies on all pages, where the service tells it.
  *
  * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const Page = Schema.Struct({
-  items: Schema.Array(shortcut(Entry, isExactEntry)),
-  count: orAbsent(NonNegativeInt)
-})
-export type Page = typeof Page.Type
+export const Page = named<Page>()(
+  Schema.Struct({
+    items: Schema.Array(shortcut(Entry, isExactEntry)),
+    count: orAbsent(NonNegativeInt)
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Page extends Structure<typeof Page> {}
 
 /**
  * The list as it comes: a bare array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
  * specification).
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
   Page,

@@ -7,6 +7,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import { named, type Structure } from "./Named.ts"
 import { quick } from "./internal/quick.ts"
 import { closed, strict } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./Scalar.ts"
@@ -15,80 +16,116 @@ import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "
  * One bucket of time. Durations are seconds, speeds megabits per second, sizes bytes.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const StatsBucket = Schema.Struct({
-  data_from_ts: NonNegativeInt,
-  avg_execution_duration: NonNegativeNumber,
-  avg_input_file_sizes: NonNegativeInt,
-  avg_live_queue_duration: NonNegativeNumber,
-  avg_output_file_sizes: NonNegativeInt,
-  avg_processing_speed: NonNegativeNumber,
-  avg_upload_duration: NonNegativeNumber,
-  avg_upload_speed: NonNegativeNumber,
-  num_assemblies: NonNegativeInt,
-  num_bytes: NonNegativeInt,
-  num_cancelled_assemblies: NonNegativeInt,
-  num_erroneous_assemblies: NonNegativeInt,
-  num_files: NonNegativeInt,
-  num_request_aborted_assemblies: NonNegativeInt,
-  num_successful_assemblies: NonNegativeInt,
-  total_bytes_usage: NonNegativeInt,
-  total_execution_duration: NonNegativeNumber,
-  total_live_queue_duration: NonNegativeNumber,
-  total_num_output_files: NonNegativeInt,
-  total_num_uploaded_bytes: NonNegativeInt,
-  total_output_file_sizes: NonNegativeInt,
-  total_upload_duration: NonNegativeNumber
-})
-export type StatsBucket = typeof StatsBucket.Type
+export const StatsBucket = named<StatsBucket>()(
+  Schema.Struct({
+    data_from_ts: NonNegativeInt,
+    avg_execution_duration: NonNegativeNumber,
+    avg_input_file_sizes: NonNegativeInt,
+    avg_live_queue_duration: NonNegativeNumber,
+    avg_output_file_sizes: NonNegativeInt,
+    avg_processing_speed: NonNegativeNumber,
+    avg_upload_duration: NonNegativeNumber,
+    avg_upload_speed: NonNegativeNumber,
+    num_assemblies: NonNegativeInt,
+    num_bytes: NonNegativeInt,
+    num_cancelled_assemblies: NonNegativeInt,
+    num_erroneous_assemblies: NonNegativeInt,
+    num_files: NonNegativeInt,
+    num_request_aborted_assemblies: NonNegativeInt,
+    num_successful_assemblies: NonNegativeInt,
+    total_bytes_usage: NonNegativeInt,
+    total_execution_duration: NonNegativeNumber,
+    total_live_queue_duration: NonNegativeNumber,
+    total_num_output_files: NonNegativeInt,
+    total_num_uploaded_bytes: NonNegativeInt,
+    total_output_file_sizes: NonNegativeInt,
+    total_upload_duration: NonNegativeNumber
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface StatsBucket extends Structure<typeof StatsBucket> {}
 
 /**
  * How often one error code ended an Assembly within one bucket of time.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const ErrorBucket = Schema.Struct({
-  data_from_ts: NonNegativeInt,
-  error: NonEmptyString,
-  num_erroneous_assemblies: NonNegativeInt
-})
-export type ErrorBucket = typeof ErrorBucket.Type
+export const ErrorBucket = named<ErrorBucket>()(
+  Schema.Struct({
+    data_from_ts: NonNegativeInt,
+    error: NonEmptyString,
+    num_erroneous_assemblies: NonNegativeInt
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ErrorBucket extends Structure<typeof ErrorBucket> {}
 
 /**
  * How often one error code ended an Assembly in the whole window.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const ErrorTotal = Schema.Struct({
-  error: NonEmptyString,
-  num_erroneous_assemblies: NonNegativeInt
-})
-export type ErrorTotal = typeof ErrorTotal.Type
+export const ErrorTotal = named<ErrorTotal>()(
+  Schema.Struct({
+    error: NonEmptyString,
+    num_erroneous_assemblies: NonNegativeInt
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ErrorTotal extends Structure<typeof ErrorTotal> {}
 
 /**
  * The statistics of a window of time. `granularity` is the length of a bucket in seconds.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const Statistics = Schema.Struct({
-  ok: Schema.Literal("ASSEMBLY_STATS_FOUND"),
-  granularity: PositiveInt,
-  stats: Schema.Array(quick(StatsBucket)),
-  errorStatsGranularity: PositiveInt,
-  errorStats: Schema.Array(ErrorBucket),
-  errorStatsTotals: Schema.Array(ErrorTotal),
-  totalAssemblies: NonNegativeInt,
-  totalBytesProcessed: NonNegativeInt,
-  totalBytesUploaded: NonNegativeInt,
-  totalExecutionDuration: NonNegativeNumber,
-  totalFilesProcessed: NonNegativeInt,
-  totalLiveQueueDuration: NonNegativeNumber,
-  totalOutputBytesProcessed: NonNegativeInt,
-  totalOutputFilesProcessed: NonNegativeInt,
-  totalUploadDuration: NonNegativeNumber,
-  totalUsage: NonNegativeInt
-})
-export type Statistics = typeof Statistics.Type
+export const Statistics = named<Statistics>()(
+  Schema.Struct({
+    ok: Schema.Literal("ASSEMBLY_STATS_FOUND"),
+    granularity: PositiveInt,
+    stats: Schema.Array(quick(StatsBucket)),
+    errorStatsGranularity: PositiveInt,
+    errorStats: Schema.Array(ErrorBucket),
+    errorStatsTotals: Schema.Array(ErrorTotal),
+    totalAssemblies: NonNegativeInt,
+    totalBytesProcessed: NonNegativeInt,
+    totalBytesUploaded: NonNegativeInt,
+    totalExecutionDuration: NonNegativeNumber,
+    totalFilesProcessed: NonNegativeInt,
+    totalLiveQueueDuration: NonNegativeNumber,
+    totalOutputBytesProcessed: NonNegativeInt,
+    totalOutputFilesProcessed: NonNegativeInt,
+    totalUploadDuration: NonNegativeNumber,
+    totalUsage: NonNegativeInt
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Statistics extends Structure<typeof Statistics> {}
 
 const makeStrict = () =>
   strict({
@@ -102,6 +139,9 @@ const makeStrict = () =>
  * {@link Statistics} without tolerance: a field that the specification does not name is refused wherever it stands.
  *
  * Clause: spec.md, "Assembly statistics response", "only these fields".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const StatisticsStrict = /* @__PURE__ */ makeStrict()
 
@@ -128,6 +168,9 @@ const TextOrDateTime = Schema.declare(isSince, {
  * That it lies at most 91 days back is checked where the clock is, in `@assembly-effect/api`.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Since = NonEmptyString.pipe(
   Schema.decodeTo(TextOrDateTime, {
@@ -143,6 +186,9 @@ const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_templ
  * an empty string or `no_template`.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
   Schema.decodeTo(
@@ -169,9 +215,15 @@ export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
  * Clause: spec.md, "Retrieve Assembly statistics", "no other keys are accepted".
  *
  * @example `{ region: "all", since: DateTime.subtract(now, { days: 7 }), templateId: "all" }`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const Query = closed(
-  { region: NonEmptyString, since: Since, templateId: TemplateId },
-  { templateId: "template_id" }
+export const Query = named<Query>()(
+  closed({ region: NonEmptyString, since: Since, templateId: TemplateId }, { templateId: "template_id" })
 )
-export type Query = typeof Query.Type
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Query extends Structure<typeof Query> {}

@@ -17,6 +17,9 @@ import { IsoDateTime, NonEmptyString, NonNegativeInt, NonNegativeNumber } from "
  * are beyond it.
  *
  * Clause: spec.md, "Authentication".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const KnownScope = Schema.Literals([
   "assemblies:read",
@@ -44,18 +47,32 @@ export const KnownScope = Schema.Literals([
  * Clause: spec.md, "Authentication".
  *
  * @example `"dam:write"`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Scope = Schema.make<Schema.Codec<typeof KnownScope.Type | (string & {})>>(
   Schema.String.check(Schema.isPattern(/^[!-~]+$/u, { expected: "a scope without white space" })).ast
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Scope = typeof Scope.Type
 
 /**
  * A value that makes a signature unique, a string or an integer.
  *
  * Clause: spec.md, "Authentication".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Nonce = Schema.Union([Schema.String, Schema.Int])
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Nonce = typeof Nonce.Type
 
 const isRegExp = Schema.makeFilter<string>(
@@ -78,6 +95,9 @@ const isRegExp = Schema.makeFilter<string>(
  * The `auth` object of params. `expires` is an ISO 8601 date-time; that it lies in the future is for who has a clock.
  * `nonce` is unique per request, `referer` a regular expression that a referer of the request has to match, `max_size`
  * the largest upload in bytes (spec.md, "Retrieve list of Assemblies" and "Limits").
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const AuthParams = Schema.Struct({
   key: NonEmptyString,
@@ -86,12 +106,23 @@ export const AuthParams = Schema.Struct({
   referer: Schema.optionalKey(Schema.String.check(isRegExp)),
   max_size: Schema.optionalKey(NonNegativeInt)
 })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type AuthParams = typeof AuthParams.Type
 
 /**
  * {@link AuthParams} of a signed request, where `expires` is required (spec.md, "Authentication").
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const SignedAuthParams = Schema.Struct({ ...AuthParams.fields, expires: IsoDateTime })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type SignedAuthParams = typeof SignedAuthParams.Type
 
 const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> =>
@@ -159,6 +190,9 @@ const withProof = <
  * their names on the wire (spec.md, "Authentication").
  *
  * @example `Auth.withSignedAuth(AssemblyStatistics.Query)`
+ *
+ * @since 0.1.0
+ * @category combinators
  */
 export const withSignedAuth = <S extends Schema.ConstraintCodec<unknown, unknown>>(params: S) =>
   withProof(signed, params)
@@ -167,6 +201,9 @@ export const withSignedAuth = <S extends Schema.ConstraintCodec<unknown, unknown
  * The same beside a bearer token: `auth` may be left out, and so may its `expires`.
  *
  * Clause: spec.md, "Authentication".
+ *
+ * @since 0.1.0
+ * @category combinators
  */
 export const withBearerAuth = <S extends Schema.ConstraintCodec<unknown, unknown>>(params: S) =>
   withProof(bearer, params)
@@ -189,15 +226,29 @@ const unscoped = { grantType: Schema.tag("client_credentials"), aud: Schema.tag(
  * The form fields of a token request. The Auth Key must already grant the scopes (spec.md, "Authentication").
  *
  * @example `Auth.TokenRequest.make({ scope: ["assemblies:read", "dam:write"] })`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const TokenRequest = renamed({ ...unscoped, scope: Scopes }, { grantType: "grant_type" })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type TokenRequest = typeof TokenRequest.Type
 
 /**
  * {@link TokenRequest} whose scope may be left out: the token grants all that the Auth Key grants then. Beyond the
  * specification.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const OpenTokenRequest = renamed({ ...unscoped, scope: Schema.optionalKey(Scopes) }, { grantType: "grant_type" })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type OpenTokenRequest = typeof OpenTokenRequest.Type
 
 const TokenText = Schema.String.check(
@@ -208,6 +259,9 @@ const TokenText = Schema.String.check(
  * A bearer token, which is not shown. It travels in a header, so nothing but visible ASCII is in it.
  *
  * Clause: spec.md, "Authentication".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const AccessToken = TokenText.pipe(
   // `RedactedFromValue` with a label would refuse to encode a token that was made with another label, or none.
@@ -216,6 +270,10 @@ export const AccessToken = TokenText.pipe(
     encode: SchemaGetter.transform((token) => Redacted.value(token))
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type AccessToken = typeof AccessToken.Type
 
 /**
@@ -223,6 +281,9 @@ export type AccessToken = typeof AccessToken.Type
  * `access_token` alone; the rest is beyond it.
  *
  * Clause: spec.md, "Authentication".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const TokenResponse = Schema.Struct({
   access_token: AccessToken,
@@ -232,4 +293,8 @@ export const TokenResponse = Schema.Struct({
   expires_in: Schema.optionalKey(NonNegativeNumber),
   scope: Schema.optionalKey(Schema.String)
 })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type TokenResponse = typeof TokenResponse.Type

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Identifier from "./Identifier.ts"
 import { closed, strict } from "./internal/struct.ts"
+import { named, type Structure } from "./Named.ts"
 import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./Scalar.ts"
 
 const lowerHex = (digits: number) =>
@@ -23,25 +24,34 @@ const PaddedBase64 = Schema.String.check(
  * `width` and `height` are pixels. Further fields are kept.
  *
  * Clause: spec.md, "DAM asset".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const Asset = Schema.StructWithRest(
-  Schema.Struct({
-    asset_id: Identifier.AssetId,
-    version_id: Identifier.VersionId,
-    workspace: NonEmptyString,
-    path: NonEmptyString,
-    mime: Schema.NullOr(Schema.String),
-    size: ByteSize,
-    width: Schema.optionalKey(PixelSize),
-    height: Schema.optionalKey(PixelSize),
-    has_alpha: Schema.optionalKey(Schema.Boolean),
-    md5hash: Schema.optionalKey(lowerHex(32)),
-    sha256: Schema.optionalKey(lowerHex(64)),
-    thumbhash: Schema.optionalKey(PaddedBase64)
-  }),
-  [Schema.Record(Schema.String, Schema.Json)]
+export const Asset = named<Asset>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      asset_id: Identifier.AssetId,
+      version_id: Identifier.VersionId,
+      workspace: NonEmptyString,
+      path: NonEmptyString,
+      mime: Schema.NullOr(Schema.String),
+      size: ByteSize,
+      width: Schema.optionalKey(PixelSize),
+      height: Schema.optionalKey(PixelSize),
+      has_alpha: Schema.optionalKey(Schema.Boolean),
+      md5hash: Schema.optionalKey(lowerHex(32)),
+      sha256: Schema.optionalKey(lowerHex(64)),
+      thumbhash: Schema.optionalKey(PaddedBase64)
+    }),
+    [Schema.Record(Schema.String, Schema.Json)]
+  )
 )
-export type Asset = typeof Asset.Type
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Asset extends Structure<typeof Asset> {}
 
 const nfc = (text: string): string => text.normalize("NFC")
 
@@ -86,6 +96,9 @@ const normalised = SchemaTransformation.transform({ decode: nfc, encode: nfc })
  * The last part of a path: 1 to 255 characters after normalisation to NFC, counted as code points. Not `.`, `..` or
  * only white space; no slash, backslash, control character or lone surrogate. Other leading and trailing spaces are
  * kept (spec.md, "Move or rename a DAM asset").
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Filename = Schema.String.pipe(Schema.decodeTo(Schema.String.check(isFilename), normalised))
 
@@ -107,6 +120,9 @@ const isDestinationPath = Schema.makeFilter<string>(
  *
  * Only the service knows the folder of an asset, so no request is refused for it. Check a path with it where the
  * folder is known.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const DestinationPath = NonEmptyString.pipe(Schema.decodeTo(NonEmptyString.check(isDestinationPath), normalised))
 
@@ -123,6 +139,9 @@ const isMove = (request: {
  * the folder, null moves to the root (spec.md, "Move or rename a DAM asset", rules 1 and 2).
  *
  * @example `{ filename: "report.pdf" }`, `{ destinationFolderId: null }`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const MoveRequest = closed(
   {
@@ -136,30 +155,46 @@ export const MoveRequest = closed(
     arbitraryConstraint: { minProperties: 1 }
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type MoveRequest = typeof MoveRequest.Type
 
 /**
  * The asset after a move. `folder_id` null is the root, `deleted_at` null an asset that is there.
  *
  * Clause: spec.md, "Move/rename response body".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-export const Moved = Schema.Struct({
-  ok: Schema.Literal("DAM_ASSET_MOVED"),
-  message: NonEmptyString,
-  asset: Asset,
-  asset_id: Identifier.AssetId,
-  folder_id: Schema.NullOr(Identifier.FolderId),
-  filename: NonEmptyString,
-  path: NonEmptyString,
-  deleted_at: Schema.NullOr(Timestamp),
-  updated_at: Timestamp
-})
-export type Moved = typeof Moved.Type
+export const Moved = named<Moved>()(
+  Schema.Struct({
+    ok: Schema.Literal("DAM_ASSET_MOVED"),
+    message: NonEmptyString,
+    asset: Asset,
+    asset_id: Identifier.AssetId,
+    folder_id: Schema.NullOr(Identifier.FolderId),
+    filename: NonEmptyString,
+    path: NonEmptyString,
+    deleted_at: Schema.NullOr(Timestamp),
+    updated_at: Timestamp
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Moved extends Structure<typeof Moved> {}
 
 /**
  * {@link Moved} without tolerance: an unknown field beside those of the specification is refused, one inside the
  * asset is not.
  *
  * Clause: spec.md, "Move/rename response body", "only these fields".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const MovedStrict = strict(Moved.fields)

@@ -14,22 +14,43 @@ const make = <const Name extends string>(name: Name) =>
  * The identity of an asset; it survives moves and renames.
  *
  * Clause: spec.md, "DAM asset", "Identifier format".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const AssetId = make("AssetId")
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type AssetId = typeof AssetId.Type
 
 /**
  * The identity of one stored version of an asset's bytes.
  *
  * Clause: spec.md, "DAM asset", "Identifier format".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const VersionId = make("VersionId")
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type VersionId = typeof VersionId.Type
 
 /**
  * The identity of a folder, known from an earlier move response; the root has none.
  *
  * Clause: spec.md, "DAM asset", "Identifier format".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const FolderId = make("FolderId")
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type FolderId = typeof FolderId.Type

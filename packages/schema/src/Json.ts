@@ -13,6 +13,9 @@ import * as Schema from "effect/Schema"
 /**
  * How many arrays and objects may stand in each other. Nothing of the service comes near it; whatever walks over a value
  * of this depth keeps its stack.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const maxDepth = 128
 
@@ -57,7 +60,12 @@ const isShallow = (text: string): boolean => {
   return true
 }
 
-/** Why a text was not read. */
+/**
+ * Why a text was not read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Problem = "not JSON" | `nested deeper than ${typeof maxDepth} levels`
 
 const tooDeep: Problem = `nested deeper than ${maxDepth} levels`
@@ -65,6 +73,9 @@ const tooDeep: Problem = `nested deeper than ${maxDepth} levels`
 /**
  * The value of a JSON text. Its depth is bounded before it is parsed: a parser takes seconds for millions of levels, and
  * no walk over them has stack enough.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const parse = (text: string): Result.Result<unknown, Problem> => {
   if (!isShallow(text)) return Result.fail(tooDeep)
@@ -80,6 +91,9 @@ export const parse = (text: string): Result.Result<unknown, Problem> => {
  *
  * @example
  * Schema.decodeUnknownOption(Json.fromString(Schema.Struct({ size: Schema.Finite })))('{"size":3}')
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const fromString = <S extends Schema.Constraint>(schema: S) =>
   Schema.String.check(Schema.makeFilter(isShallow, { expected: `JSON of at most ${maxDepth} levels` })).pipe(

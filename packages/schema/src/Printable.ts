@@ -20,6 +20,9 @@ const escapeCharacter = (character: string): string =>
 /**
  * The text with every control character, line break and bidirectional control as `\xNN` or `\uNNNN`, and every lone
  * surrogate as U+FFFD: it stays on its line, and a terminal obeys nothing of it.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const escape = (text: string): string => text.toWellFormed().replace(unprintable, escapeCharacter)
 
@@ -28,6 +31,9 @@ export const escape = (text: string): string => text.toWellFormed().replace(unpr
  *
  * @example
  * Printable.escapeJson(JSON.stringify({ name: "\u009b2J" })) // {"name":"\\u009b2J"}
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const escapeJson = (json: string): string =>
   json.replace(unprintable, (character) => (character === "\n" ? character : escapeInJson(character)))

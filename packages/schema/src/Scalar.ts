@@ -23,6 +23,9 @@ const isIntegerFrom = (minimum: number) =>
  * A finite number of at least 0: durations in seconds, speeds in megabits per second.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const NonNegativeNumber = Schema.Finite.check(isAtLeastZero)
 
@@ -30,6 +33,9 @@ export const NonNegativeNumber = Schema.Finite.check(isAtLeastZero)
  * An integer of at least 0, without an upper bound: the specification names none for counts and totals.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const NonNegativeInt = Schema.Finite.check(isIntegerFrom(0))
 
@@ -37,6 +43,9 @@ export const NonNegativeInt = Schema.Finite.check(isIntegerFrom(0))
  * An integer of at least 1, without an upper bound.
  *
  * Clause: spec.md, "Assembly statistics response".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const PositiveInt = Schema.Finite.check(isIntegerFrom(1))
 
@@ -44,5 +53,8 @@ export const PositiveInt = Schema.Finite.check(isIntegerFrom(1))
  * A string of at least one character.
  *
  * Clause: spec.md, "min length 1" wherever it stands.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const NonEmptyString = Schema.String.check(Schema.isNonEmpty({ expected: "at least 1 character" }))

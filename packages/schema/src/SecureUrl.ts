@@ -36,6 +36,13 @@ const isSecureUrl = Schema.makeFilter<string>(
  * Clause: spec.md, "Authentication": credentials and tokens are secret. The form is our own rule.
  *
  * @example `https://api2.example.com`, `http://127.0.0.1:8080`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const SecureUrl = Schema.String.check(isSecureUrl).pipe(Schema.brand("SecureUrl"))
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type SecureUrl = typeof SecureUrl.Type

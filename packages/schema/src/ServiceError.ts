@@ -18,6 +18,9 @@ const HttpCode = Schema.Union([
  * a number or a number in digits. Handle by `error`, the code: the wording of `message` may vary.
  *
  * Clause: spec.md, "Errors".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const ErrorObject = Schema.StructWithRest(
   Schema.Struct({
@@ -33,10 +36,17 @@ export const ErrorObject = Schema.StructWithRest(
     expected: "at least one of error, message and reason"
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type ErrorObject = typeof ErrorObject.Type
 
 /**
  * The codes that refuse who asks, not what is asked. Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const authenticationCodes: ReadonlySet<string> = new Set([
   "NO_AUTH_PARAMETER",
@@ -57,6 +67,9 @@ export const authenticationCodes: ReadonlySet<string> = new Set([
 
 /**
  * The codes that ask to wait. Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const rateLimitCodes: ReadonlySet<string> = new Set([
   "RATE_LIMIT_REACHED",

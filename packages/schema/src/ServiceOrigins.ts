@@ -12,6 +12,9 @@ import { isLoopback } from "./internal/loopback.ts"
  * another cell than `tus_url` (rebalancing).
  *
  * Source: Statuses in the public fixtures of `@transloadit/node` 4.12.0.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const publicService = {
   origin: "https://api2.transloadit.com",
@@ -20,7 +23,12 @@ export const publicService = {
 
 const TypeId = "~@assembly-effect/schema/ServiceOrigins"
 
-/** Origins, and patterns of origins, in their normal form. Only {@link make} and {@link parse} make one. */
+/**
+ * Origins, and patterns of origins, in their normal form. Only {@link make} and {@link parse} make one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ServiceOrigins {
   readonly [TypeId]: typeof TypeId
   /** In the form that {@link parse} takes. The first one is the origin of the base URL. */
@@ -44,6 +52,9 @@ const defaultPorts: ReadonlyMap<string, string> = new Map([
  * The origin of an absolute URL that is written as it is meant, in lower case and without a default port. An encoded
  * host, an IPv4 address in hexadecimal digits or user info has none: a parser would turn it into something else than
  * what was read.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const originOf = (url: string): string | undefined => {
   if (!scheme.test(url) || !URL.canParse(url)) return undefined
@@ -75,7 +86,12 @@ const parseEntry = (text: string, allowsLoopback: boolean): Result.Result<string
   return Result.succeed(origin)
 }
 
-/** A broken rule: which of the additional entries, or the base URL without an index, and what is wrong with it. */
+/**
+ * A broken rule: which of the additional entries, or the base URL without an index, and what is wrong with it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface InvalidOrigin {
   readonly index?: number
   readonly rule: string
@@ -108,6 +124,9 @@ const fromEntries = (
  *
  * @example
  * ServiceOrigins.make("https://api.example.com", ["https://upload-*.example.com"])
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = (
   baseUrl: string,
@@ -136,12 +155,20 @@ const isPublic = (origin: string): boolean => origin === publicService.origin ||
 /** The path of the Status of one Assembly, as a service that sits below a path of its host writes it too. */
 const statusPath = /^https?:\/\/[^/]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-9]{32})$/i
 
-/** The id of the Assembly whose Status is at a URL that is written plainly: no query, no encoded and no dot segment. */
+/**
+ * The id of the Assembly whose Status is at a URL that is written plainly: no query, no encoded and no dot segment.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const assemblyIdAt = (url: string): string | undefined => statusPath.exec(url)?.[1]
 
 /**
  * Whether the origin of a URL belongs to the deployment. Default ports and case do not matter; a host that is not
  * written plainly never belongs.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const includes = ({ entries }: ServiceOrigins, url: string): boolean => {
   const origin = originOf(url)

@@ -15,6 +15,9 @@ import { NonEmptyString } from "./Scalar.ts"
  * The version of the tus protocol, sent with every request and response.
  *
  * Clause: spec.md, "Versioning".
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const tusVersion = "1.0.0"
 
@@ -22,6 +25,9 @@ export const tusVersion = "1.0.0"
  * The content type of every body of bytes.
  *
  * Clause: spec.md, "Create a tus upload".
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const offsetOctetStream = "application/offset+octet-stream"
 
@@ -31,6 +37,9 @@ const maxLength = 9_223_372_036_854_775_807n
  * A number of bytes, 0 to 2^63 - 1. On the wire a canonical base-10 integer: no sign, no zero in front, no exponent.
  *
  * Clause: spec.md, "Create a tus upload" and "Limits".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const UploadLength = Schema.String.check(
   Schema.isPattern(/^(?:0|[1-9][0-9]{0,18})$/u, { expected: "an unsigned base-10 integer without leading zeros" })
@@ -42,14 +51,25 @@ export const UploadLength = Schema.String.check(
     { decode: SchemaGetter.transform((text) => BigInt(text)), encode: SchemaGetter.transform(String) }
   )
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type UploadLength = typeof UploadLength.Type
 
 /**
  * How many bytes of an upload the server has stored; written like a length.
  *
  * Clause: spec.md, "Create a tus upload".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Offset = UploadLength
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Offset = typeof Offset.Type
 
 const segment = "[A-Za-z0-9_~+-][A-Za-z0-9._~+-]*"
@@ -59,6 +79,9 @@ const url = `(?:https?://[A-Za-z0-9._:[\\]-]+)?${path}`
 /**
  * The path of an upload URL, `/resumable/files/<id>` and perhaps more segments (spec.md, "tus upload resource"). No
  * segment starts with a dot or has a percent sign: such a URL could name another place than it shows.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const UploadPath = Schema.String.check(
   Schema.isPattern(new RegExp(`^${path}$`, "u"), { expected: "a path /resumable/files/<id>[/…]" })
@@ -70,6 +93,9 @@ const maxConcat = 8192
  * `upload-concat` of a final upload: the URLs of its parts in the order of their bytes, at most 8192 characters.
  *
  * Clause: spec.md, "Create a tus upload" and "Limits".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Concat = Schema.String.check(
   Schema.isPattern(new RegExp(`^final;${url}(?: ${url})*$`, "u"), {
@@ -77,12 +103,19 @@ export const Concat = Schema.String.check(
   }),
   Schema.isMaxLength(maxConcat, { expected: `at most ${maxConcat} characters` })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Concat = typeof Concat.Type
 
 /**
  * The URL of a part as it stands in `upload-concat`, with or without scheme and host.
  *
  * Clause: spec.md, "Create a tus upload".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const PartUrl = Schema.String.check(
   Schema.isPattern(new RegExp(`^${url}$`, "u"), { expected: "an upload URL [https://host]/resumable/files/<id>[/…]" })
@@ -111,8 +144,15 @@ const Parts = Schema.NonEmptyArray(PartUrl).check(
  * Clause: spec.md, "Create a tus upload".
  *
  * @example `{ assembly_url: "https://api2.example.com/assemblies/…", filename: "a.pdf", fieldname: "file", seen: null }`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Metadata = MetadataCodec.Metadata
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Metadata = typeof Metadata.Type
 
 const absent = (because: string) =>
@@ -129,6 +169,9 @@ const ordinary = {
  * The headers that create an upload of known length.
  *
  * Clause: spec.md, "Create a tus upload".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const FixedHeaders = Schema.Struct({
   ...ordinary,
@@ -140,6 +183,9 @@ export const FixedHeaders = Schema.Struct({
  * The headers that create an upload whose length is told later.
  *
  * Clause: spec.md, "Create a tus upload".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const DeferredHeaders = Schema.Struct({
   ...ordinary,
@@ -151,6 +197,9 @@ export const DeferredHeaders = Schema.Struct({
  * The headers that put parts together.
  *
  * Clause: spec.md, "Create a tus upload".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const FinalHeaders = Schema.Struct({
   ...shared,
@@ -165,8 +214,15 @@ export const FinalHeaders = Schema.Struct({
  * form to write and to read them.
  *
  * Clause: spec.md, "Create a tus upload".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const CreationHeaders = Schema.Union([FixedHeaders, DeferredHeaders, FinalHeaders])
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type CreationHeaders = typeof CreationHeaders.Type
 
 const flag = Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
@@ -265,6 +321,9 @@ const formOf = (headers: Readonly<Record<string, string>>): keyof typeof codecs 
  * than `partial`, then `upload-defer-length`), so that only its rules are reported.
  *
  * @example `{ _tag: "Fixed", length: 42n, metadata, partial: false, withBody: false }`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Creation = Schema.Record(Schema.String, Schema.String).pipe(
   Schema.decodeTo(CreationCases, {
@@ -278,6 +337,10 @@ export const Creation = Schema.Record(Schema.String, Schema.String).pipe(
     )
   })
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Creation = typeof Creation.Type
 
 /**
@@ -285,6 +348,9 @@ export type Creation = typeof Creation.Type
  * decided by the UploadTarget of `@assembly-effect/tus`.
  *
  * Clause: spec.md, "Create a tus upload".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Created = Schema.Struct({
   location: NonEmptyString,
@@ -296,12 +362,18 @@ export const Created = Schema.Struct({
  * {@link Created} without tolerance: `x-content-type-options: nosniff` is there. Independent tus servers omit it.
  *
  * Clause: spec.md, "Create a tus upload".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const CreatedStrict = Schema.Struct({ ...Created.fields, "x-content-type-options": Schema.Literal("nosniff") })
 
 /**
  * The headers of a tus creation error without tolerance (spec.md, "Errors"). A client reads the body whatever the
  * headers say.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const ErrorHeadersStrict = Schema.Struct({
   "content-type": Schema.Literal("text/plain; charset=utf-8"),
@@ -313,6 +385,9 @@ export const ErrorHeadersStrict = Schema.Struct({
  * The headers of a PATCH that appends bytes. `upload-length` ends a deferred length (tus 1.0.0).
  *
  * Clause: spec.md, "Create a tus upload".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const AppendHeaders = Schema.Struct({
   "tus-resumable": Schema.Literal(tusVersion),
@@ -323,6 +398,9 @@ export const AppendHeaders = Schema.Struct({
 
 /**
  * The headers of the 204 that answers a PATCH. Beyond the specification (tus 1.0.0).
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Appended = Schema.Struct({
   "tus-resumable": Schema.Literal(tusVersion),
@@ -331,6 +409,9 @@ export const Appended = Schema.Struct({
 
 /**
  * The headers that tell how far an upload has come. Beyond the specification (tus 1.0.0).
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const OffsetHeaders = Schema.Struct({
   "tus-resumable": Schema.Literal(tusVersion),

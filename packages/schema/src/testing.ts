@@ -37,7 +37,12 @@ export type { Invalid, Invalids } from "./internal/invalid.ts"
 
 const empty = Arbitrary.Constant("")
 
-/** Invalid params of a statistics request (`AssemblyStatistics.Query`). */
+/**
+ * Invalid params of a statistics request (`AssemblyStatistics.Query`).
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const statistics: Invalids = invalids(AssemblyStatistics.Query, [
   missing("region"),
   field("region", "is at least 1 character", empty),
@@ -66,7 +71,12 @@ const notListDate = {
   )
 }
 
-/** Invalid params of a list request (`AssemblyList.Query`). */
+/**
+ * Invalid params of a list request (`AssemblyList.Query`).
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const list: Invalids = invalids(AssemblyList.Query, [
   missing(["fromDate", "fromdate"]),
   field(["fromDate", "fromdate"], "is a date-time of the years 0000 to 9999", notListDate),
@@ -93,7 +103,12 @@ export const list: Invalids = invalids(AssemblyList.Query, [
 
 const identifier = "[A-Za-z0-9_-]"
 
-/** Invalid requests to move an asset (`DamAsset.MoveRequest`). */
+/**
+ * Invalid requests to move an asset (`DamAsset.MoveRequest`).
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const move: Invalids = invalids(DamAsset.MoveRequest, [
   whole("has at least one of its keys", { decoded: values({}), wire: values({}) }),
   field("filename", "is 1 to 255 characters", oneOf(empty, text("^[a-z]{256,270}$"))),
@@ -136,7 +151,12 @@ const badConcat = oneOf(
   Arbitrary.map(integers(8170, 9000), (length) => `final;${part}${"a".repeat(length)}`)
 )
 
-/** Invalid texts of `upload-concat` (`TusUpload.Concat`). */
+/**
+ * Invalid texts of `upload-concat` (`TusUpload.Concat`).
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const concat: Invalids = invalids(TusUpload.Concat, [
   whole("is final; and upload URLs with single spaces, at most 8192 characters", {
     decoded: badConcat,
@@ -156,7 +176,12 @@ const badEntries = {
   whole: values("", ",", `${minimal},`, `,${minimal}`, `${minimal},,a YQ==`, `${minimal}, a YQ==`)
 }
 
-/** Invalid metadata of an upload (`TusUpload.Metadata`). */
+/**
+ * Invalid metadata of an upload (`TusUpload.Metadata`).
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const metadata: Invalids = {
   decoded: invalidDecoded(Arbitrary.schema(TusUpload.Metadata), [
     ...["assembly_url", "filename", "fieldname"].flatMap((key) => [
@@ -222,7 +247,12 @@ const contentType = field("content-type", "is application/offset+octet-stream", 
   wire: values("application/octet-stream", "", "application/offset+octet-stream; charset=utf-8")
 })
 
-/** Invalid creations of an upload (`TusUpload.Creation`); on the wire, header sets. */
+/**
+ * Invalid creations of an upload (`TusUpload.Creation`); on the wire, header sets.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const creation: Invalids = either(
   creationOf(creationCases.Fixed, [
     missing(["length", "upload-length"]),
@@ -263,7 +293,12 @@ const notIsoDateTime = oneOf<unknown>(
   notText
 )
 
-/** Invalid `auth` objects of signed params (`Auth.SignedAuthParams`). */
+/**
+ * Invalid `auth` objects of signed params (`Auth.SignedAuthParams`).
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const signedAuthParams: Invalids = invalids(Auth.SignedAuthParams, [
   missing("key"),
   field("key", "is at least 1 character", empty),
@@ -279,7 +314,12 @@ export const signedAuthParams: Invalids = invalids(Auth.SignedAuthParams, [
   field("max_size", "is an integer of at least 0", oneOf<unknown>(integers(-1000, -1), fractions, values("5", null)))
 ])
 
-/** Invalid token requests (`Auth.TokenRequest`). */
+/**
+ * Invalid token requests (`Auth.TokenRequest`).
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const tokenRequest: Invalids = invalids(Auth.TokenRequest, [
   missing(["grantType", "grant_type"]),
   field(["grantType", "grant_type"], "is client_credentials", oneOf<unknown>(text("^[a-z]{1,8}$"), notText)),
@@ -299,7 +339,12 @@ export const tokenRequest: Invalids = invalids(Auth.TokenRequest, [
   )
 ])
 
-/** Invalid params that create an Assembly (`Assembly.CreateParams`). */
+/**
+ * Invalid params that create an Assembly (`Assembly.CreateParams`).
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const createAssembly: Invalids = invalids(Assembly.CreateParams, [
   field("steps", "is an object of Steps", values([], "a", 5, null)),
   field("steps", "names the robot of each Step", values({ a: {} }, { a: { robot: "" } }, { a: { robot: 5 } }), [

@@ -1,10 +1,10 @@
 /**
  * The whole job that survives its process: a journal knows the Assembly and its files, and the next run continues both.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Transport from "@assembly-effect/api/Transport"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -145,9 +145,7 @@ const keyOf = <R>({ files, params }: Options<R>, sources: ReadonlyArray<Replayab
   Effect.gen(function* () {
     const { origins } = yield* AssemblyClient
     const { assemblyId, ...rest } = params
-    const encoded = yield* Effect.mapError(encodeParams(rest), (issue) =>
-      ApiError.invalidRequest("AssemblyUpload", issue)
-    )
+    const encoded = yield* Effect.mapError(encodeParams(rest), (issue) => Input.invalidRequest("AssemblyUpload", issue))
     const identities = yield* Effect.forEach(sources, Journaled.identify)
     return yield* UploadJournal.assemblyKeyOf([
       origins.entries[0] ?? "",

@@ -1,8 +1,9 @@
 /**
  * The requests of tus 1.0.0, one function each. What they mean together is in `Upload`.
  */
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as ApiError from "@assembly-effect/api/ApiError"
-import * as Transport from "@assembly-effect/api/Transport"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
@@ -154,7 +155,7 @@ export const create = Effect.fn("Tus.create", { attributes: { "http.request.meth
   creation: Creation
 ) {
   const headers = yield* encodeCreation(target, creation).pipe(
-    Effect.mapError((issue) => ApiError.invalidRequest("Tus.create", issue))
+    Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
   )
   const request = HttpClientRequest.post(Redacted.value(target.tusUrl), {
     headers: Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)

@@ -2,7 +2,7 @@
  * Where bytes may go: the only way to a URL that an upload is sent to (spec.md, "Create a tus upload").
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Transport from "@assembly-effect/api/Transport"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"

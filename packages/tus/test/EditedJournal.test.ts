@@ -162,7 +162,8 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
           AssemblyClient.AssemblyClient,
           AssemblyClient.AssemblyClient.of({
             origins: Result.getOrThrow(ServiceOrigins.make("https://api.example.com")),
-            run: () => Effect.die(new Error("no operation is asked for"))
+            run: () => Effect.die(new Error("no operation is asked for")),
+            open: () => Effect.die(new Error("no address is opened"))
           })
         )
       )

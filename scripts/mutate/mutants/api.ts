@@ -17,23 +17,35 @@ export const api = [
       },
       {
         name: "a wait is kept however long it is",
-        find: `const tooLong = Option.isSome(wait) && wait.value > maxWait`,
-        replace: `const tooLong = Option.isSome(wait) && wait.value > maxWait * 1e9`
+        find: `Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait`,
+        replace: `Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait * 1e9`
       },
       {
         name: "the service's wait is ignored",
-        find: `Option.isSome(wait) ? wait.value + pause * chance :`,
-        replace: `Option.isSome(wait) ? pause * chance :`
+        find: `Duration.millis(Duration.toMillis(wait.value) + pause * chance)`,
+        replace: `Duration.millis(pause * chance)`
       },
       {
         name: "the pause is not doubled",
-        find: `Math.min(base * 2 ** Math.min(failure.failures - 1, 30), maxPause)`,
+        find: `Math.min(base * 2 ** Math.min(failures - 1, 30), maxPause)`,
         replace: `Math.min(base, maxPause)`
       },
       {
         name: "one repetition too many",
-        find: `failure.failures > retries ||`,
-        replace: `failure.failures > retries + 1 ||`
+        find: `failures > retries ||`,
+        replace: `failures > retries + 1 ||`
+      },
+      {
+        name: "a Schedule forgets the wait that the answer names",
+        find: `onSome: Duration.max(pause)`,
+        replace: `onSome: () => pause`,
+        tests: ["PerCall"]
+      },
+      {
+        name: "a Schedule repeats what could do harm",
+        find: `if (isTooLong(failure, maxWait) || !isRetryable(failure)) return Effect.succeedNone`,
+        replace: `if (isTooLong(failure, maxWait)) return Effect.succeedNone`,
+        tests: ["PerCall"]
       }
     ]
   ),
@@ -45,6 +57,12 @@ export const api = [
         name: "the policy of a call is ignored",
         find: `(yield* RetryPolicy.RetryPolicy) ?? builtIn.policy ?? RetryPolicy.standard`,
         replace: `builtIn.policy ?? (yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard`
+      },
+      {
+        name: "the timeout of a call is ignored",
+        find: `(said.timeout === undefined ? undefined : {`,
+        replace: `(said.timeout !== undefined ? undefined : {`,
+        tests: ["PerCall"]
       }
     ]
   ),
@@ -136,9 +154,15 @@ export const api = [
       },
       {
         name: "the text of an error is not redacted",
-        find: `message: Redaction.text(error.message ?? error.error ?? "", { secrets }),`,
-        replace: `message: error.message ?? error.error ?? "",`,
+        find: `explanation: Redaction.text(error.message ?? error.error ?? "", { secrets }),`,
+        replace: `explanation: error.message ?? error.error ?? "",`,
         tests: ["ServerText", "Proofs", "BrokenErrors"]
+      },
+      {
+        name: "the id of a request is not redacted",
+        find: `{ requestId: Redaction.code(requestId, secrets) }`,
+        replace: `{ requestId }`,
+        tests: ["ApiError"]
       },
       {
         name: "an excerpt is not redacted",

@@ -215,7 +215,7 @@ export const auth = [
     ]
   ),
   ...changes(
-    "packages/auth/src/Transport.ts",
+    "packages/auth/src/unstable/Transport.ts",
     ["SendGuard", "TransportFailure"],
     [
       {

@@ -316,10 +316,8 @@ export const tus = [
     [
       {
         name: "the server's wait is ignored",
-        find: `Duration.sum(
-      wait,`,
-        replace: `Duration.sum(
-      Duration.zero,`
+        find: `Duration.sum(wait)`,
+        replace: `Duration.sum(Duration.zero)`
       },
       {
         name: "a wait is kept however long it is",
@@ -328,8 +326,8 @@ export const tus = [
       },
       {
         name: "the pause is not doubled",
-        find: `Duration.times(policy.retryDelay, 2 ** Math.min(failures - 1, 16))`,
-        replace: `policy.retryDelay`
+        find: `maxPause: maxDelay }, failures)`,
+        replace: `maxPause: maxDelay }, 1)`
       },
       {
         name: "the pause is doubled without end",

@@ -1,14 +1,18 @@
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Option from "effect/Option"
 import * as ApiError from "../ApiError.ts"
-import type * as Transport from "../Transport.ts"
+import type * as Transport from "../unstable/Transport.ts"
 import * as Response from "./response.ts"
 
-const toDetails = (error: AuthError.Refusal & { readonly message: string }, { assemblyId }: Transport.Subject) => ({
+const toDetails = (
+  error: Exclude<AuthError.AuthError, AuthError.TokenUnavailable | AuthError.UnexpectedTokenResponse>,
+  subject: Transport.Subject
+) => ({
+  ...subject,
   code: error.code,
   status: error.status,
-  message: error.message,
-  ...(assemblyId === undefined ? undefined : { assemblyId })
+  explanation: error.message,
+  cause: error
 })
 
 /**
@@ -28,6 +32,7 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
           problem: error.message,
           sent: "no",
           permanent: error.permanent,
+          cause: error,
           ...(error.code === undefined ? undefined : { code: error.code })
         }),
         wait: Option.fromUndefinedOr(error.retryAfter)
@@ -38,7 +43,8 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
           ...subject,
           status: error.status,
           problem: `no token, ${error.problem}`,
-          excerpt: ""
+          excerpt: "",
+          cause: error
         })
       )
     default:

@@ -1,9 +1,9 @@
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as AuthTransport from "@assembly-effect/auth/Transport"
+import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
 import * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as ApiError from "../ApiError.ts"
-import * as Transport from "../Transport.ts"
+import * as Transport from "../unstable/Transport.ts"
 
 const excerptBytes = 8 * 1024
 const lenient = new TextDecoder()

@@ -5,7 +5,7 @@
  * operation that was refused, and kept for the next ones only when the answer to that attempt, which was accepted, tells
  * the same time. A correction that a later answer contradicts is given up.
  */
-import * as Wait from "@assembly-effect/auth/Wait"
+import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as Option from "effect/Option"

@@ -7,7 +7,12 @@ import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
 
-/** How an Assembly ended that did not complete. */
+/**
+ * How an Assembly ended that did not complete.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted
 
 /**
@@ -16,13 +21,17 @@ export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled 
  *
  * @example
  * Option.match(Assemblies.outcome(status), { onNone: () => "running", onSome: Result.isSuccess })
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const outcome = (status: Assembly.Status): Option.Option<Result.Result<Assembly.Status, AssemblyError>> => {
   const code = Assembly.errorCode(status) ?? status.ok ?? ""
   const details = {
     assemblyId: status.assembly_id,
     code: Redaction.code(code),
-    message: Redaction.text(status.message ?? code)
+    explanation: Redaction.text(status.message ?? code),
+    ...(status["reason"] === undefined ? undefined : { reason: Redaction.json(status["reason"]) })
   }
   switch (Assembly.state(status)) {
     case "Busy":

@@ -2,7 +2,7 @@
  * One queue for each origin in front of a rate limiter: the first of it waits for the next permit, the others for their
  * turn. Who leaves the queue, or sees that its turn comes too late, takes no permit along.
  */
-import * as Admission from "@assembly-effect/auth/Admission"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

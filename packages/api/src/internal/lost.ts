@@ -1,4 +1,4 @@
-import * as AuthTransport from "@assembly-effect/auth/Transport"
+import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
 
 /** What an error tells about the request: its tag, the status of an answer, and whether anything has left. */
 interface Told {

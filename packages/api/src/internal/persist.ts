@@ -1,4 +1,4 @@
-import type * as Admission from "@assembly-effect/auth/Admission"
+import type * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -26,6 +26,7 @@ interface Run<A> {
   readonly operation: Operation.Any
   readonly limits: Limits
   readonly attempt: (conditions: Attempt.Conditions) => Effect.Effect<A, Failed>
+  readonly next: (failure: RetryPolicy.Failure) => Effect.Effect<Option.Option<Duration.Duration>>
   readonly until: number
 }
 
@@ -39,7 +40,7 @@ interface Progress {
 /** The pause before the next attempt, in milliseconds; none where there is to be no other. */
 const pauseBefore = Effect.fnUntraced(function* (run: Run<unknown>, { error, wait }: Failed, failures: number) {
   const { name, retry } = run.operation
-  const next = yield* run.limits.policy.next({ operation: name, retry, failures, error, wait })
+  const next = yield* run.next({ operation: name, retry, failures, error, wait })
   const now = yield* Clock.currentTimeMillis
   return Option.filter(Option.map(next, Duration.toMillis), (pause) => now + pause < run.until)
 })
@@ -90,7 +91,7 @@ export const persist = Effect.fnUntraced(function* <A>(
   const until = (yield* Clock.currentTimeMillis) + limits.deadline
   const clockSkew = yield* ClockSkew.current(limits.skew)
   return yield* attempt(
-    { operation, limits, attempt: attempts, until },
+    { operation, limits, attempt: attempts, next: yield* limits.policy.start, until },
     { failures: 0, clockSkew, skewCorrected: false }
   )
 })

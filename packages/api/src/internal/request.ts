@@ -1,3 +1,4 @@
+import * as Input from "../unstable/Input.ts"
 import type * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -7,7 +8,7 @@ import type * as Schema from "effect/Schema"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import type * as Transport from "../Transport.ts"
+import * as Transport from "../unstable/Transport.ts"
 
 /** An input in the form of the wire, before authentication, and what errors about it tell. */
 export interface Encoded {
@@ -29,7 +30,7 @@ const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema:
   return (input: unknown, subject: Transport.Subject): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
     Effect.mapError(
       encode(input),
-      (issue) => new ApiError.InvalidRequest({ ...subject, issues: ApiError.fromSchemaIssue(issue) })
+      (issue) => new ApiError.InvalidRequest({ ...subject, issues: Input.fromSchemaIssue(issue) })
     )
 }
 
@@ -59,6 +60,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
   const fields = encodeInput(operation.fields)
   const variables = Object.entries(operation.variables).map(([name, schema]) => [name, encodeInput(schema)] as const)
   const subjectWithoutPath: Transport.Subject = { operation: operation.name }
+  const base = Transport.hostOf(baseUrl)
 
   return Effect.fnUntraced(function* (
     input: Operation.Input<Operation.Any>
@@ -70,9 +72,10 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
     const subject = subjectOf(operation, path)
     const encodedParams = yield* params(input.params, subject)
     yield* checkParams(operation, subject, input.params)
+    const url: string = input.at === undefined ? baseUrl + fillPath(operation.path, path) : Redacted.value(input.at)
     return {
-      subject,
-      url: input.at === undefined ? baseUrl + fillPath(operation.path, path) : Redacted.value(input.at),
+      subject: { ...subject, ...(input.at === undefined ? base : Transport.hostOf(url)) },
+      url,
       params: encodedParams as Schema.JsonObject,
       fields: toText((yield* fields(input.fields, subject)) as object)
     }

@@ -1,11 +1,13 @@
+import * as Input from "../unstable/Input.ts"
 import * as Redaction from "@assembly-effect/auth/Redaction"
-import * as AuthTransport from "@assembly-effect/auth/Transport"
-import * as Wait from "@assembly-effect/auth/Wait"
+import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
+import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Json from "@assembly-effect/schema/Json"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -15,7 +17,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import type * as Transport from "../Transport.ts"
+import type * as Transport from "../unstable/Transport.ts"
 import * as Body from "./body.ts"
 
 /** An error, and the wait that came with it. */
@@ -71,17 +73,25 @@ const isAnswer = (operation: Operation.Any, status: number, body: unknown): bool
   return status !== 429 && status < 500 && !isAboutRequest(code) && textOf(body, "assembly_id") !== undefined
 }
 
+/** The id by which the service finds the request, where the answer tells one. Beyond the specification. */
+const requestIdOf = (headers: Headers.Headers, secrets: ReadonlyArray<string>): { readonly requestId?: string } => {
+  const requestId = headers["x-request-id"]
+  return requestId === undefined ? {} : { requestId: Redaction.code(requestId, secrets) }
+}
+
 /** What an error object tells. The other side may repeat what was asked, so its texts are redacted. */
 const toDetails = (
   error: ServiceError.ErrorObject,
-  { response: { status }, secrets, subject }: Answered
+  { response: { headers, status }, secrets, subject }: Answered
 ): ApiError.Details => {
   // Who asks again with this id must not come upon a stranger's Assembly.
   const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))
   return {
+    ...subject,
+    ...requestIdOf(headers, secrets),
     code: Redaction.code(error.error ?? "", secrets),
     status,
-    message: Redaction.text(error.message ?? error.error ?? "", { secrets }),
+    explanation: Redaction.text(error.message ?? error.error ?? "", { secrets }),
     ...(error.reason === undefined ? undefined : { reason: Redaction.json(error.reason, { secrets }) }),
     ...(assemblyId === undefined ? undefined : { assemblyId })
   }
@@ -112,6 +122,7 @@ const toError = (
 const unexpected = ({ response, secrets, subject }: Answered, problem: string, text: string) =>
   new ApiError.UnexpectedResponse({
     ...subject,
+    ...requestIdOf(response.headers, secrets),
     status: response.status,
     // The path to what is wrong has keys of the answer in it.
     problem: Redaction.text(problem, { secrets }),
@@ -155,8 +166,9 @@ const toFailed = Effect.fnUntraced(function* (
 
 /** The failure of a body that is the operation's answer and breaks a rule of its schema. */
 const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): Failed => {
-  const [first] = ApiError.fromSchemaIssue(issue)
-  const problem = `a body that breaks a rule at ${first?.path.join(".")}: ${first?.message}`
+  const [first] = Input.fromSchemaIssue(issue)
+  const place = first === undefined || first.path.length === 0 ? "" : ` at ${first.path.join(".")}`
+  const problem = `a body that breaks a rule${place}: ${first?.message}`
   return withoutWait(unexpected(answered, problem, text))
 }
 

@@ -1,5 +1,9 @@
+import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import type * as Operation from "../Operation.ts"
 
 /** Operations that ended, by operation and outcome: the tag of the error, or `success`. */
@@ -9,6 +13,20 @@ const requests = (operation: string, outcome: string) =>
     incremental: true,
     attributes: { operation, outcome }
   })
+
+/** How long operations took with their retries, in milliseconds, by operation and outcome. */
+const durations = (operation: string, outcome: string) =>
+  Metric.histogram("assembly_operation_duration", {
+    description: "Milliseconds from the call of an operation to its end, by operation and outcome",
+    boundaries: [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000],
+    attributes: { operation, outcome, unit: "ms" }
+  })
+
+/** `success`, the tag of the error, or `interrupted`, which defects count as too. */
+const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string =>
+  Exit.isSuccess(exit)
+    ? "success"
+    : Option.match(Exit.findErrorOption(exit), { onNone: () => "interrupted", onSome: ({ _tag }) => _tag })
 
 const retries = (operation: string, error: string) =>
   Metric.counter("assembly_retries", {
@@ -47,7 +65,11 @@ export const corrected = (operation: string, clockSkew: number): Effect.Effect<v
   Effect.logWarning(`${operation}: the clock of the service is ${clockSkew} ms ahead; signing with that corrected`)
 
 /** The span of an operation, its count, and a debug log of its failure. */
-export const observe = (operation: Operation.Any, baseUrl: string) => {
+export const observe = (
+  operation: Operation.Any,
+  baseUrl: string,
+  ofCall: Context.Reference<Readonly<Record<string, unknown>> | undefined>
+) => {
   const { hostname, port, protocol } = new URL(baseUrl)
   const attributes = {
     "http.request.method": operation.method,
@@ -57,8 +79,15 @@ export const observe = (operation: Operation.Any, baseUrl: string) => {
   }
   const succeeded = requests(operation.name, "success")
 
-  return <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    effect.pipe(
+  return <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+    const ended = Effect.flatMap(Clock.currentTimeMillis, (begin) =>
+      Effect.onExit(effect, (exit) =>
+        Effect.flatMap(Clock.currentTimeMillis, (end) =>
+          Metric.update(durations(operation.name, outcomeOf(exit)), end - begin)
+        )
+      )
+    )
+    const observed = ended.pipe(
       Effect.tap(() => Metric.update(succeeded, 1)),
       Effect.tapError((error) => {
         const details = attributesOf(error)
@@ -66,7 +95,17 @@ export const observe = (operation: Operation.Any, baseUrl: string) => {
           Effect.andThen(Effect.annotateCurrentSpan(details)),
           Effect.andThen(Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details)))
         )
-      }),
-      Effect.withSpan(operation.name, { kind: "client", attributes }, { captureStackTrace: false })
+      })
     )
+    return Effect.flatMap(ofCall, (more) =>
+      observed.pipe(
+        Effect.withSpan(
+          operation.name,
+          // The call's own attributes do not change what the operation says of itself.
+          { kind: "client", attributes: more === undefined ? attributes : { ...more, ...attributes } },
+          { captureStackTrace: false }
+        )
+      )
+    )
+  }
 }

@@ -1,16 +1,17 @@
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../ApiError.ts"
 import type { AssemblyClient } from "../AssemblyClient.ts"
 import type { ServiceUrl } from "../ServiceUrl.ts"
-import * as Transport from "../Transport.ts"
+import * as Transport from "../unstable/Transport.ts"
 
-const subject = { operation: "Assemblies.watch" }
+const operation = "Assemblies.watch"
 
 /** The error of a stream that tells of another Assembly. What it told is not repeated: an id is a capability. */
 export const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
   new ApiError.UnexpectedResponse({
-    ...subject,
+    operation,
     assemblyId,
     status: 200,
     problem: "an update stream of another Assembly",
@@ -19,7 +20,7 @@ export const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
 
 /** The text of an update stream as it comes; neither credential nor redirect. */
 export const read = (
-  open: NonNullable<AssemblyClient["Service"]["open"]>,
+  open: AssemblyClient["Service"]["open"],
   url: ServiceUrl
 ): Stream.Stream<
   string,
@@ -27,6 +28,7 @@ export const read = (
 > =>
   Stream.unwrap(
     Effect.gen(function* () {
+      const subject = { operation, ...Transport.hostOf(Redacted.value(url)) }
       const { status, stream } = yield* open(url, { ...subject, accept: "text/event-stream" })
       if (status !== 200) {
         return yield* new ApiError.UnexpectedResponse({

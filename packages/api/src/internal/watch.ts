@@ -1,4 +1,4 @@
-import * as AuthTransport from "@assembly-effect/auth/Transport"
+import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -130,7 +130,7 @@ export const watch = <E, R>(
       }
       const first = yield* read
       const url = ServiceUrl.make(first.update_stream_url, origins)
-      if (open !== undefined && Option.isSome(url) && !Assembly.isOver(first)) {
+      if (Option.isSome(url) && !Assembly.isOver(first)) {
         yield* Effect.forkScoped(keepListening(Updates.read(open, url.value), assemblyId, signals))
       }
       const later = Stream.unfold<Reading, Assembly.Status, E | ApiError.UnexpectedResponse, R>(

@@ -1,4 +1,5 @@
 /** The error channel of every operation, pinned: what is added or lost here breaks the build. */
+import * as Input from "@assembly-effect/api/unstable/Input"
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -87,8 +88,8 @@ const described = {
   scope: undefined,
   carrier: "query",
   nonceIn: "params",
-  params: Operation.nothing,
-  fields: Operation.nothing,
+  params: Input.nothing,
+  fields: Input.nothing,
   answers: "result",
   success: Schema.Struct({}),
   errors: {},

@@ -8,6 +8,9 @@ import * as Data from "effect/Data"
  *   stopped: `REQUEST_REPEATED`, `REQUEST_REDIRECTED`, `BODY_CHANGED`, `BODY_READ_TWICE`, `STREAM_UNSUPPORTED`.
  * - `sent`: `no` when nothing of the request has left, `maybe` when the service may have seen it.
  * - `permanent`: whether the same request would fail in the same way.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class Lost extends Data.TaggedError("Lost")<{
   readonly problem: string

@@ -15,6 +15,9 @@ import type { Lost } from "./Lost.ts"
 
 /**
  * A body that is too large or not UTF-8; `start` is what was read of it, and may repeat a credential.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
   readonly problem: string
@@ -54,6 +57,9 @@ const orEmpty = (error: HttpClientError.HttpClientError) =>
 
 /**
  * The body as text: at most `maxBytes`, and strict UTF-8. The stream is left at the first byte too many.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const readText = (
   response: HttpClientResponse.HttpClientResponse,
@@ -90,6 +96,9 @@ const ProgressRef = Context.Reference<Progress | undefined>("@assembly-effect/au
 /**
  * What the body of an error says, as far as it could be read: strict UTF-8 where `problem` is undefined, else the start
  * of it, which may repeat a credential and break off in the middle of one.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface ErrorText {
   readonly text: string
@@ -102,6 +111,9 @@ const rest = Duration.seconds(5)
 /**
  * Reads what follows a status that decides by itself, in at most 5 seconds; `orElse` where it takes longer. A limit of
  * time around it waits for it, see {@link withLimit}.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
   Effect.flatMap(ProgressRef, (progress) => {
@@ -119,6 +131,9 @@ export const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: (
 /**
  * Limits the time of an exchange: `limit` is what fails when it is over. While what follows a status is read, that
  * reading has a limit of its own, so that no status is lost to a clock.
+ *
+ * @since 0.1.0
+ * @category combinators
  */
 export const withLimit = <A, E, R, E2, R2>(
   exchange: Effect.Effect<A, E, R>,
@@ -135,6 +150,9 @@ export const withLimit = <A, E, R, E2, R2>(
 /**
  * Reads the body of an answer whose status says that it is an error. It never fails: the status is known, and a body
  * that breaks off, hangs, is too large or is no text only costs its words. It takes at most 5 seconds.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const readError = (
   response: HttpClientResponse.HttpClientResponse,

@@ -12,13 +12,13 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import * as Admission from "../Admission.ts"
+import * as Admission from "../unstable/Admission.ts"
 import * as AuthError from "../AuthError.ts"
 import type * as Credentials from "../Credentials.ts"
 import * as Redaction from "../Redaction.ts"
 import type { Grant } from "../TokenStore.ts"
-import * as Transport from "../Transport.ts"
-import * as Wait from "../Wait.ts"
+import * as Transport from "../unstable/Transport.ts"
+import * as Wait from "../unstable/Wait.ts"
 
 export interface Environment {
   readonly http: HttpClient.HttpClient

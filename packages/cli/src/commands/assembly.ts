@@ -1,5 +1,4 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as Command from "effect/cli/Command"
@@ -12,11 +11,7 @@ import { token } from "./token.ts"
 import { upload } from "./upload.ts"
 
 /** The service that ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET name; read when a command needs it. */
-const service = AssemblyClient.layerConfig.pipe(
-  Layer.provide(Authenticator.layerSigned()),
-  Layer.provide(Credentials.layerConfig),
-  Layer.provideMerge(UndiciClient.layer)
-)
+const service = AssemblyClient.layerConfig().pipe(Layer.provideMerge(UndiciClient.layer))
 
 const access = Layer.merge(Credentials.layerConfig, UndiciClient.layer)
 

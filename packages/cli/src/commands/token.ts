@@ -1,4 +1,4 @@
-import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
@@ -14,7 +14,7 @@ import * as Output from "../Output.ts"
 const decodeBaseUrl = SchemaParser.decodeUnknownEffect(SecureUrl.SecureUrl)
 
 const baseUrl = Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), decodeBaseUrl).pipe(
-  Effect.catchIf(SchemaIssue.isIssue, (issue) => Effect.fail(ApiError.invalidRequest("ASSEMBLY_BASE_URL", issue)))
+  Effect.catchIf(SchemaIssue.isIssue, (issue) => Effect.fail(Input.invalidRequest("ASSEMBLY_BASE_URL", issue)))
 )
 
 /** `assembly token`: a bearer token on the standard output, for another program. */

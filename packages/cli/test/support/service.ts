@@ -22,7 +22,8 @@ export const make = (answer: unknown) => {
         const params = yield* Schema.encodeEffect(operation.params)(input.params)
         asked.push({ name: operation.name, path: input.path, params })
         return yield* Schema.decodeUnknownEffect(operation.success)(answer)
-      }).pipe(Effect.orDie)
+      }).pipe(Effect.orDie),
+    open: () => Effect.die(new Error("no address is opened"))
   })
   return { asked, layer: Layer.merge(client, platform) }
 }

@@ -102,6 +102,9 @@ export const whole = (
 /**
  * An invalid value. `path` is where the rule is broken, by the names of the form that `input` has; the empty path is
  * the value as a whole. `rule` says in words what is broken.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Invalid {
   readonly input: unknown
@@ -112,6 +115,9 @@ export interface Invalid {
 /**
  * Invalid values of a request in its two forms: `decoded` for what a program passes in, `wire` for what a server
  * receives (params before they become text; headers with lowercase names).
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Invalids {
   readonly decoded: Arbitrary.Arbitrary<Invalid>

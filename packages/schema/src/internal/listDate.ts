@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import * as Calendar from "./calendar.ts"
 
 const minSecond = -62_167_219_200
 const maxSecond = 253_402_300_799
@@ -30,13 +31,11 @@ const moment = (round: Round) =>
       })
   })
 
-const parseListDate = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> => {
-  const iso = `${text.replace(" ", "T")}.000Z`
-  const date = DateTime.make(iso)
-  return Option.isSome(date) && DateTime.formatIso(date.value) === iso
-    ? Effect.succeed(date.value)
-    : Effect.fail(new SchemaIssue.InvalidValue({ expected: "a day of the calendar" }, text))
-}
+const parseListDate = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> =>
+  Option.match(Calendar.instantOf(`${text.replace(" ", "T")}.000Z`), {
+    onNone: () => Effect.fail(new SchemaIssue.InvalidValue({ expected: "a day of the calendar" }, text)),
+    onSome: Effect.succeed
+  })
 
 const toText = (second: number): string =>
   DateTime.formatIso(DateTime.makeUnsafe(second * 1000))
@@ -59,10 +58,16 @@ const listDate = (round: Round) =>
  * The text has whole seconds, so a fraction is rounded down to the second: nothing of the window is left out.
  *
  * @example `2026-01-01 10:00:00`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const FromDate = listDate(Math.floor)
 
 /**
  * The moment up to which is listed, as {@link FromDate}; a fraction of a second is rounded up to the next one.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const ToDate = listDate(Math.ceil)

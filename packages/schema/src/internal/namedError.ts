@@ -5,6 +5,9 @@ import * as Schema from "effect/Schema"
 
 /**
  * The named errors and the HTTP status of each; that of ASSEMBLY_LIST_ERROR is beyond the specification.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const statusOf = {
   ASSEMBLY_STATS_INVALID_TIME: 400,
@@ -16,6 +19,10 @@ export const statusOf = {
   DAM_MUTATION_CONFLICT: 409,
   DAM_MUTATION_FAILED: 500
 } as const
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type NamedCode = keyof typeof statusOf
 
 /**
@@ -25,6 +32,9 @@ export type NamedCode = keyof typeof statusOf
  * This is how the service is to write it. Whoever reads goes by the code alone: a status that disagrees hides no error.
  *
  * @example `ServiceError.named("DAM_MUTATION_CONFLICT")`
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const named = <const Code extends NamedCode>(code: Code) =>
   Schema.StructWithRest(
@@ -42,26 +52,43 @@ export const named = <const Code extends NamedCode>(code: Code) =>
  * The named errors of a statistics request.
  *
  * Clause: spec.md, "Errors".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const StatisticsError = Schema.Union([
   named("ASSEMBLY_STATS_INVALID_TIME"),
   named("ASSEMBLY_STATS_MISSING_REGION"),
   named("ASSEMBLY_STATS_ERROR")
 ])
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type StatisticsError = typeof StatisticsError.Type
 
 /**
  * The named error of a list request.
  *
  * Clause: spec.md, "Errors".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const ListError = named("ASSEMBLY_LIST_ERROR")
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type ListError = typeof ListError.Type
 
 /**
  * The named errors of a move request.
  *
  * Clause: spec.md, "Errors".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const MoveError = Schema.Union([
   named("DAM_INVALID_REQUEST"),
@@ -69,4 +96,8 @@ export const MoveError = Schema.Union([
   named("DAM_MUTATION_CONFLICT"),
   named("DAM_MUTATION_FAILED")
 ])
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type MoveError = typeof MoveError.Type

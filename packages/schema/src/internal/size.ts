@@ -11,10 +11,16 @@ const isSafeFrom = (minimum: number) =>
 
 /**
  * A size in bytes, 0 to 2^53 - 1 (spec.md, "asset object").
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const ByteSize = Schema.Int.check(isSafeFrom(0))
 
 /**
  * A width or height in pixels, 1 to 2^53 - 1 (spec.md, "asset object").
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const PixelSize = Schema.Int.check(isSafeFrom(1))

@@ -5,11 +5,15 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
+import * as Calendar from "./calendar.ts"
 
 /**
  * A moment as the service wrote it, with the instant that it names.
  *
  * The text is kept because it may hold more digits of a second than an instant does; encoding gives it back unchanged.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Timestamp {
   readonly text: string
@@ -28,11 +32,7 @@ const isDateTimeText = (zone: string, expected: string) =>
     arbitraryConstraint: { patterns: [{ source: `^${commonDay}T${time}${zone}$`, flags: "" }] }
   }).abort()
 
-/** JavaScript reads 30 February as 2 March; the day that comes out tells. */
-const isCalendarDay = (text: string): boolean =>
-  Option.exists(DateTime.make(`${text.slice(0, 10)}T00:00:00.000Z`), (instant) =>
-    DateTime.formatIso(instant).startsWith(text.slice(0, 10))
-  )
+const isCalendarDay = (text: string): boolean => Option.isSome(Calendar.instantOf(`${text.slice(0, 10)}T00:00:00.000Z`))
 
 const isRealDay = Schema.makeFilter<string>(isCalendarDay, { expected: "a day of the calendar" })
 
@@ -46,6 +46,9 @@ const parseTimestamp = (text: string): Option.Option<Timestamp> =>
  * Clause: spec.md, "Authentication".
  *
  * @example `2026-01-01T10:00:00.000Z`, `2026-01-01T10:00:00+02:00`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const IsoDateTime = Schema.String.check(
   isDateTimeText("(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)", "an ISO 8601 date-time with Z or an offset"),
@@ -72,6 +75,9 @@ const timestampFromText = {
  * A UTC ISO 8601 date-time ending in `Z`, seconds and fraction optional (spec.md, "Move/rename response body").
  *
  * @example `2026-01-01T10:00Z`, `2026-01-01T10:00:00.123Z`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Timestamp = TimestampText.pipe(
   Schema.decodeTo(

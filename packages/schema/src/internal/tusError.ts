@@ -10,6 +10,9 @@ const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
  * The text of a tus error: the line form `ERR_CODE: message`, or the raw text of a hook, which need not be JSON.
  *
  * Clause: spec.md, "Errors".
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const TusErrorText = Schema.TaggedUnion({
   Line: {
@@ -22,12 +25,19 @@ export const TusErrorText = Schema.TaggedUnion({
     )
   }
 })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type TusErrorText = typeof TusErrorText.Type
 
 /**
  * The body of a tus error response, read as either of its two forms; every text is one of them (spec.md, "Errors").
  *
  * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const TusErrorBody = Schema.String.pipe(
   Schema.decodeTo(TusErrorText, {

@@ -1,7 +1,7 @@
 /**
  * One PATCH: the bytes counted as they leave, watched for a stall, and their own failure told from the network's.
  */
-import * as Transport from "@assembly-effect/api/Transport"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"

@@ -2,7 +2,7 @@
  * Creates an upload exactly once. A creation that was not answered is looked for in the receipts, and never repeated.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
-import * as Transport from "@assembly-effect/api/Transport"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,8 +1,9 @@
 /**
  * The rules that options keep, checked before anything exists: an Assembly, an entry of a journal, an upload.
  */
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as ApiError from "@assembly-effect/api/ApiError"
-import * as Settings from "@assembly-effect/api/Settings"
+import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -30,7 +31,7 @@ const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issu
     .filter(([key]) => Object.hasOwn(metadata, key))
     .map(([key, why]): ApiError.Issue => ({ path: ["metadata", key], message: `Expected no such key: ${why}` }))
   const broken = Result.match(encodeMetadata({ ...metadata, assembly_url: "-" }), {
-    onFailure: ApiError.fromSchemaIssue,
+    onFailure: Input.fromSchemaIssue,
     onSuccess: (): Issues => []
   })
   return [...taken, ...broken.map(({ message, path }) => ({ message, path: ["metadata", ...path] }))]

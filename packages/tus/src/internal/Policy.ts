@@ -2,9 +2,9 @@
  * What can heal, and how long to wait for it.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Random from "effect/Random"
 import type { SourceFailed } from "../UploadSource.ts"
 import type * as TusError from "../TusError.ts"
 import type { AnswerError } from "./exchange.ts"
@@ -63,13 +63,5 @@ export const pause = <E extends RequestError>(
 ): Effect.Effect<Duration.Duration, E> => {
   const wait = asked(error)
   if (Duration.isGreaterThan(wait, policy.maxWait)) return Effect.fail(error)
-  return Effect.map(Random.next, (chance) =>
-    Duration.sum(
-      wait,
-      Duration.times(
-        Duration.min(Duration.times(policy.retryDelay, 2 ** Math.min(failures - 1, 16)), maxDelay),
-        0.5 + chance / 2
-      )
-    )
-  )
+  return Effect.map(RetryPolicy.backOff({ base: policy.retryDelay, maxPause: maxDelay }, failures), Duration.sum(wait))
 }

@@ -3,7 +3,7 @@
  * that contradicts what was sent, or itself, decides nothing. Beyond the specification, which does not show the Assembly
  * Status.
  */
-import * as Transport from "@assembly-effect/api/Transport"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 /**
  * How long one request may take.
  */
-import * as Transport from "@assembly-effect/api/Transport"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

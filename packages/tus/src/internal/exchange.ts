@@ -1,5 +1,6 @@
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as ApiError from "@assembly-effect/api/ApiError"
-import * as Transport from "@assembly-effect/api/Transport"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -60,7 +61,8 @@ const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>
 
 const toError = (
   answer: { readonly request: TusError.RequestName; readonly status: number; readonly message: string },
-  wait: Option.Option<Duration.Duration>
+  wait: Option.Option<Duration.Duration>,
+  host: { readonly host?: string }
 ): AnswerError => {
   const { request, status } = answer
   switch (status) {
@@ -75,9 +77,11 @@ const toError = (
       return new TusError.UploadLocked(answer)
     case 429:
       return new ApiError.RateLimited({
+        operation: `Tus.${request}`,
+        ...host,
         code: "RATE_LIMIT_REACHED",
         status,
-        message: answer.message,
+        explanation: answer.message,
         retryAfter: Option.getOrElse(wait, () => Duration.zero)
       })
     case 460:
@@ -103,13 +107,14 @@ export const readError = (
     const wait = yield* Transport.namedWait(response.headers, Option.getOrUndefined(json))
     return toError(
       { request, status, message: toMessage(status, wordsOf(body, json), secretsOf(response.request)) },
-      wait
+      wait,
+      Transport.hostOf(response.request.url)
     )
   })
 
 /** The rules that headers break, by the names of the headers. Their values are not told: one may be a capability. */
 const brokenRules = (issue: SchemaIssue.Issue): string =>
-  ApiError.fromSchemaIssue(issue)
+  Input.fromSchemaIssue(issue)
     .map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
     .join("; ")
 

@@ -1,4 +1,4 @@
-import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as Result from "effect/Result"
 import * as SchemaParser from "effect/SchemaParser"
@@ -8,7 +8,7 @@ const decode = SchemaParser.decodeUnknownResult(SecureUrl.SecureUrl)
 /** An absolute https URL, or the rule that a text breaks as one. The text is not told, it may be a trap or a secret. */
 export const secureUrl = (text: string): Result.Result<string, string> =>
   Result.mapError(decode(text), (issue) =>
-    ApiError.fromSchemaIssue(issue)
+    Input.fromSchemaIssue(issue)
       .map(({ message }) => message)
       .join("; ")
   )

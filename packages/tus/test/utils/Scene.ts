@@ -50,7 +50,8 @@ export const fromStatus = (status: Assembly.Status, baseUrl: string, origins?: R
       AssemblyClient.AssemblyClient,
       AssemblyClient.AssemblyClient.of({
         origins: Result.getOrThrow(ServiceOrigins.make(baseUrl, origins)),
-        run: () => Effect.die(new Error("no operation is asked for"))
+        run: () => Effect.die(new Error("no operation is asked for")),
+        open: () => Effect.die(new Error("no address is opened"))
       })
     )
   )

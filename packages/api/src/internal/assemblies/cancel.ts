@@ -1,8 +1,10 @@
+import * as Input from "../../unstable/Input.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as ServiceUrl from "../../ServiceUrl.ts"
@@ -12,6 +14,9 @@ import { get } from "./get.ts"
 /**
  * `DELETE /assemblies/:assemblyId`, at the address that the Status names. Beyond the specification, which names the
  * operation only.
+ *
+ * @since 0.1.0
+ * @category operations
  */
 export const Cancel = Operation.make({
   name: "Assemblies.cancel",
@@ -22,8 +27,8 @@ export const Cancel = Operation.make({
   scope: undefined,
   carrier: "query",
   nonceIn: "params",
-  params: Operation.nothing,
-  fields: Operation.nothing,
+  params: Input.nothing,
+  fields: Input.nothing,
   answers: "assemblyStatus",
   success: Assembly.Status,
   errors: {},
@@ -61,8 +66,22 @@ const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId
  * It is not repeated blindly. When its answer is lost, or is 404 or 410, the Status is read: that of an Assembly that is
  * over is the answer. One that still goes on was not reached, and is asked once more; the Status that is seen then is the
  * answer, whatever it says. The error stands when the Status cannot be read.
+ *
+ * @since 0.1.0
+ * @category operations
  */
-export const cancel = Effect.fnUntraced(function* (assemblyId: Assembly.AssemblyId) {
+export const cancel: (
+  assemblyId: Assembly.AssemblyId
+) => Effect.Effect<
+  Assembly.Status,
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = Effect.fnUntraced(function* (assemblyId) {
   const first = yield* attempt(yield* get(assemblyId), assemblyId)
   if (first.lost === undefined || Assembly.isOver(first.answer)) return first.answer
   const second = yield* attempt(first.answer, assemblyId)

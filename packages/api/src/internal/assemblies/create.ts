@@ -2,12 +2,18 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
+import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Lost from "../lost.ts"
 import { get } from "./get.ts"
 
-/** `POST /assemblies/:assemblyId`. Beyond the specification, which names the operation only. */
+/**
+ * `POST /assemblies/:assemblyId`. Beyond the specification, which names the operation only.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
 export const Create = Operation.make({
   name: "Assemblies.create",
   method: "POST",
@@ -27,12 +33,20 @@ export const Create = Operation.make({
 
 /**
  * The params and form fields of a new Assembly, and its id where the caller has chosen one.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateForm {
   readonly assemblyId?: Assembly.AssemblyId
 }
 
-/** A new id for an Assembly, from a cryptographic source: an id alone reads the Status. */
+/**
+ * A new id for an Assembly, from a cryptographic source: an id alone reads the Status.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRandom.use((random) =>
   random.randomBytes(16)
 ).pipe(
@@ -56,8 +70,23 @@ const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): bool
  *
  * @example
  * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })
+ *
+ * @since 0.1.0
+ * @category operations
  */
-export const create = Effect.fnUntraced(function* (options: CreateOptions) {
+export const create: (
+  options: CreateOptions
+) => Effect.Effect<
+  Assembly.Status,
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = Effect.fnUntraced(function* (options) {
   const { assemblyId = yield* newId, numExpectedUploadFiles, ...params } = options
   const client = yield* AssemblyClient
   return yield* client

@@ -1,4 +1,4 @@
-import * as Settings from "@assembly-effect/auth/Settings"
+import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -17,6 +17,9 @@ import { get } from "./get.ts"
  * - `maxWait`: of the wait that a rate limit names, 1 minute by default. A longer one is told as `RateLimited`.
  *
  * Each is positive and finite; else nothing is read, and the error is `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface FollowOptions {
   readonly interval?: Duration.Input | undefined
@@ -24,13 +27,21 @@ export interface FollowOptions {
   readonly maxWait?: Duration.Input | undefined
 }
 
-/** `timeout`: for the whole wait, 1 hour by default. */
+/**
+ * `timeout`: for the whole wait, 1 hour by default.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface AwaitOptions extends FollowOptions {
   readonly timeout?: Duration.Input | undefined
 }
 
 /**
  * What is wrong with the options of {@link awaitCompletion}, for who creates an Assembly before it is followed.
+ *
+ * @since 0.1.0
+ * @category operations
  */
 export const awaitOptionIssues = (options: AwaitOptions): ReadonlyArray<ApiError.Issue> =>
   Settings.issues({
@@ -61,11 +72,26 @@ const readingOf = (assemblyId: Assembly.AssemblyId, options: FollowOptions) =>
  * than `timeout`, the error is `TimedOut`.
  *
  * @example Assemblies.awaitCompletion(assemblyId, { timeout: "10 minutes" })
+ *
+ * @since 0.1.0
+ * @category operations
  */
-export const awaitCompletion = Effect.fnUntraced(function* (
+export const awaitCompletion: (
   assemblyId: Assembly.AssemblyId,
-  options: AwaitOptions = {}
-) {
+  options?: AwaitOptions
+) => Effect.Effect<
+  Assembly.Status,
+  | ApiError.AssemblyFailed
+  | ApiError.AssemblyCanceled
+  | ApiError.AssemblyAborted
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = Effect.fnUntraced(function* (assemblyId, options = {}) {
   yield* check("Assemblies.awaitCompletion", options)
   const after = Duration.fromInputUnsafe(options.timeout ?? "1 hour")
   const ended = yield* Completion.poll(readingOf(assemblyId, options), paceOf(options)).pipe(
@@ -84,8 +110,23 @@ export const awaitCompletion = Effect.fnUntraced(function* (
  * 30 seconds finds what they do not tell; without one, or while it is broken, the Status is polled, after each change
  * from `interval` on again. A broken update stream never fails the watch, and rate limits are waited for, up to `maxWait`
  * each. One that tells of another Assembly does fail it (`UnexpectedResponse`), as the Status of another Assembly does.
+ *
+ * @since 0.1.0
+ * @category operations
  */
-export const watch = (assemblyId: Assembly.AssemblyId, options: FollowOptions = {}) =>
+export const watch = (
+  assemblyId: Assembly.AssemblyId,
+  options: FollowOptions = {}
+): Stream.Stream<
+  Assembly.Status,
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> =>
   Stream.unwrap(
     Effect.gen(function* () {
       yield* check("Assemblies.watch", options)

@@ -1,8 +1,16 @@
+import * as Input from "../../unstable/Input.ts"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Effect from "effect/Effect"
+import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
-/** `GET /assemblies/:assemblyId`. Beyond the specification, which names the operation only. */
+/**
+ * `GET /assemblies/:assemblyId`. Beyond the specification, which names the operation only.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
 export const Get = Operation.make({
   name: "Assemblies.get",
   method: "GET",
@@ -12,8 +20,8 @@ export const Get = Operation.make({
   scope: undefined,
   carrier: "query",
   nonceIn: "params",
-  params: Operation.nothing,
-  fields: Operation.nothing,
+  params: Input.nothing,
+  fields: Input.nothing,
   answers: "assemblyStatus",
   success: Assembly.Status,
   errors: {},
@@ -22,6 +30,19 @@ export const Get = Operation.make({
 
 /**
  * The Status of an Assembly. A failed Assembly is a Status, not a failure of this operation.
+ *
+ * @since 0.1.0
+ * @category operations
  */
-export const get = (assemblyId: Assembly.AssemblyId) =>
-  AssemblyClient.use((client) => client.run(Get, { path: { assemblyId }, params: {}, fields: {} }))
+export const get = (
+  assemblyId: Assembly.AssemblyId
+): Effect.Effect<
+  Assembly.Status,
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Get, { path: { assemblyId }, params: {}, fields: {} }))

@@ -1,11 +1,18 @@
+import * as Input from "../../unstable/Input.ts"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Pages from "../pages.ts"
 
-/** `GET /assemblies` */
+/**
+ * `GET /assemblies`
+ *
+ * @since 0.1.0
+ * @category operations
+ */
 export const List = Operation.make({
   name: "Assemblies.list",
   method: "GET",
@@ -16,7 +23,7 @@ export const List = Operation.make({
   carrier: "query",
   nonceIn: "auth",
   params: AssemblyList.Query,
-  fields: Operation.nothing,
+  fields: Input.nothing,
   answers: "result",
   success: AssemblyList.Listing,
   errors: { ASSEMBLY_LIST_ERROR: ApiError.AssemblyListFailed },
@@ -31,9 +38,24 @@ export const List = Operation.make({
  * Effect.flatMap(DateTime.now, (now) =>
  *   Assemblies.list({ fromDate: DateTime.subtract(now, { hours: 1 }), pageSize: 100 })
  * )
+ *
+ * @since 0.1.0
+ * @category operations
  */
-export const list = (query: AssemblyList.Query) =>
-  AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
+export const list = (
+  query: AssemblyList.Query
+): Effect.Effect<
+  AssemblyList.Page,
+  | ApiError.AssemblyListFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
  * The pages of a list, from `query.page` on. A page is requested when the one before is handed out, so one request is
@@ -44,8 +66,24 @@ export const list = (query: AssemblyList.Query) =>
  * twice, as long as fewer than `pageSize` Assemblies are created between two requests. The new ones themselves are not
  * listed. With `toDate` in the past the list does not shift at all. Assemblies that leave the list while paging, such
  * as with `type: "executing"`, shift it the other way, and as many others may be missed.
+ *
+ * @since 0.1.0
+ * @category operations
  */
-export const listPages = (query: AssemblyList.Query) => Pages.walk(query, list)
+export const listPages = (
+  query: AssemblyList.Query
+): Stream.Stream<
+  AssemblyList.Page,
+  | ApiError.AssemblyListFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => Pages.walk(query, list)
 
 /**
  * The entries of all pages, newest first, each once; see {@link listPages}. Holds two pages in memory.
@@ -56,6 +94,21 @@ export const listPages = (query: AssemblyList.Query) => Pages.walk(query, list)
  *     Stream.runForEach((entry) => Console.log(entry.id))
  *   )
  * )
+ *
+ * @since 0.1.0
+ * @category operations
  */
-export const listAll = (query: AssemblyList.Query) =>
-  Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))
+export const listAll = (
+  query: AssemblyList.Query
+): Stream.Stream<
+  AssemblyList.Entry,
+  | ApiError.AssemblyListFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))

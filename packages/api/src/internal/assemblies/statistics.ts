@@ -1,10 +1,17 @@
+import * as Input from "../../unstable/Input.ts"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Lookback from "../lookback.ts"
 
-/** `GET /assembly_stats` */
+/**
+ * `GET /assembly_stats`
+ *
+ * @since 0.1.0
+ * @category operations
+ */
 export const Statistics = Operation.make({
   name: "Assemblies.statistics",
   method: "GET",
@@ -15,7 +22,7 @@ export const Statistics = Operation.make({
   carrier: "query",
   nonceIn: "params",
   params: AssemblyStatistics.Query,
-  fields: Operation.nothing,
+  fields: Input.nothing,
   answers: "result",
   success: AssemblyStatistics.Statistics,
   errors: {
@@ -37,6 +44,23 @@ export const Statistics = Operation.make({
  * Effect.flatMap(DateTime.now, (now) =>
  *   Assemblies.statistics({ region: "all", since: DateTime.subtract(now, { days: 7 }) })
  * )
+ *
+ * @since 0.1.0
+ * @category operations
  */
-export const statistics = (query: AssemblyStatistics.Query) =>
-  AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))
+export const statistics = (
+  query: AssemblyStatistics.Query
+): Effect.Effect<
+  AssemblyStatistics.Statistics,
+  | ApiError.StatisticsInvalidTime
+  | ApiError.StatisticsMissingRegion
+  | ApiError.StatisticsUnavailable
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))

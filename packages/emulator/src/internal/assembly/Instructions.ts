@@ -1,5 +1,5 @@
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Operations from "@assembly-effect/api/Assemblies"
-import * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -42,7 +42,7 @@ export const read: (
     if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
     return {
       params: yield* decodeParams(merged).pipe(
-        Effect.mapError((issue) => Refusal.invalidForm(ApiError.fromSchemaIssue(issue)))
+        Effect.mapError((issue) => Refusal.invalidForm(Input.fromSchemaIssue(issue)))
       ),
       options: yield* CreationOptions.read(merged)
     }

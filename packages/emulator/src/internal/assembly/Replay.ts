@@ -1,3 +1,4 @@
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Operations from "@assembly-effect/api/Assemblies"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -30,7 +31,7 @@ export const Replay = Operation.make({
   name: "Assemblies.replay",
   path: "/assemblies/:assemblyId/replay",
   params: Params,
-  fields: Operation.nothing,
+  fields: Input.nothing,
   answers: "result",
   success: Replayed,
   retry: []

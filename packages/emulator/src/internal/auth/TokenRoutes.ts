@@ -1,4 +1,4 @@
-import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as Mac from "effect/crypto/Mac"
 import * as Duration from "effect/Duration"
@@ -70,7 +70,7 @@ const ofField: ReadonlyMap<string, readonly [status: number, code: string]> = ne
 
 /** Refuses an invalid form. A missing field is reported before an invalid one. */
 const refuseForm = (form: Form.Fields, issue: SchemaIssue.Issue) => {
-  const broken = ApiError.fromSchemaIssue(issue).map(({ message, path: [name = ""] }) => ({
+  const broken = Input.fromSchemaIssue(issue).map(({ message, path: [name = ""] }) => ({
     name: String(name),
     message
   }))

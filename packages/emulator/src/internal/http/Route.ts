@@ -1,4 +1,5 @@
-import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Input from "@assembly-effect/api/unstable/Input"
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Operation from "@assembly-effect/api/Operation"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as Effect from "effect/Effect"
@@ -91,7 +92,7 @@ const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: 
 /** A decoder that answers with the operation's own refusal. */
 const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, invalid: Rules["invalid"]) => {
   const decode = SchemaParser.decodeUnknownEffect(schema, { errors: "all" })
-  return (input: unknown) => decode(input).pipe(Effect.mapError((issue) => invalid(ApiError.fromSchemaIssue(issue))))
+  return (input: unknown) => decode(input).pipe(Effect.mapError((issue) => invalid(Input.fromSchemaIssue(issue))))
 }
 
 /** Authenticates a request. It runs before any other check, so that an unauthenticated caller learns nothing. */

@@ -1,3 +1,4 @@
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Operations from "@assembly-effect/api/Assemblies"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -37,7 +38,7 @@ const Replay = Operation.make({
   carrier: "multipart",
   nonceIn: "params",
   params: Schema.Struct({ notify_url: Schema.optionalKey(Schema.NonEmptyString) }),
-  fields: Operation.nothing,
+  fields: Input.nothing,
   answers: "result",
   success: Schema.Struct({ ok: Schema.Literal("ASSEMBLY_NOTIFICATION_REPLAYED"), notification_id: Schema.String }),
   errors: {},

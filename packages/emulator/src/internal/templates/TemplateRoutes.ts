@@ -1,3 +1,4 @@
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as Scalar from "@assembly-effect/schema/Scalar"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -55,7 +56,7 @@ const one = {
   variables: { idOrName: Schema.String },
   carrier: "multipart",
   nonceIn: "params",
-  fields: Operation.nothing,
+  fields: Input.nothing,
   answers: "result",
   errors: {},
   retry: []
@@ -67,7 +68,7 @@ const Get = Operation.make({
   method: "GET",
   carrier: "query",
   scope: "templates:read",
-  params: Operation.nothing,
+  params: Input.nothing,
   success: shown("TEMPLATE_FOUND"),
   retry: "safe"
 })
@@ -103,7 +104,7 @@ const Delete = Operation.make({
   name: "Templates.delete",
   method: "DELETE",
   scope: "templates:write",
-  params: Operation.nothing,
+  params: Input.nothing,
   success: Schema.Struct({ ok: Schema.Literal("TEMPLATE_DELETED"), message: Schema.String })
 })
 

@@ -1,4 +1,4 @@
-import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Input from "@assembly-effect/api/unstable/Input"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -32,7 +32,7 @@ const decoder = <A>(schema: Schema.ConstraintDecoder<A>) => {
   return (headers: Headers.Headers): Effect.Effect<A, TusRefusal.TusRefusal> =>
     decode(headers).pipe(
       Effect.mapError((issue) => {
-        const [first] = ApiError.fromSchemaIssue(issue)
+        const [first] = Input.fromSchemaIssue(issue)
         return TusRefusal.invalidHeader(String(first?.path[0] ?? "headers"), first?.message ?? "breaks a rule")
       })
     )

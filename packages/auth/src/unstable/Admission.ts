@@ -10,11 +10,14 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { withLimit } from "./internal/ReadBody.ts"
+import { withLimit } from "../internal/ReadBody.ts"
 
 /**
  * A request was not let through, and was not sent. `wait` is the time until it could have been, where that is more than
  * it may wait; none where the limiter itself does not work.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class NotAdmitted extends Data.TaggedError("NotAdmitted")<{
   readonly wait: Option.Option<Duration.Duration>
@@ -33,6 +36,9 @@ export class NotAdmitted extends Data.TaggedError("NotAdmitted")<{
  * - `enter`: waits for a permit for one request, and answers how long that took. Fails as soon as it is known that the
  *   wait is longer than `patience`; no permit is used up then, nor by a fiber that is interrupted.
  * - `pause`: the service asked for a pause; every request to that origin waits.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Gate {
   readonly enter: (
@@ -50,12 +56,20 @@ const open: Gate = {
 /**
  * The gate of the context, where there is one. An `AssemblyClient` and `Tokens` also know the one that was there when
  * they were built; one that is provided for a call comes before it.
+ *
+ * @since 0.1.0
+ * @category references
  */
-export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/auth/Admission", {
+export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/auth/unstable/Admission", {
   defaultValue: () => undefined
 })
 
-/** The gate of the call, else the one that was built in, else none at all. */
+/**
+ * The gate of the call, else the one that was built in, else none at all.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const gate = (builtIn?: Gate): Effect.Effect<Gate> =>
   Effect.map(Admission, (provided) => provided ?? builtIn ?? open)
 
@@ -66,6 +80,9 @@ const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/au
 
 /**
  * Waits for the permit of one request to `url`, and answers how long that took.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const enter = (
   through: Gate,
@@ -76,6 +93,9 @@ export const enter = (
 
 /**
  * Tells the gate of the pause that the origin of `url` asked for.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const pause = (at: Gate, url: string, wait: Duration.Duration): Effect.Effect<void> =>
   Duration.isZero(wait) ? Effect.void : at.pause(new URL(url).origin, wait)
@@ -83,6 +103,9 @@ export const pause = (at: Gate, url: string, wait: Duration.Duration): Effect.Ef
 /**
  * Limits the time of a request from when it leaves: the wait for a permit is not part of it. `limit` is what fails when
  * the time is over, see `Transport.withLimit`.
+ *
+ * @since 0.1.0
+ * @category combinators
  */
 export const withLimitFromDeparture = <A, E, R, E2, R2>(
   request: Effect.Effect<A, E, R>,

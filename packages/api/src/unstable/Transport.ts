@@ -1,8 +1,8 @@
 /**
- * One HTTP exchange of an operation or an upload: the rules of `@assembly-effect/auth/Transport`, the errors of the api.
+ * One HTTP exchange of an operation or an upload: the rules of `@assembly-effect/auth/unstable/Transport`, the errors of the api.
  */
-import * as Admission from "@assembly-effect/auth/Admission"
-import * as Transport from "@assembly-effect/auth/Transport"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -11,10 +11,10 @@ import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as ApiError from "./ApiError.ts"
+import * as ApiError from "../ApiError.ts"
 
 export * as Redaction from "@assembly-effect/auth/Redaction"
-export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/Admission"
+export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/unstable/Admission"
 export {
   afterStatus,
   isRefusal,
@@ -22,18 +22,36 @@ export {
   readError,
   readText,
   scopedToFailure
-} from "@assembly-effect/auth/Transport"
-export { named as namedWait } from "@assembly-effect/auth/Wait"
+} from "@assembly-effect/auth/unstable/Transport"
+export { named as namedWait } from "@assembly-effect/auth/unstable/Wait"
 
-/** Which operation a request belongs to, and the Assembly where its path names one. */
+/**
+ * Which operation a request belongs to, the host that it goes to, and the Assembly where its path names one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Subject {
   readonly operation: string
+  readonly host?: string
   readonly assemblyId?: string
 }
 
 /**
+ * The host of a URL, with its port where that is not the usual one; nothing else of it.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const hostOf = (url: string): { readonly host?: string } =>
+  URL.canParse(url) ? { host: new URL(url).host } : {}
+
+/**
  * The error of a request that got no answer. It tells what failed, not where: the URL may be a capability. An error of
  * the HTTP client itself comes from the middle of an answer.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const toFailure =
   (subject: Subject) =>
@@ -55,6 +73,9 @@ export const toFailure =
  * limiter that is at once. Whoever sends asks here first, for each request.
  *
  * `RateLimited` tells the wait for a permit that is longer than `patience`; nothing was sent.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const admit = (
   gate: Admission.Gate,
@@ -64,15 +85,9 @@ export const admit = (
 ): Effect.Effect<Duration.Duration, ApiError.RateLimited | ApiError.TransportFailure> =>
   Effect.mapError(Admission.enter(gate, url, patience), ({ message, wait }) =>
     Option.match(wait, {
-      onNone: () => new ApiError.TransportFailure({ ...subject, problem: message, sent: "no" }),
+      onNone: () => new ApiError.TransportFailure({ ...hostOf(url), ...subject, problem: message, sent: "no" }),
       onSome: (retryAfter) =>
-        new ApiError.RateLimited({
-          code: "",
-          status: 0,
-          message: `${subject.operation}: ${message}`,
-          ...(subject.assemblyId === undefined ? undefined : { assemblyId: subject.assemblyId }),
-          retryAfter
-        })
+        new ApiError.RateLimited({ ...hostOf(url), ...subject, code: "", status: 0, explanation: message, retryAfter })
     })
   )
 
@@ -80,6 +95,9 @@ export const admit = (
  * Sends a request once, in a scope that frees its connection. A second send, another origin or another body is stopped
  * before it leaves, a redirect is not followed, and the HTTP client's own span is off. `streaming` is for a body that is
  * not to be held in memory.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const execute = (
   http: HttpClient.HttpClient,
@@ -89,6 +107,7 @@ export const execute = (
   Effect.mapError(
     Transport.send(http, request, options),
     toFailure({
+      ...hostOf(request.url),
       operation: options.operation,
       ...(options.assemblyId === undefined ? undefined : { assemblyId: options.assemblyId })
     })

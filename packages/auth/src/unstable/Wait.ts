@@ -49,6 +49,9 @@ const longest = Number.MAX_SAFE_INTEGER
 /**
  * The wait that an answer names, by its body or by `Retry-After`; the longer one where both do. It is always finite, but
  * may be absurdly long: whoever waits has a maximum.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const named = (headers: Headers.Headers, body: unknown): Effect.Effect<Option.Option<Duration.Duration>> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
@@ -56,6 +59,11 @@ export const named = (headers: Headers.Headers, body: unknown): Effect.Effect<Op
     return waits.length === 0 ? Option.none() : Option.some(Duration.millis(Math.min(Math.max(...waits), longest)))
   })
 
-/** How far the service's clock is ahead of ours, in milliseconds. */
+/**
+ * How far the service's clock is ahead of ours, in milliseconds.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const clockSkew = (headers: Headers.Headers): Effect.Effect<Option.Option<number>> =>
   Effect.map(Clock.currentTimeMillis, (now) => Option.map(serviceTime(headers), (time) => time - now))

@@ -21,6 +21,9 @@ const isNumeric = (value: Duration.Input): boolean => {
 /**
  * A duration that is positive and finite: nothing is repeated without a pause, and nothing waits for ever. Zero is one
  * too where it `mayBeZero`.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const duration = (
   value: Duration.Input | undefined,
@@ -35,17 +38,32 @@ export const duration = (
   return `Expected a finite duration ${mayBeZero ? "of at least" : "above"} zero, got ${shown(value)}`
 }
 
-/** A whole number of at least `least`. */
+/**
+ * A whole number of at least `least`.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const whole = (value: number | undefined, least: number): string | undefined =>
   value === undefined || (Number.isSafeInteger(value) && value >= least)
     ? undefined
     : `Expected a whole number of at least ${least}, got ${shown(value)}`
 
-/** A text with more in it than white space. The text itself is not told: it may be a secret. */
+/**
+ * A text with more in it than white space. The text itself is not told: it may be a secret.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const notBlank = (value: string | undefined): string | undefined =>
   value === undefined || value.trim() !== "" ? undefined : "Expected a text that is not blank"
 
-/** One option that breaks a rule. */
+/**
+ * One option that breaks a rule.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Issue {
   readonly path: ReadonlyArray<string>
   readonly message: string
@@ -55,12 +73,18 @@ export interface Issue {
  * The options that break a rule, each by its name.
  *
  * @example Settings.issues({ requestTimeout: Settings.duration(options.requestTimeout) })
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const issues = (results: Readonly<Record<string, string | undefined>>): ReadonlyArray<Issue> =>
   Object.entries(results).flatMap(([name, message]) => (message === undefined ? [] : [{ path: [name], message }]))
 
 /**
  * The defect of a Layer that cannot fail: an option is the program's own, and no run of it can heal one.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const defect = (layer: string, broken: ReadonlyArray<Issue>): TypeError =>
   new TypeError(`${layer}: ${broken.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")}`)

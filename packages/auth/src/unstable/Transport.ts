@@ -15,17 +15,20 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
-import * as Diagnosis from "./internal/Diagnosis.ts"
-import type { Lost } from "./internal/Lost.ts"
-import * as SendGuard from "./internal/SendGuard.ts"
+import * as Diagnosis from "../internal/Diagnosis.ts"
+import type { Lost } from "../internal/Lost.ts"
+import * as SendGuard from "../internal/SendGuard.ts"
 
-export { Lost } from "./internal/Lost.ts"
-export { afterStatus, readError, readText, UnreadableBody, withLimit } from "./internal/ReadBody.ts"
-export type { ErrorText } from "./internal/ReadBody.ts"
+export { Lost } from "../internal/Lost.ts"
+export { afterStatus, readError, readText, UnreadableBody, withLimit } from "../internal/ReadBody.ts"
+export type { ErrorText } from "../internal/ReadBody.ts"
 
 /**
  * What an error of an HTTP client says about a request, such as one in the middle of an answer. The error itself holds
  * the request with its credential: let it go no further.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const toLost = (error: HttpClientError.HttpClientError): Lost => Diagnosis.diagnose(error)
 
@@ -100,6 +103,9 @@ const settle = (
  * `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside of the client hides the sends as well: then the
  * origin, the length and the encoding are checked when the answer is there. Where a request was stopped for a second
  * send the first one may have been carried out, so `sent` is `maybe` then.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const send = (
   http: HttpClient.HttpClient,
@@ -144,6 +150,9 @@ export const send = (
  * Gives an exchange a scope that is closed when it fails or is interrupted: that cuts the connection. An answer that was
  * read to its end has none to cut, the next request takes the connection, and aborting it all the same costs as much as
  * signing it.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const scopedToFailure = <A, E, R>(
   exchange: Effect.Effect<A, E, R>
@@ -158,11 +167,17 @@ export const scopedToFailure = <A, E, R>(
 
 /**
  * Whether a status is a redirect. 0 is how a browser shows one that it did not follow.
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isRedirect = (status: number): boolean => status === 0 || (status >= 300 && status < 400)
 
 /**
  * Whether a status is a success: any 2xx, since the specification shows none (spec.md, "Endpoints").
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
@@ -172,11 +187,17 @@ const openBelow500: ReadonlySet<number> = new Set([408, 409, 423, 425, 429, 499]
 /**
  * Whether a status says for sure that a request was not carried out: 501, and every 4xx except 408, 409, 423, 425, 429
  * and 499. Any other failure leaves it open, whatever its body says.
+ *
+ * @since 0.1.0
+ * @category predicates
  */
 export const isRefusal = (status: number): boolean =>
   status === 501 || (status >= 400 && status < 500 && !openBelow500.has(status))
 
 /**
  * The value of a JSON text; none where it is not JSON, or nested deeper than `Json.maxDepth`.
+ *
+ * @since 0.1.0
+ * @category utilities
  */
 export const parseJson = (text: string): Option.Option<unknown> => Result.getSuccess(Json.parse(text))

@@ -1,0 +1,39 @@
+/**
+ * The input of operations: what has none, and what its schema finds wrong.
+ */
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as ApiError from "../ApiError.ts"
+
+/**
+ * Neither params nor fields.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const nothing = Schema.Struct({})
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const isKey = (key: unknown): key is string | number => typeof key === "string" || typeof key === "number"
+
+/**
+ * The issues of a schema as plain data, each with its path.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const fromSchemaIssue = (issue: SchemaIssue.Issue): ReadonlyArray<ApiError.Issue> =>
+  format(issue).issues.map(({ message, path = [] }) => ({
+    message,
+    path: path.map((segment) => (typeof segment === "object" ? segment.key : segment)).filter(isKey)
+  }))
+
+/**
+ * The `InvalidRequest` that an issue of the input's schema stands for.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const invalidRequest = (operation: string, issue: SchemaIssue.Issue): ApiError.InvalidRequest =>
+  new ApiError.InvalidRequest({ operation, issues: fromSchemaIssue(issue) })

@@ -1,0 +1,151 @@
+/**
+ * What an error tells the person who reads it: what happened, to what, and what to do next.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as AuthError from "@assembly-effect/auth/AuthError"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Service from "./utils/FakeService.ts"
+import { assemblyId } from "./utils/operations.ts"
+
+const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+
+const failure = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient>, line: Service.Line) =>
+  Effect.flip(effect).pipe(
+    Effect.provide(Service.client(Service.make(line)).pipe(Layer.provide(RetryPolicy.layerNone)))
+  )
+
+const answer = { operation: "Assemblies.list", code: "CODE", status: 400, explanation: "words" }
+
+describe("the message of", () => {
+  it.effect.each<readonly [Error, string]>([
+    [new ApiError.ServiceFailure(answer), "Assemblies.list failed with CODE, status 400: words"],
+    [new ApiError.ServiceFailure({ ...answer, code: "" }), "Assemblies.list failed with status 400: words"],
+    [
+      new ApiError.AssemblyListFailed({ ...answer, explanation: "CODE" }),
+      "Assemblies.list failed with CODE, status 400"
+    ],
+    [
+      new ApiError.RateLimited({ ...answer, status: 429, retryAfter: Duration.seconds(20) }),
+      "Assemblies.list: too many requests (CODE, status 429: words); try again in 20 s"
+    ],
+    [
+      new ApiError.RateLimited({ ...answer, status: 429, retryAfter: Duration.zero }),
+      "Assemblies.list: too many requests (CODE, status 429: words); try again in a while"
+    ],
+    [
+      new ApiError.AuthenticationFailed({ ...answer, clockSkew: -7_200_000 }),
+      "Assemblies.list: the service does not accept the credentials (CODE, status 400: words); the clock of the service is 7200 s behind"
+    ],
+    [
+      new ApiError.TransportFailure({
+        operation: "Assemblies.list",
+        host: "api2.example.com",
+        problem: "the connection was refused",
+        code: "ECONNREFUSED"
+      }),
+      "Assemblies.list: the connection was refused (api2.example.com, ECONNREFUSED)"
+    ],
+    [
+      new ApiError.TimedOut({ operation: "Assemblies.list", host: "api2.example.com", after: Duration.minutes(1) }),
+      "Assemblies.list: no answer from api2.example.com after 60 s"
+    ],
+    [
+      new ApiError.AssemblyFailed({ assemblyId, code: "INPUT_FILE_UNREADABLE", explanation: "not an image" }),
+      "Assembly 012345… failed with INPUT_FILE_UNREADABLE: not an image"
+    ],
+    [
+      new ApiError.AssemblyCanceled({ assemblyId, code: "ASSEMBLY_CANCELED", explanation: "ASSEMBLY_CANCELED" }),
+      "Assembly 012345… was canceled with ASSEMBLY_CANCELED"
+    ]
+  ])("%s", ([error, message]) => Effect.sync(() => assert.strictEqual(error.message, message)))
+
+  it.effect("an answer that breaks a rule as a whole names no place", () =>
+    Effect.gen(function* () {
+      const whole = yield* failure(list, Service.json(200, "text"))
+      assert.match(whole.message, /^Assemblies\.list: status 200, a body that breaks a rule: Expected /)
+      const within = yield* failure(Assemblies.get(assemblyId), Service.json(200, { assembly_id: assemblyId, ok: 1 }))
+      assert.match(within.message, /^Assemblies\.get: status 200, a body that breaks a rule at ok: Expected /)
+    })
+  )
+})
+
+describe("an error tells", () => {
+  it.effect("operation, host, code, explanation, reason and the id of the request", () =>
+    Effect.gen(function* () {
+      const body = { error: "CODE", message: "words", reason: { why: 1 } }
+      const error = yield* failure(list, Service.json(400, body, { "x-request-id": "req-\u00071" }))
+      assert.deepInclude(error, {
+        _tag: "ServiceFailure",
+        ...answer,
+        host: "api2.example.com",
+        reason: { why: 1 },
+        requestId: "req-\\x071"
+      })
+      const odd = yield* failure(list, Service.text(200, "<html>", { "x-request-id": "req-2" }))
+      assert.deepInclude(odd, { _tag: "UnexpectedResponse", host: "api2.example.com", requestId: "req-2" })
+    })
+  )
+
+  it.effect("the host of a capability, and nothing else of it", () =>
+    Effect.gen(function* () {
+      const url = `https://api2-secret.example.com/assemblies/${assemblyId}`
+      const origins = ["https://api2-*.example.com"]
+      let requests = 0
+      const service = Service.make((request, at) =>
+        ++requests === 1
+          ? Service.json(200, { ok: "ASSEMBLY_EXECUTING", assembly_id: assemblyId, assembly_ssl_url: url })(request, at)
+          : Service.json(418, { error: "TEAPOT" })(request, at)
+      )
+      const error = yield* Effect.flip(Assemblies.cancel(assemblyId)).pipe(
+        Effect.provide(Service.client(service, { origins }).pipe(Layer.provide(RetryPolicy.layerNone)))
+      )
+      assert.strictEqual("host" in error ? error.host : undefined, "api2-secret.example.com")
+      assert.notInclude(error.message, "/assemblies/")
+    })
+  )
+
+  it.effect("the error of the token request as its cause", () =>
+    Effect.gen(function* () {
+      const cause = new AuthError.WrongCredentials({ code: "TOKEN_INVALID_CREDENTIALS", status: 401 })
+      const client = AssemblyClient.layer({ baseUrl: "https://api2.example.com" }).pipe(
+        Layer.provide([
+          Layer.succeed(Authenticator.Authenticator, {
+            authenticate: () => Effect.fail(cause),
+            refused: () => Effect.succeed("final" as const)
+          }),
+          Service.make().layer
+        ]),
+        Layer.orDie
+      )
+      const error = yield* Effect.flip(Effect.provide(list, client))
+      assert(error._tag === "AuthenticationFailed")
+      assert.strictEqual(error.cause, cause)
+      assert.strictEqual(
+        error.message,
+        "Assemblies.list: The Auth Key or its secret is wrong (status 401, TOKEN_INVALID_CREDENTIALS)"
+      )
+      assert.strictEqual(error.host, "api2.example.com")
+    })
+  )
+
+  it.effect("all of it in a JSON form", () =>
+    Effect.gen(function* () {
+      const codec = Schema.toCodecJson(ApiError.AuthenticationFailed)
+      const cause = new AuthError.WrongCredentials({ code: "TOKEN_INVALID_CREDENTIALS", status: 401 })
+      const error = new ApiError.AuthenticationFailed({ ...answer, host: "api2.example.com", cause })
+      const json = yield* Schema.encodeEffect(codec)(error)
+      assert.deepInclude(json, { ...answer, host: "api2.example.com" })
+      const decoded = yield* Schema.decodeUnknownEffect(codec)(json)
+      assert.strictEqual(decoded.message, error.message)
+    })
+  )
+})

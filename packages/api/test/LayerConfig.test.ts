@@ -1,0 +1,66 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Service from "./utils/FakeService.ts"
+
+const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+const page = Service.json(200, { items: [], count: 0 })
+const complete = {
+  ASSEMBLY_BASE_URL: "https://api2.example.com",
+  ASSEMBLY_AUTH_KEY: "the-key",
+  ASSEMBLY_AUTH_SECRET: "the-secret-of-the-key"
+}
+
+const withEnv = (env: Readonly<Record<string, string>>) =>
+  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+
+describe("AssemblyClient.layerConfig", () => {
+  it.effect("signs with the credentials of the configuration, which the program gets as well", () =>
+    Effect.gen(function* () {
+      const service = Service.make(page)
+      const key = yield* Effect.andThen(
+        list,
+        Credentials.Credentials.use(({ key: own }) => Effect.succeed(own))
+      ).pipe(Effect.provide(AssemblyClient.layerConfig().pipe(Layer.provide(service.layer))), withEnv(complete))
+      assert.strictEqual(key, "the-key")
+      const [url] = service.requests
+      assert.strictEqual(url?.host, "api2.example.com")
+      assert.match(url?.searchParams.get("signature") ?? "", /^sha384:[0-9a-f]{96}$/)
+    })
+  )
+
+  it.effect.each<readonly [Record<string, string>, ReadonlyArray<string>]>([
+    [{}, ["ASSEMBLY_BASE_URL", "ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"]],
+    [{ ...complete, ASSEMBLY_BASE_URL: "" }, ["ASSEMBLY_BASE_URL"]],
+    [{ ASSEMBLY_BASE_URL: complete.ASSEMBLY_BASE_URL }, ["ASSEMBLY_AUTH_KEY", "ASSEMBLY_AUTH_SECRET"]]
+  ])("%j: one error names every variable that is missing", ([env, names]) =>
+    Effect.gen(function* () {
+      const layer = AssemblyClient.layerConfig().pipe(Layer.provide(Service.make(page).layer))
+      const error = yield* Effect.flip(Layer.build(layer)).pipe(withEnv(env))
+      assert.strictEqual(error._tag, "ConfigError")
+      assert.deepStrictEqual([...new Set(error.message.match(/ASSEMBLY_\w+/g))], names)
+    })
+  )
+
+  it.effect("takes the options of the client, which it checks, and another proof", () =>
+    Effect.gen(function* () {
+      const service = Service.make(page)
+      const refused = AssemblyClient.layerConfig({ deadline: 0 }).pipe(Layer.provide(service.layer))
+      const error = yield* Effect.flip(Layer.build(refused)).pipe(withEnv(complete))
+      assert.strictEqual(error.message, "AssemblyClient.layer: deadline: Expected a finite duration above zero, got 0")
+      const bearer = AssemblyClient.layerConfig({
+        authenticator: Authenticator.layerBearer(Redacted.make("a-token-of-somebody-else"))
+      }).pipe(Layer.provide([service.layer, RetryPolicy.layerNone]))
+      yield* list.pipe(Effect.provide(bearer), withEnv(complete))
+      assert.isFalse(service.requests[0]?.searchParams.has("signature"))
+    })
+  )
+})

@@ -1,0 +1,86 @@
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Dam from "@assembly-effect/api/Dam"
+import * as Identifier from "@assembly-effect/schema/Identifier"
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Stream from "effect/Stream"
+import { TestClock } from "effect/testing"
+import * as Fiber from "effect/Fiber"
+import { assemblyId } from "./utils/operations.ts"
+
+const assetId = Identifier.AssetId.make("abcdefghijklmnopqrstuA")
+const conflict = new ApiError.DamMutationConflict({
+  operation: "Dam.move",
+  code: "DAM_MUTATION_CONFLICT",
+  status: 409,
+  explanation: "taken"
+})
+
+const client = AssemblyClient.layerTest([
+  AssemblyClient.handler(Assemblies.Get, ({ path }) =>
+    Effect.succeed({ ok: "ASSEMBLY_COMPLETED", assembly_id: path.assemblyId })
+  ),
+  AssemblyClient.handler(Dam.Move, () => Effect.fail(conflict))
+])
+
+describe("AssemblyClient.layerTest", () => {
+  it.effect("answers from its table, with successes and errors", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* Assemblies.get(assemblyId), {
+        ok: "ASSEMBLY_COMPLETED",
+        assembly_id: assemblyId
+      })
+      assert.strictEqual(yield* Effect.flip(Dam.move(assetId, { filename: "a" })), conflict)
+    }).pipe(Effect.provide(client))
+  )
+
+  it.effect("refuses an input that breaks a rule, as the service's client does", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Dam.move(assetId, { filename: "a/b" }))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.strictEqual(error.message, "Dam.move: filename: Expected a name without slash or backslash")
+    }).pipe(Effect.provide(client))
+  )
+
+  it.effect("dies of an operation without a handler, by its name", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(Assemblies.create({}))
+      assert(Exit.isFailure(exit))
+      assert.include(Cause.pretty(exit.cause), "AssemblyClient.layerTest has no handler for Assemblies.create")
+    }).pipe(Effect.provide(client))
+  )
+
+  it.effect("makes a watch poll where it has no update stream", () =>
+    Effect.gen(function* () {
+      let readings = 0
+      const busy = AssemblyClient.layerTest([
+        AssemblyClient.handler(Assemblies.Get, ({ path }) =>
+          Effect.sync(() => ({
+            ok: ++readings < 3 ? "ASSEMBLY_EXECUTING" : "ASSEMBLY_COMPLETED",
+            assembly_id: path.assemblyId,
+            update_stream_url: "https://api2.example.com/updates"
+          }))
+        )
+      ])
+      const watching = yield* Effect.forkChild(Effect.provide(Stream.runCollect(Assemblies.watch(assemblyId)), busy))
+      yield* TestClock.adjust("2 minutes")
+      const statuses = yield* Fiber.join(watching)
+      assert.deepStrictEqual(
+        statuses.map(({ ok }) => ok),
+        ["ASSEMBLY_EXECUTING", "ASSEMBLY_COMPLETED"]
+      )
+    })
+  )
+
+  it("takes no answer of another operation", () => {
+    // @ts-expect-error a list is no Status
+    AssemblyClient.handler(Assemblies.Get, () => Effect.succeed({ items: [] }))
+    // @ts-expect-error a Status cannot be missing like an asset
+    // @effect-diagnostics-next-line missingEffectError:off
+    AssemblyClient.handler(Assemblies.Get, () => Effect.fail(conflict))
+  })
+})

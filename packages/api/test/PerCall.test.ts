@@ -1,0 +1,150 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { TestClock } from "effect/testing"
+import * as Tracer from "effect/Tracer"
+import * as Service from "./utils/FakeService.ts"
+import { assemblyId } from "./utils/operations.ts"
+
+const query = { fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }
+const page = Service.json(200, { items: [], count: 0 })
+const busy = Service.json(503, { error: "BUSY" })
+
+/** Runs to the end, and tells how, how many requests it took, and how many seconds. */
+const outcome = Effect.fnUntraced(function* <A, E>(
+  effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient>,
+  lines: ReadonlyArray<Service.Line>,
+  options?: Omit<AssemblyClient.Options, "baseUrl">
+) {
+  const service = Service.make(...lines)
+  const running = yield* Effect.forkChild(
+    Effect.flatMap(Effect.exit(effect), (exit) =>
+      Effect.map(Clock.currentTimeMillis, (now) => ({ exit, seconds: now / 1000 }))
+    ).pipe(Effect.provide(Service.client(service, options)))
+  )
+  yield* TestClock.adjust("1 hour")
+  return { ...(yield* Fiber.join(running)), requests: service.requests.length }
+})
+
+const tagOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string =>
+  Option.match(Exit.findErrorOption(exit), { onNone: () => "success", onSome: ({ _tag }) => _tag })
+
+describe("one call", () => {
+  it.effect("has its own timeout, and none of its retries", () =>
+    Effect.gen(function* () {
+      const list = Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
+      const { exit, requests, seconds } = yield* outcome(list, [Service.silence], { requestTimeout: "50 seconds" })
+      assert.deepStrictEqual([tagOf(exit), requests, seconds], ["TimedOut", 1, 5])
+    })
+  )
+
+  it.effect("says nothing: what the client was built with holds", () =>
+    Effect.gen(function* () {
+      const list = Assemblies.list(query).pipe(RetryPolicy.none)
+      const { seconds } = yield* outcome(list, [Service.silence], { requestTimeout: "50 seconds" })
+      assert.strictEqual(seconds, 50)
+    })
+  )
+
+  it.effect("has its own deadline for all attempts", () =>
+    Effect.gen(function* () {
+      const list = Assemblies.list(query).pipe(AssemblyClient.withDeadline("90 seconds"))
+      const { exit, seconds } = yield* outcome(list, [Service.silence])
+      assert.deepStrictEqual([tagOf(exit), seconds], ["TimedOut", 90])
+    })
+  )
+
+  it.effect("is a Stream as well", () =>
+    Effect.gen(function* () {
+      const all = Assemblies.listAll(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
+      const { exit, requests, seconds } = yield* outcome(Stream.runDrain(all), [Service.silence])
+      assert.deepStrictEqual([tagOf(exit), requests, seconds], ["TimedOut", 1, 5])
+    })
+  )
+
+  it.effect.each([0, -1, Number.NaN, Infinity])("with %s for its time is refused before it is sent", (time) =>
+    Effect.gen(function* () {
+      const list = Assemblies.list(query).pipe(AssemblyClient.withTimeout(time))
+      const { exit, requests } = yield* outcome(list, [page])
+      assert.deepStrictEqual([tagOf(exit), requests], ["InvalidRequest", 0])
+      assert.match(String(exit), /Assemblies\.list: withTimeout: Expected a finite duration above zero/)
+    })
+  )
+
+  it.effect("pauses as a Schedule says, and keeps the wait that the answer names", () =>
+    Effect.gen(function* () {
+      const scheduled = Assemblies.list(query).pipe(
+        RetryPolicy.withPolicy(Schedule.spaced("7 seconds").pipe(Schedule.upTo({ times: 2 })))
+      )
+      const refused = yield* outcome(scheduled, [busy])
+      assert.deepStrictEqual([tagOf(refused.exit), refused.requests, refused.seconds], ["ServiceFailure", 3, 14])
+      // Another run begins to count anew.
+      const [first, second] = [yield* outcome(scheduled, [busy, busy, page]), yield* outcome(scheduled, [busy, page])]
+      assert.deepStrictEqual([first.requests, second.requests], [3, 2])
+      const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })
+      const begin = (yield* Clock.currentTimeMillis) / 1000
+      const waited = yield* outcome(scheduled, [limited, page])
+      assert.deepStrictEqual([tagOf(waited.exit), waited.seconds - begin], ["success", 30])
+    })
+  )
+
+  it.effect("is not repeated by a Schedule where that could do harm, or the wait is too long", () =>
+    Effect.gen(function* () {
+      const retrying = RetryPolicy.withPolicy(Schedule.recurs(5))
+      const create = Assemblies.create({ assemblyId }).pipe(retrying)
+      assert.strictEqual((yield* outcome(create, [busy, Service.json(404, { error: "NONE" })])).requests, 2)
+      const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 61 } })
+      assert.strictEqual((yield* outcome(Assemblies.list(query).pipe(retrying), [limited])).requests, 1)
+    })
+  )
+
+  it.effect("adds attributes to the span of its operation, and changes none of them", () =>
+    Effect.gen(function* () {
+      const spans: Array<Tracer.NativeSpan> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      const list = Assemblies.list(query).pipe(
+        AssemblyClient.withAttributes({ "app.tenant": "a", "url.template": "mine" }),
+        Effect.withTracer(tracer)
+      )
+      yield* outcome(list, [page])
+      const span = spans.find(({ name }) => name === "Assemblies.list")
+      assert.strictEqual(span?.attributes.get("app.tenant"), "a")
+      assert.strictEqual(span?.attributes.get("url.template"), "/assemblies")
+    })
+  )
+})
+
+describe("the duration of an operation", () => {
+  it.effect("is counted by operation and outcome, with its retries", () =>
+    Effect.gen(function* () {
+      const scheduled = Assemblies.list(query).pipe(RetryPolicy.withPolicy(Schedule.spaced("2 seconds")))
+      yield* outcome(scheduled, [busy, page])
+      const found = (yield* Metric.snapshot).find(
+        ({ attributes, id }) =>
+          id === "assembly_operation_duration" &&
+          attributes?.["operation"] === "Assemblies.list" &&
+          attributes?.["outcome"] === "success"
+      )
+      assert(found?.type === "Histogram")
+      assert.strictEqual(found.state.count, 1)
+      assert.strictEqual(found.state.max, 2000)
+    }).pipe(Effect.provide(Layer.fresh(Layer.succeed(Metric.MetricRegistry, new Map()))))
+  )
+})

@@ -1,0 +1,23 @@
+// The types that PrintedTypes.test.ts compares, in its order. Not to be compiled with the others.
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Dam from "@assembly-effect/api/Dam"
+
+declare const client: AssemblyClient["Service"]
+declare const assetId: Parameters<typeof Dam.move>[0]
+declare const query: Parameters<typeof Assemblies.list>[0]
+
+export const printed: ReadonlyArray<never> = [
+  Assemblies.statistics,
+  Assemblies.list,
+  Assemblies.listPages,
+  Assemblies.listAll,
+  Assemblies.create,
+  Assemblies.get,
+  Assemblies.cancel,
+  Assemblies.awaitCompletion,
+  Assemblies.watch,
+  Dam.move,
+  client.run(Assemblies.List, { path: {}, params: query, fields: {} }),
+  client.run(Dam.Move, { path: { assetId }, params: { filename: "a" }, fields: {} })
+]
