@@ -10,7 +10,7 @@ import {
   UploadSource,
   type UploadTarget
 } from "@assembly-effect/tus"
-import { Console, Effect, Stream } from "effect"
+import { Console, Effect, Schema, Stream } from "effect"
 
 // #region sources
 export const sources = Effect.gen(function* () {
@@ -39,6 +39,14 @@ export const withProgress = (target: UploadTarget.UploadTarget, source: UploadSo
       }
     }),
     UploadEvent.result
+  )
+// #endregion
+
+// #region sse
+export const serverSentEvents = (target: UploadTarget.UploadTarget, source: UploadSource.UploadSource) =>
+  Upload.events(target, source, { metadata, progressInterval: "250 millis" }).pipe(
+    Stream.mapEffect((event) => Schema.encodeEffect(UploadEvent.Json)(event)),
+    Stream.map((data) => `data: ${data}\n\n`)
   )
 // #endregion
 

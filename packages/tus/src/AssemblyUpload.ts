@@ -4,6 +4,7 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Stream from "effect/Stream"
@@ -34,14 +35,16 @@ export interface File<R = never, Source extends UploadSource = UploadSource> {
  *   lets them finish, and leaves the Assembly waiting. Where the server may hold wrong bytes as a whole file
  *   (`UploadUntrusted` with `mayBeWhole`) the Assembly is canceled under `keep` too, and at once, and so it is after a
  *   defect.
+ * - `progressInterval`: the shortest time between two `Progress` events of the job. By default every step is told.
  * - `wait`: how the results are waited for, or false to end when the last byte is stored.
  */
 export interface Job<Files> {
   readonly params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">
   readonly files: ReadonlyArray<Files>
   readonly concurrency?: number | "unbounded" | undefined
-  readonly upload?: Omit<Upload.Options, "metadata"> | undefined
+  readonly upload?: Omit<Upload.Options, "metadata" | "progressInterval"> | undefined
   readonly onFailure?: "cancel" | "keep" | undefined
+  readonly progressInterval?: Duration.Input | undefined
   readonly wait?: false | Assemblies.AwaitOptions | undefined
 }
 
@@ -57,12 +60,13 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
   Effect.gen(function* () {
     const { cancelOnInterrupt = false, files, params } = options
     const sources = yield* AssemblyOptions.prepare(options, { isReplayed: false })
+    const tell = yield* Events.paced(emit, options.progressInterval)
     const assemblyId = params.assemblyId ?? (yield* Assemblies.newId)
 
     return yield* Effect.gen(function* () {
       const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
-      emit(AssemblyUploadEvent.AssemblyCreated({ status }))
-      yield* AssemblyFiles.finish(options, status, assemblyId, sources, Upload.events, emit)
+      tell(AssemblyUploadEvent.AssemblyCreated({ status }))
+      yield* AssemblyFiles.finish(options, status, assemblyId, sources, Upload.events, tell)
     }).pipe(Effect.onInterrupt(() => (cancelOnInterrupt ? AssemblyFiles.cancel(assemblyId) : Effect.void)))
   })
 

@@ -1,13 +1,14 @@
 /**
  * What happens during the upload of all files of an Assembly. All numbers are bytes.
  */
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { ResumableUploadError } from "./ResumableUpload.ts"
-import type { UploadEvent } from "./UploadEvent.ts"
+import { ResumableUploadError } from "./UploadError.ts"
+import * as UploadEvent from "./UploadEvent.ts"
 
 /**
  * What happens, by `file`, the index in `files`. For a reader who comes late the newest 128 of those that tell of a
@@ -26,7 +27,7 @@ export type AssemblyUploadEvent = Data.TaggedEnum<{
   readonly AssemblyCreated: { readonly status: Assembly.Status }
   readonly AssemblyResumed: { readonly status: Assembly.Status }
   readonly Waiting: { readonly reason: string; readonly until: number }
-  readonly FileEvent: { readonly file: number; readonly event: UploadEvent }
+  readonly FileEvent: { readonly file: number; readonly event: UploadEvent.UploadEvent }
   readonly Progress: { readonly sent: bigint; readonly acknowledged: bigint; readonly total: bigint | undefined }
   readonly FileCompleted: { readonly file: number; readonly length: bigint }
   readonly FileFailed: { readonly file: number; readonly error: ResumableUploadError }
@@ -47,6 +48,61 @@ export const {
   Uploaded,
   Waiting
 } = Data.taggedEnum<AssemblyUploadEvent>()
+
+const { tus_upload_url: _, ...publicFile } = Assembly.File.schema.fields
+const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ */ Schema.optionalKey(Schema.Json) })
+
+/**
+ * What a Status says of its Assembly, without what gives access to it: no id and no address of the Assembly, of its
+ * updates, or of an upload. The addresses of the results stay.
+ */
+export const PublicStatus = /* @__PURE__ */ Schema.Struct({
+  ok: Assembly.Status.schema.fields.ok,
+  error: Assembly.Status.schema.fields.error,
+  message: Assembly.Status.schema.fields.message,
+  bytes_expected: Assembly.Status.schema.fields.bytes_expected,
+  bytes_received: Assembly.Status.schema.fields.bytes_received,
+  execution_duration: Assembly.Status.schema.fields.execution_duration,
+  num_input_files: Assembly.Status.schema.fields.num_input_files,
+  uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(File))),
+  results: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Array(File))))
+})
+export type PublicStatus = typeof PublicStatus.Type
+
+const bytes = Schema.BigInt
+const file = Schema.Int
+
+/**
+ * An event without its capabilities: the id and the addresses of the Assembly, and the URLs of uploads. Every
+ * {@link AssemblyUploadEvent} is one, so that it can be encoded as it is.
+ *
+ * **Details**
+ *
+ * The JSON form is that of `UploadEvent.Public`. An `error` decodes to an instance of its class.
+ */
+export const Public = /* @__PURE__ */ Schema.TaggedUnion({
+  AssemblyCreated: { status: PublicStatus },
+  AssemblyResumed: { status: PublicStatus },
+  Waiting: { reason: Schema.String, until: Schema.Finite },
+  FileEvent: { file, event: UploadEvent.Public },
+  Progress: { sent: bytes, acknowledged: bytes, total: Schema.optional(bytes) },
+  FileCompleted: { file, length: bytes },
+  FileFailed: { file, error: ResumableUploadError },
+  Uploaded: {},
+  Completed: { status: PublicStatus }
+})
+export type Public = typeof Public.Type
+
+/**
+ * {@link Public} as JSON text.
+ *
+ * @example
+ * AssemblyUpload.events(options).pipe(
+ *   Stream.mapEffect((event) => Schema.encodeEffect(AssemblyUploadEvent.Json)(event)),
+ *   Stream.map((data) => `data: ${data}\n\n`)
+ * )
+ */
+export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema.toCodecJson(Public))
 
 /**
  * The Status that the events of a job end with: that of the completed Assembly, or with `wait: false` the one that the

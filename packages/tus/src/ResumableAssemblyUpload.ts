@@ -168,9 +168,10 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
     const sources = yield* AssemblyOptions.prepare(options, { isReplayed: true })
     const journal = yield* UploadJournal.UploadJournal
     const key = yield* keyOf(options, sources)
-    const lease = yield* Hold.hold(journal, key, emit)
+    const tell = yield* Events.paced(emit, options.progressInterval)
+    const lease = yield* Hold.hold(journal, key, tell)
     const held = { entries: journal.assemblies, key, lease }
-    yield* Hold.during(lease, job(held, options, sources, emit))
+    yield* Hold.during(lease, job(held, options, sources, tell))
   })
 
 /**

@@ -8,13 +8,13 @@ import * as Events from "./internal/Events.ts"
 import * as Journaled from "./internal/Journaled.ts"
 import * as OptionRules from "./internal/Options.ts"
 import type * as Upload from "./Upload.ts"
+import type { ResumableUploadError } from "./UploadError.ts"
 import type { UploadEvent, UploadResult } from "./UploadEvent.ts"
 import type { NoSuchUpload, UploadJournal } from "./UploadJournal.ts"
 import type { Replayable } from "./UploadSource.ts"
 import type { UploadTarget } from "./UploadTarget.ts"
 
-/** What an upload that a journal keeps can fail with. */
-export type ResumableUploadError = Journaled.JournaledError
+export type { ResumableUploadError }
 
 /**
  * The options of an upload, see `Upload.Options`, and:
@@ -29,9 +29,9 @@ export interface Options extends Upload.Options {
 }
 
 const program = (target: UploadTarget, source: Replayable, options: Options, emit: Events.Emit) =>
-  Effect.andThen(
-    OptionRules.check({ ...options, source, isReplayed: true }),
-    Journaled.start(target, source, options, emit)
+  OptionRules.check({ ...options, source, isReplayed: true }).pipe(
+    Effect.andThen(Events.paced(emit, options.progressInterval)),
+    Effect.flatMap((tell) => Journaled.start(target, source, options, tell))
   )
 
 /**
@@ -87,9 +87,9 @@ export interface ResumeOptions extends Omit<Options, "metadata"> {
 }
 
 const resumption = (key: string, source: Replayable, options: ResumeOptions, emit: Events.Emit) =>
-  Effect.andThen(
-    OptionRules.check({ ...options, source, isReplayed: true }),
-    Journaled.resume(key, source, options, emit)
+  OptionRules.check({ ...options, source, isReplayed: true }).pipe(
+    Effect.andThen(Events.paced(emit, options.progressInterval)),
+    Effect.flatMap((tell) => Journaled.resume(key, source, options, tell))
   )
 
 /**

@@ -1,6 +1,7 @@
 /**
  * The resumable upload: created once, sent as a stream, continued from where the server is after a failure.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Scope from "effect/Scope"
@@ -12,14 +13,14 @@ import * as Parts from "./internal/Parts.ts"
 import * as Recorder from "./internal/Recorder.ts"
 import * as Session from "./internal/Session.ts"
 import * as Single from "./internal/Single.ts"
+import type { UploadError } from "./UploadError.ts"
 import type { UploadEvent, UploadResult } from "./UploadEvent.ts"
 import type { UploadSource } from "./UploadSource.ts"
 import type { UploadTarget } from "./UploadTarget.ts"
 
 export { CanStream } from "./internal/Session.ts"
 
-/** What an upload can fail with. */
-export type UploadError = Session.UploadError
+export type { UploadError }
 
 /**
  * - `metadata`: `filename` and `fieldname`, and whatever else the Assembly's Steps want to know.
@@ -37,9 +38,12 @@ export type UploadError = Session.UploadError
  *   `Tus.discover` tells. None by default.
  * - `parallel`: in how many parts side by side, of 1 MiB at least, that the server puts together at the end. The
  *   source must be one that can be read again. 1 by default.
+ * - `progressInterval`: the shortest time between two `Progress` events. What was held back is told before any other
+ *   event. By default every step is told.
  */
 export interface Options extends Session.Options {
   readonly parallel?: number | undefined
+  readonly progressInterval?: Duration.Input | undefined
 }
 
 const program = (
@@ -51,7 +55,8 @@ const program = (
   Effect.gen(function* () {
     yield* OptionRules.check({ ...options, source })
     const { parallel = 1 } = options
-    const session = yield* Session.make(target, options, emit, Recorder.none)
+    const tell = yield* Events.paced(emit, options.progressInterval)
+    const session = yield* Session.make(target, options, tell, Recorder.none)
     if (parallel === 1 || source._tag === "OneShot") return yield* Single.start(session, source)
     const parts = Parts.plan(source, parallel)
     return parts.length === 1

@@ -9,6 +9,7 @@ import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { UploadUrl } from "./UploadTarget.ts"
 
@@ -50,6 +51,47 @@ export const {
   Retrying,
   Waiting
 } = Data.taggedEnum<UploadEvent>()
+
+const bytes = Schema.BigInt
+const total = Schema.optional(Schema.BigInt)
+
+/**
+ * An event without its capability: `Created` and `Completed` have no `url`, since whoever has it may write to the upload.
+ * Every {@link UploadEvent} is one, so that it can be encoded as it is.
+ *
+ * **When to use**
+ *
+ * To send events to a page, as Server-Sent Events for example, or to store them: see {@link Json}. A program that needs
+ * the URL itself at rest uses `UploadTarget.urlAtRest`.
+ *
+ * **Details**
+ *
+ * In the JSON form (`Schema.toCodecJson`) bytes are decimal text, `delay` and `until` are milliseconds, and an unknown
+ * size is null.
+ */
+export const Public = /* @__PURE__ */ Schema.TaggedUnion({
+  Created: { length: total },
+  Resumed: { offset: bytes },
+  Progress: { sent: bytes, acknowledged: bytes, total },
+  Retrying: { attempt: Schema.Int, delay: Schema.DurationFromMillis, reason: Schema.String },
+  Waiting: { reason: Schema.String, until: Schema.Finite },
+  Restarted: { reason: Schema.String },
+  PartCompleted: { part: Schema.Int, start: bytes, end: bytes },
+  Finishing: { total: bytes },
+  Completed: { length: bytes }
+})
+export type Public = typeof Public.Type
+
+/**
+ * {@link Public} as JSON text.
+ *
+ * @example
+ * Upload.events(target, source, options).pipe(
+ *   Stream.mapEffect((event) => Schema.encodeEffect(UploadEvent.Json)(event)),
+ *   Stream.map((data) => `data: ${data}\n\n`)
+ * )
+ */
+export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema.toCodecJson(Public))
 
 /** The URL and length, in bytes, of a finished upload. */
 export interface UploadResult {

@@ -13,6 +13,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as Examples from "../../../docs/examples/uploads.ts"
 import * as Scene from "./utils/Scene.ts"
 
@@ -50,6 +51,16 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
     Effect.gen(function* () {
       const { length } = yield* Examples.withProgress(yield* newTarget, UploadSource.fromBytes(Scene.content(400_000)))
       assert.strictEqual(length, 400_000n)
+    })
+  )
+
+  it.effect("with Server-Sent Events", () =>
+    Effect.gen(function* () {
+      const source = UploadSource.fromBytes(Scene.content(400_000))
+      const texts = yield* Stream.runCollect(Examples.serverSentEvents(yield* newTarget, source))
+      assert.strictEqual(texts[0], 'data: {"_tag":"Created","length":"400000"}\n\n')
+      assert.strictEqual(texts.at(-1), 'data: {"_tag":"Completed","length":"400000"}\n\n')
+      assert.notInclude(texts.join(""), "resumable/files")
     })
   )
 

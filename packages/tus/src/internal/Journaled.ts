@@ -7,6 +7,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as TusError from "../TusError.ts"
+import type { ResumableUploadError } from "../UploadError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import * as UploadSource from "../UploadSource.ts"
 import * as UploadJournal from "../UploadJournal.ts"
@@ -22,13 +23,6 @@ import type { Part } from "./Recorder.ts"
 import * as Restart from "./Restart.ts"
 import * as Session from "./Session.ts"
 import * as Single from "./Single.ts"
-
-/** What a journaled upload can fail with. */
-export type JournaledError =
-  | Session.UploadError
-  | TusError.UploadUntrusted
-  | UploadTarget.InvalidTarget
-  | UploadJournal.JournalError
 
 /**
  * - `restart`: whether an upload that the journal knows is given up, and another one begun.
@@ -110,7 +104,7 @@ const begin = (
   session: Session.Session<JournalRecorder.Recording>,
   source: UploadSource.Replayable,
   parallel: number
-): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope> => {
+): Effect.Effect<void, ResumableUploadError, HttpClient.HttpClient | Scope.Scope> => {
   const parts = parallel > 1 ? Parts.plan(source, parallel) : []
   return parts.length > 1
     ? Parallel.run(session, source, parts, { concurrency: parallel, keep: true })
@@ -126,7 +120,7 @@ const proceed = (
   source: UploadSource.Replayable,
   earlier: Unfinished,
   parallel: number
-): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope> =>
+): Effect.Effect<void, ResumableUploadError, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function* () {
     switch (earlier._tag) {
       case "Creating":
@@ -149,13 +143,13 @@ const proceed = (
   })
 
 /** Whether a failure says for sure that nothing is left to go on with: it is gone, or was never made. */
-const isOver = (error: JournaledError, entry: Option.Option<UploadJournal.Entry>): boolean =>
+const isOver = (error: ResumableUploadError, entry: Option.Option<UploadJournal.Entry>): boolean =>
   error._tag === "UploadGone" || (Creation.isRefusal(error) && Option.exists(entry, ({ _tag }) => _tag === "Creating"))
 
 /** Forgets the upload when its failure leaves nothing to go on with. */
 const forgetIfOver =
   ({ journal, key, lease }: Book) =>
-  (error: JournaledError) =>
+  (error: ResumableUploadError) =>
     Effect.gen(function* () {
       const now = yield* Effect.orElseSucceed(journal.get(key), () => Option.none<UploadJournal.Entry>())
       if (!isOver(error, now)) return
@@ -234,7 +228,7 @@ export const start = (
   source: UploadSource.Replayable,
   options: StartOptions,
   emit: Emit
-): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal> =>
+): Effect.Effect<void, ResumableUploadError, HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal> =>
   Effect.gen(function* () {
     const journal = yield* UploadJournal.UploadJournal
     const identity = yield* identify(source)
@@ -275,7 +269,7 @@ export const resume = (
   emit: Emit
 ): Effect.Effect<
   void,
-  JournaledError | UploadJournal.NoSuchUpload,
+  ResumableUploadError | UploadJournal.NoSuchUpload,
   HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal
 > =>
   Effect.gen(function* () {

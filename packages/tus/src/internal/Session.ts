@@ -1,20 +1,17 @@
 /**
  * What one upload shares from its beginning to its end, and the options it was given.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as SchemaParser from "effect/SchemaParser"
-import type * as TusError from "../TusError.ts"
 import { UploadMismatch } from "../TusError.ts"
-import type { SourceFailed } from "../UploadSource.ts"
-import type { UnsafeLocation, UploadTarget } from "../UploadTarget.ts"
+import type { UploadError } from "../UploadError.ts"
+import type { UploadTarget } from "../UploadTarget.ts"
 import * as Checksum from "./Checksum.ts"
 import type { Emit } from "./Events.ts"
-import type { AnswerError } from "./exchange.ts"
 import type { Policy, RequestError } from "./Policy.ts"
 import type { Recorder } from "./Recorder.ts"
 import * as Receipts from "./Receipts.ts"
@@ -47,19 +44,7 @@ export interface Options {
   readonly checksum?: Checksum.Algorithm | undefined
 }
 
-/** What an upload can fail with. */
-export type UploadError =
-  | AnswerError
-  | TusError.CreationUnknown
-  | TusError.ConcatenationUnknown
-  | TusError.ExtensionMissing
-  | TusError.Stalled
-  | TusError.UploadMismatch
-  | TusError.UploadUntrusted
-  | UnsafeLocation
-  | SourceFailed
-  | ApiError.InvalidRequest
-  | ApiError.TransportFailure
+export type { UploadError }
 
 /** What one upload shares from its beginning to its end. */
 export interface Session<E> {
