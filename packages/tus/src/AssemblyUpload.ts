@@ -19,6 +19,9 @@ import type { SourceFailed, UploadSource } from "./UploadSource.ts"
 /**
  * One file. `source` may be an Effect that makes one, such as `UploadSource.fromPath`: all of them run before the
  * Assembly is created, and no bytes are read before a file's turn. `fieldname` is `file` by default.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface File<R = never, Source extends UploadSource = UploadSource> {
   readonly source: Source | Effect.Effect<Source, SourceFailed, R>
@@ -37,6 +40,9 @@ export interface File<R = never, Source extends UploadSource = UploadSource> {
  *   defect.
  * - `progressInterval`: the shortest time between two `Progress` events of the job. By default every step is told.
  * - `wait`: how the results are waited for, or false to end when the last byte is stored.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Job<Files> {
   readonly params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">
@@ -51,6 +57,9 @@ export interface Job<Files> {
 /**
  * - `onFailure`: `cancel` by default.
  * - `cancelOnInterrupt`: whether leaving the job cancels the Assembly; false by default.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface Options<R = never> extends Job<File<R>> {
   readonly cancelOnInterrupt?: boolean | undefined
@@ -75,6 +84,9 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
  *
  * @example
  * AssemblyUpload.events(options).pipe(Stream.runForEach((event) => Console.log(event._tag)))
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const events = <R = never>(
   options: Options<R>
@@ -104,6 +116,9 @@ export const events = <R = never>(
  *   params: { steps: { ":original": { robot: "/upload/handle" } } },
  *   files: [{ source: UploadSource.fromPath("cat.jpg"), filename: "cat.jpg" }]
  * })
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const run = <R = never>(
   options: Options<R>

@@ -3,7 +3,7 @@
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Schema from "effect/Schema"
-import * as JournalError from "./JournalError.ts"
+import * as JournalError from "./internal/JournalError.ts"
 import { ResumableUploadError } from "./UploadError.ts"
 import { SourceFailed } from "./UploadSource.ts"
 import { InvalidTarget } from "./UploadTarget.ts"
@@ -14,12 +14,21 @@ import { InvalidTarget } from "./UploadTarget.ts"
  * - `Completed`: every byte is stored.
  * - `Failed`: it failed with `error`.
  * - `Stopped`: another file's failure ended it, or it was never begun.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export const FileOutcome = /* @__PURE__ */ Schema.Union([
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Completed") }),
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Failed"), error: ResumableUploadError }),
   Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Stopped") })
 ])
+/**
+ * The type of {@link FileOutcome}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export type FileOutcome =
   | { readonly filename: string; readonly outcome: "Completed" }
   | { readonly filename: string; readonly outcome: "Failed"; readonly error: ResumableUploadError }
@@ -36,6 +45,9 @@ const next = {
  *
  * - `files`: how each file ended, in the order of the job, with the error of each that failed.
  * - `assembly`: what happened to the Assembly. `not canceled` is one whose cancellation failed.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class FilesFailed
   extends /* @__PURE__ */ Schema.TaggedError<FilesFailed>()("FilesFailed", {
@@ -71,8 +83,17 @@ const job = [
 /**
  * What `AssemblyUpload` can fail with. An Assembly that fails while files are still uploaded is `AssemblyFailed` with
  * the code of the Assembly, not `FilesFailed`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export const AssemblyUploadError = /* @__PURE__ */ Schema.Union(job)
+/**
+ * The type of {@link AssemblyUploadError}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export type AssemblyUploadError =
   | FilesFailed
   | SourceFailed
@@ -88,7 +109,12 @@ export type AssemblyUploadError =
   | ApiError.TransportFailure
   | ApiError.TimedOut
 
-/** What `ResumableAssemblyUpload` can fail with. */
+/**
+ * What `ResumableAssemblyUpload` can fail with.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export const ResumableAssemblyUploadError = /* @__PURE__ */ Schema.Union([
   ...job,
   JournalError.JournalFailed,
@@ -96,6 +122,12 @@ export const ResumableAssemblyUploadError = /* @__PURE__ */ Schema.Union([
   JournalError.UploadLeased,
   JournalError.LeaseLost
 ])
+/**
+ * The type of {@link ResumableAssemblyUploadError}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export type ResumableAssemblyUploadError =
   | FilesFailed
   | SourceFailed

@@ -22,6 +22,9 @@ import * as UploadEvent from "./UploadEvent.ts"
  * - `FileCompleted`, `FileFailed`: a file has come to its end.
  * - `Uploaded`: every file is stored; the Assembly executes.
  * - `Completed`: the Assembly has completed; its results are in `status`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type AssemblyUploadEvent = Data.TaggedEnum<{
   readonly AssemblyCreated: { readonly status: Assembly.Status }
@@ -35,6 +38,12 @@ export type AssemblyUploadEvent = Data.TaggedEnum<{
   readonly Completed: { readonly status: Assembly.Status }
 }>
 
+/**
+ * Constructors and guards of the events.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const {
   $is,
   $match,
@@ -55,6 +64,9 @@ const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ *
 /**
  * What a Status says of its Assembly, without what gives access to it: no id and no address of the Assembly, of its
  * updates, or of an upload. The addresses of the results stay.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const PublicStatus = /* @__PURE__ */ Schema.Struct({
   ok: Assembly.Status.schema.fields.ok,
@@ -67,6 +79,12 @@ export const PublicStatus = /* @__PURE__ */ Schema.Struct({
   uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(File))),
   results: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Array(File))))
 })
+/**
+ * The type of {@link PublicStatus}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type PublicStatus = typeof PublicStatus.Type
 
 const bytes = Schema.BigInt
@@ -79,6 +97,9 @@ const file = Schema.Int
  * **Details**
  *
  * The JSON form is that of `UploadEvent.Public`. An `error` decodes to an instance of its class.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Public = /* @__PURE__ */ Schema.TaggedUnion({
   AssemblyCreated: { status: PublicStatus },
@@ -91,6 +112,12 @@ export const Public = /* @__PURE__ */ Schema.TaggedUnion({
   Uploaded: {},
   Completed: { status: PublicStatus }
 })
+/**
+ * The type of {@link Public}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Public = typeof Public.Type
 
 /**
@@ -101,6 +128,9 @@ export type Public = typeof Public.Type
  *   Stream.mapEffect((event) => Schema.encodeEffect(AssemblyUploadEvent.Json)(event)),
  *   Stream.map((data) => `data: ${data}\n\n`)
  * )
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema.toCodecJson(Public))
 
@@ -110,6 +140,9 @@ export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema
  *
  * @example
  * AssemblyUpload.events(options).pipe(Stream.tap(show), AssemblyUploadEvent.result)
+ *
+ * @since 0.1.0
+ * @category results
  */
 export const result = <E, R>(events: Stream.Stream<AssemblyUploadEvent, E, R>): Effect.Effect<Assembly.Status, E, R> =>
   events.pipe(

@@ -8,13 +8,21 @@ import * as Effect from "effect/Effect"
  * - `id`: names this process in the leases that it takes, or undefined where nothing names it surely.
  * - `isGone`: whether the holder of this id is known to have ended. An answer of true must be certain: an upload that is
  *   still at work elsewhere would be continued twice.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Service {
   readonly id: string | undefined
   readonly isGone: (id: string) => Effect.Effect<boolean>
 }
 
-/** Nothing is known: the lease of a process that ended is waited for. */
+/**
+ * Nothing is known: the lease of a process that ended is waited for.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const unknown: Service = { id: undefined, isGone: () => Effect.succeed(false) }
 
 /**
@@ -28,6 +36,9 @@ export const unknown: Service = { id: undefined, isGone: () => Effect.succeed(fa
  * **Details**
  *
  * A journal uses the holder that is provided to the upload, else the one that was provided to the Layer of the journal.
+ *
+ * @since 0.1.0
+ * @category references
  */
 export const LeaseHolder: Context.Reference<Service> = Context.Reference("@assembly-effect/tus/LeaseHolder", {
   defaultValue: () => unknown

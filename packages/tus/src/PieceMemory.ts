@@ -14,10 +14,18 @@ const known = new WeakSet<HttpClient.HttpClient>()
  * Register only a client that you have built yourself, over a dispatcher that nobody else can reach. A client that
  * keeps, repeats or compresses pieces would send other bytes than those of the file. A client made from a registered
  * one, by `HttpClient.mapRequest` for example, is another client and is not registered.
+ *
+ * @since 0.1.0
+ * @category registration
  */
 export const register = (client: HttpClient.HttpClient): void => {
   known.add(client)
 }
 
-/** Whether exactly this client is registered. */
+/**
+ * Whether exactly this client is registered.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
 export const isRegistered = (client: HttpClient.HttpClient): boolean => known.has(client)

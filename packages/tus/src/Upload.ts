@@ -13,10 +13,11 @@ import * as Parts from "./internal/Parts.ts"
 import * as Recorder from "./internal/Recorder.ts"
 import * as Session from "./internal/Session.ts"
 import * as Single from "./internal/Single.ts"
+import * as Telemetry from "./internal/Telemetry.ts"
 import type { UploadError } from "./UploadError.ts"
 import type { UploadEvent, UploadResult } from "./UploadEvent.ts"
 import type { UploadSource } from "./UploadSource.ts"
-import type { UploadTarget } from "./UploadTarget.ts"
+import type { UploadTarget, UploadUrl } from "./UploadTarget.ts"
 
 export { CanStream } from "./internal/Session.ts"
 
@@ -40,6 +41,9 @@ export type { UploadError }
  *   source must be one that can be read again. 1 by default.
  * - `progressInterval`: the shortest time between two `Progress` events. What was held back is told before any other
  *   event. By default every step is told.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface Options extends Session.Options {
   readonly parallel?: number | undefined
@@ -64,6 +68,9 @@ const program = (
       : yield* Parallel.run(session, source, parts, { concurrency: parallel, keep: false })
   })
 
+const observed = (target: UploadTarget, source: UploadSource, options: Options, emit: Events.Emit) =>
+  Telemetry.observe("Upload", source, emit, (tell) => program(target, source, options, tell))
+
 /**
  * Uploads a source and tells what happens. The upload runs at its own speed, however slowly the events are read;
  * leaving the stream ends the request and leaves a resumable upload.
@@ -72,22 +79,97 @@ const program = (
  * Upload.events(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(
  *   Stream.runForEach((event) => Console.log(event._tag))
  * )
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const events = (
   target: UploadTarget,
   source: UploadSource,
   options: Options
 ): Stream.Stream<UploadEvent, UploadError, HttpClient.HttpClient> =>
-  Events.fromProgram((emit) => program(target, source, options, emit))
+  Events.fromProgram((emit) => observed(target, source, options, emit))
 
 /**
  * Uploads a source and answers when every byte is stored.
  *
  * @example Upload.run(target, UploadSource.fromBytes(bytes), { metadata: { filename: "a.txt", fieldname: "file" } })
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const run = (
   target: UploadTarget,
   source: UploadSource,
   options: Options
 ): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
-  Events.toResult((emit) => program(target, source, options, emit))
+  Events.toResult((emit) => observed(target, source, options, emit))
+
+/**
+ * The options of {@link resume}; the number of parts was decided when the upload was created.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface ResumeOptions extends Omit<Options, "parallel"> {}
+
+const resumption = (
+  target: UploadTarget,
+  url: UploadUrl,
+  source: UploadSource,
+  options: ResumeOptions,
+  emit: Events.Emit
+) =>
+  Telemetry.observe("Upload", source, emit, (heard) =>
+    Effect.gen(function* () {
+      yield* OptionRules.check({ ...options, source })
+      const tell = yield* Events.paced(heard, options.progressInterval)
+      const session = yield* Session.make(target, options, tell, Recorder.none)
+      yield* Single.resumeAt(session, source, url)
+    })
+  )
+
+/**
+ * Continues an upload at a URL that the program kept itself, and answers when every byte is stored.
+ *
+ * **When to use**
+ *
+ * When your own storage knows the upload, instead of an `UploadJournal`. Encode the `url` of `Created` with
+ * `UploadTarget.urlAtRest`, store it as a secret, and decode it in the next run, which checks it again.
+ *
+ * **Details**
+ *
+ * The server is asked where it is, and only the bytes after that are sent. `metadata` is what the upload was created
+ * with: `UploadMismatch` refuses an upload of another length, or of other metadata where the server tells it. A one-shot
+ * stream has to begin with the first byte, and continues only where the server has none.
+ *
+ * @example
+ * Effect.gen(function* () {
+ *   const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(target))(stored)
+ *   return yield* Upload.resume(target, url, source, { metadata: { filename: "cat.jpg", fieldname: "file" } })
+ * })
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const resume = (
+  target: UploadTarget,
+  url: UploadUrl,
+  source: UploadSource,
+  options: ResumeOptions
+): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
+  Events.toResult((emit) => resumption(target, url, source, options, emit))
+
+/**
+ * Does what {@link resume} does, and tells what happens.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const resumeEvents = (
+  target: UploadTarget,
+  url: UploadUrl,
+  source: UploadSource,
+  options: ResumeOptions
+): Stream.Stream<UploadEvent, UploadError, HttpClient.HttpClient> =>
+  Events.fromProgram((emit) => resumption(target, url, source, options, emit))

@@ -3,7 +3,7 @@
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Schema from "effect/Schema"
-import * as JournalError from "./JournalError.ts"
+import * as JournalError from "./internal/JournalError.ts"
 import * as TusError from "./TusError.ts"
 import { SourceFailed } from "./UploadSource.ts"
 import { InvalidTarget, UnsafeLocation } from "./UploadTarget.ts"
@@ -35,8 +35,17 @@ const upload = [
  *
  * @example
  * const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(UploadError.UploadError)))
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export const UploadError = /* @__PURE__ */ Schema.Union(upload)
+/**
+ * The type of {@link UploadError}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export type UploadError =
   | TusError.UploadGone
   | TusError.UploadRefused
@@ -60,6 +69,9 @@ export type UploadError =
 
 /**
  * What `ResumableUpload` can fail with: the errors of an upload, of its journal, and of a target that the journal names.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export const ResumableUploadError = /* @__PURE__ */ Schema.Union([
   ...upload,
@@ -69,6 +81,12 @@ export const ResumableUploadError = /* @__PURE__ */ Schema.Union([
   JournalError.UploadLeased,
   JournalError.LeaseLost
 ])
+/**
+ * The type of {@link ResumableUploadError}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export type ResumableUploadError =
   | TusError.UploadGone
   | TusError.UploadRefused

@@ -25,6 +25,9 @@ import type { UploadUrl } from "./UploadTarget.ts"
  * - `Finishing`: the last byte has left; the server stores, or puts parts together, and may take its time. Only told
  *   where the leaving of the last byte is known.
  * - `Completed`: every byte is stored.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type UploadEvent = Data.TaggedEnum<{
   readonly Created: { readonly url: UploadUrl; readonly length: bigint | undefined }
@@ -38,6 +41,12 @@ export type UploadEvent = Data.TaggedEnum<{
   readonly Completed: { readonly url: UploadUrl; readonly length: bigint }
 }>
 
+/**
+ * Constructors and guards of the events.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const {
   $is,
   $match,
@@ -68,6 +77,9 @@ const total = Schema.optional(Schema.BigInt)
  *
  * In the JSON form (`Schema.toCodecJson`) bytes are decimal text, `delay` and `until` are milliseconds, and an unknown
  * size is null.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Public = /* @__PURE__ */ Schema.TaggedUnion({
   Created: { length: total },
@@ -80,6 +92,12 @@ export const Public = /* @__PURE__ */ Schema.TaggedUnion({
   Finishing: { total: bytes },
   Completed: { length: bytes }
 })
+/**
+ * The type of {@link Public}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Public = typeof Public.Type
 
 /**
@@ -90,10 +108,18 @@ export type Public = typeof Public.Type
  *   Stream.mapEffect((event) => Schema.encodeEffect(UploadEvent.Json)(event)),
  *   Stream.map((data) => `data: ${data}\n\n`)
  * )
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema.toCodecJson(Public))
 
-/** The URL and length, in bytes, of a finished upload. */
+/**
+ * The URL and length, in bytes, of a finished upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface UploadResult {
   readonly url: UploadUrl
   readonly length: bigint
@@ -104,6 +130,9 @@ export interface UploadResult {
  *
  * @example
  * Upload.events(target, source, options).pipe(Stream.tap(show), UploadEvent.result)
+ *
+ * @since 0.1.0
+ * @category results
  */
 export const result = <E, R>(events: Stream.Stream<UploadEvent, E, R>): Effect.Effect<UploadResult, E, R> =>
   events.pipe(Stream.filter($is("Completed")), Stream.runLast, Effect.map(Option.getOrThrow))

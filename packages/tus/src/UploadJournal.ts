@@ -24,27 +24,57 @@ import * as Stores from "./internal/journalStores.ts"
 import * as JournalEntry from "./internal/JournalEntry.ts"
 import * as JournalKey from "./internal/JournalKey.ts"
 import * as Leasing from "./internal/Lease.ts"
-import type { JournalFailed, JournalTorn, UploadLeased } from "./JournalError.ts"
+import type { JournalFailed, JournalTorn, UploadLeased } from "./internal/JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
-export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
+export {
+  type JournalError,
+  JournalFailed,
+  JournalTorn,
+  LeaseLost,
+  NoSuchUpload,
+  UploadLeased
+} from "./internal/JournalError.ts"
 
-/** An entry. URLs are plain texts here: `UploadTarget.urlAtRest` makes capabilities of them, through the checks. */
+/**
+ * An entry. URLs are plain texts here: `UploadTarget.urlAtRest` makes capabilities of them, through the checks.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Entry = JournalEntry.Entry
 
-/** An Assembly whose files are uploaded by `ResumableAssemblyUpload`. */
+/**
+ * An Assembly whose files are uploaded by `ResumableAssemblyUpload`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 
-/** A key that keeps the rule of keys: 1 to 64 characters of a-z and 0-9. */
+/**
+ * A key that keeps the rule of keys: 1 to 64 characters of a-z and 0-9.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Key = JournalKey.JournalKey
 
-/** A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now. */
+/**
+ * A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Lease = Leasing.Lease
 
 /**
  * The leases of a store, as texts. `swap` is a compare-and-set: it replaces the text `expected`, or undefined for none,
  * and answers whether it did. Where the store can, the comparison and the replacement are atomic.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Leases {
   readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
@@ -53,7 +83,12 @@ export interface Leases {
   readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
 }
 
-/** Where entries are kept, as texts, and leases. A small core: everything else is made of it. */
+/**
+ * Where entries are kept, as texts, and leases. A small core: everything else is made of it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Store {
   readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
   readonly set: (key: Key, text: string) => Effect.Effect<void, JournalFailed>
@@ -65,6 +100,9 @@ export interface Store {
 /**
  * The entries of one kind. `get` and `list` leave expired entries out, `list` also those that cannot be understood;
  * `forget` removes an entry whatever it says.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Entries<A> {
   readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
@@ -79,6 +117,9 @@ export interface Entries<A> {
  *
  * A key that breaks the rule, 1 to 64 characters of a-z and 0-9, fails with `InvalidRequest` before the store is asked.
  * `list` leaves out what a store holds under other names.
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class UploadJournal extends Context.Service<
   UploadJournal,
@@ -95,6 +136,9 @@ export class UploadJournal extends Context.Service<
  *   never expires. Expired entries are removed by `list`, and by `put` once an hour at most.
  * - `leaseDuration`: how long a lease outlives a process that died, 10 seconds by default; a living one renews it after a
  *   third of that.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface Options {
   readonly expiry?: Duration.Input | undefined
@@ -103,7 +147,12 @@ export interface Options {
 
 const sweepEvery = Duration.toMillis("1 hour")
 
-/** A journal over a store. `holder` is what is known of the holders of leases where the upload is given nothing else. */
+/**
+ * A journal over a store. `holder` is what is known of the holders of leases where the upload is given nothing else.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (
   store: Store,
   options: Options = {},
@@ -174,6 +223,9 @@ const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
 /**
  * The key of an upload: the Assembly it is for, and what identifies its bytes. `file` is its index among the files of a
  * job, which may have two of the same bytes and name.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const keyOf = (
   target: UploadTarget.UploadTarget,
@@ -198,11 +250,21 @@ export const keyOf = (
 const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 
-/** The key of a job: the service, its params, and what identifies its files. */
+/**
+ * The key of a job: the service, its params, and what identifies its files.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
 
-/** A journal in memory: it survives a failed upload, not the process. */
+/**
+ * A journal in memory: it survives a failed upload, not the process.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerMemory = (options?: Options): Layer.Layer<UploadJournal> =>
   Layer.effect(
     UploadJournal,
@@ -214,6 +276,9 @@ export const layerMemory = (options?: Options): Layer.Layer<UploadJournal> =>
  * the old entry or the new one.
  *
  * @example UploadJournal.layerFileSystem("/var/lib/my-app/uploads")
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerFileSystem = (
   folder: string,
@@ -235,6 +300,9 @@ export const layerFileSystem = (
  * its lease, and each may create an upload. The one that wrote first stops with `LeaseLost` at its next renewal, a third
  * of `leaseDuration` later. Every later change of a lease is atomic where the store's `modify` is. Fibers of one process
  * that share this layer never hold the same lease.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerKeyValueStore = (options?: Options): Layer.Layer<UploadJournal, never, KeyValueStore.KeyValueStore> =>
   Layer.effect(

@@ -20,11 +20,17 @@ import { secureUrl } from "./internal/secureUrl.ts"
 /**
  * A URL that passed the checks. It is a capability, whoever has it may write, so it is not shown. Only this module
  * makes one.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type UploadUrl = Redacted.Redacted<string & Brand.Brand<"UploadUrl">>
 
 /**
  * The address of the creation request, what authorizes it, and the origins that upload URLs may have.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface UploadTarget {
   readonly [TypeId]: typeof TypeId
@@ -36,7 +42,11 @@ export interface UploadTarget {
 const TypeId = "~@assembly-effect/tus/UploadTarget"
 
 /**
- * What a target was to be made of breaks a rule. Nothing was sent.
+ * A part of the target breaks a rule. Nothing was sent. Where the rule names a host that belongs to the service, add its
+ * origin to the option `origins`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidTarget", {
   field: Schema.Literals(["tus_url", "assembly_ssl_url", "origins"]),
@@ -48,14 +58,17 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
 }
 
 /**
- * The service, or the journal, named an upload URL that nothing may be sent to; nothing was. The URL is not told, it may be a trap or
- * a secret.
+ * The service, or the journal, named an upload URL that breaks a rule. Nothing was sent there. The error does not tell the
+ * URL, which may be a capability. Where its origin belongs to the service, add it to the option `origins`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class UnsafeLocation extends Schema.TaggedError<UnsafeLocation>()("UnsafeLocation", {
   rule: Schema.String
 }) {
   override get message() {
-    return `the URL of the upload is refused: ${this.rule}`
+    return `the upload URL is refused: ${this.rule}`
   }
 }
 
@@ -78,7 +91,7 @@ const maxHost = 253
 /** Why a URL is refused whose origin does not belong to the service; the host is what a person looks for. */
 const foreign = (url: string): string =>
   URL.canParse(url)
-    ? `the host ${Transport.Redaction.text(new URL(url).host, { max: maxHost })} is none of the service's: if it is, add its origin to the option origins`
+    ? `the host ${Transport.Redaction.text(new URL(url).host, { max: maxHost })} does not belong to the service; if it does, add its origin to the option origins`
     : "not an absolute URL"
 
 /**
@@ -87,6 +100,9 @@ const foreign = (url: string): string =>
  * - `baseUrl`: the address of the service. Without it the service is where `tusUrl` is.
  * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`. The
  *   deployment decides about them, never an answer of the service.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = (options: {
   readonly tusUrl: string
@@ -116,6 +132,9 @@ export const make = (options: {
 /**
  * The target that the answer to an Assembly creation names, of an origin that belongs to the service of the
  * `AssemblyClient`. An Assembly without `tus_url` takes no uploads; another host is never tried instead.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarget, InvalidTarget, AssemblyClient> =>
   Effect.gen(function* () {
@@ -138,6 +157,9 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
 
 /**
  * The same target in a deployment that somebody else than the target says: its own list of origins counts no more.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const within = (
   target: UploadTarget,
@@ -150,6 +172,9 @@ export const within = (
 /**
  * The origins of the deployment whose Assembly a target is for: those of the `AssemblyClient` where there is one, else
  * the origin of the Assembly, and `additional` ones.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const deployment = (
   target: UploadTarget,
@@ -175,17 +200,20 @@ const originPart = /^https?:\/\/[^/]*/i
 /**
  * Checks the `location` of a creation: an absolute URL of an origin that belongs to the service, or a path, that ends in
  * `/resumable/files/<id>[/…]`. Relative ones resolve against `tus_url`.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
   Result.gen(function* () {
     const own = new URL(Redacted.value(target.tusUrl))
     const whole = location.startsWith("//") ? own.protocol + location : location
     const path = whole.replace(originPart, "")
-    yield* Result.mapError(decodePath(path), () => "not a path /resumable/files/<id>[/…]")
+    yield* Result.mapError(decodePath(path), () => "its path is not /resumable/files/<id>[/…]")
     const url = yield* secureUrl(path === whole ? own.origin + path : whole)
-    if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("a host that is not written plainly")
+    if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("its host is not in its canonical form")
     if (!ServiceOrigins.includes(target.origins, url))
-      return yield* Result.fail("an origin that is none of the service's")
+      return yield* Result.fail("its origin does not belong to the service; if it does, add it to the option origins")
     return checked(url)
   }).pipe(Result.mapError((rule) => new UnsafeLocation({ rule })))
 
@@ -205,6 +233,9 @@ const fromRest = ({
 /**
  * A target at rest, as plain JSON. It holds capabilities: store it as a secret. Decoding runs every check of
  * {@link make} again.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const AtRest = Schema.Struct({
   tusUrl: Schema.String,
@@ -223,12 +254,20 @@ export const AtRest = Schema.Struct({
   })
 )
 
-/** Whether a value is an upload URL that this module made. */
+/**
+ * Whether a value is an upload URL that this module made.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
 export const isUploadUrl = (u: unknown): u is UploadUrl => Redacted.isRedacted(u) && made.has(u)
 
 /**
  * An upload URL at rest, as plain text. It is a capability: store it as a secret. Decoding checks it against the
  * target again.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const urlAtRest = (target: UploadTarget): Schema.Codec<UploadUrl, string> =>
   Schema.String.pipe(

@@ -74,6 +74,15 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
     })
   )
 
+  it.effect("a test without HTTP", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* Examples.thumbnailTest, [
+        "https://cdn.example.com/cat.jpg",
+        "https://example.com/no-picture.jpg"
+      ])
+    })
+  )
+
   it.effect("the whole job", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

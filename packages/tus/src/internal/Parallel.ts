@@ -13,6 +13,7 @@ import * as UploadEvent from "../UploadEvent.ts"
 import type { Replayable } from "../UploadSource.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import * as Concatenation from "./Concatenation.ts"
+import * as Concat from "./Concat.ts"
 import * as Creation from "./Creation.ts"
 import type { Emit } from "./Events.ts"
 import * as Outgoing from "./Outgoing.ts"
@@ -136,7 +137,7 @@ export const run = <E extends { readonly _tag: string }>(
       const urls = begun.map(({ url }) => url)
       yield* checkDistinct(urls)
       // Before a byte is sent: it could never become one file.
-      yield* Tus.checkConcat(urls)
+      yield* Concat.check(urls)
       yield* Effect.forEach(begun, send, { concurrency, discard: true })
       // Told before it is written: who leaves at this event has not sent the request that cannot be repeated.
       emit(UploadEvent.Finishing({ total: source.size }))

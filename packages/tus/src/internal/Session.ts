@@ -139,11 +139,14 @@ const textOf = (value: string | null) => value ?? ""
  * The creation sets `assembly_url` itself, whatever the metadata says. The values are not told.
  */
 export const verifyMetadata =
-  (metadata: Readonly<Record<string, string | null>>, marker: string): Job["verify"] =>
+  (metadata: Readonly<Record<string, string | null>>, marker: string | undefined): Job["verify"] =>
   (found) => {
     if (found.metadata === undefined) return Effect.void
     const { assembly_url: _, ...sent } = metadata
-    const expected: Readonly<Record<string, string | null>> = { ...sent, [Receipts.markerKey]: marker }
+    const expected: Readonly<Record<string, string | null>> = {
+      ...sent,
+      ...(marker === undefined ? undefined : { [Receipts.markerKey]: marker })
+    }
     const differs = (field: string) =>
       Effect.fail(
         new UploadMismatch({ field: "upload-metadata", expected: `the ${field} it was created with`, found: "another" })

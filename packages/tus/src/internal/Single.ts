@@ -90,6 +90,22 @@ export const start = <E>(
     yield* complete(session, created.url, outgoing, begun, Session.trusted)
   })
 
+/** Continues an upload that the program knows by its URL alone. */
+export const resumeAt = <E>(
+  session: Session.Session<E>,
+  source: UploadSource,
+  url: UploadUrl
+): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.flatMap(toOutgoing(source, session), (outgoing) =>
+    complete(
+      session,
+      url,
+      outgoing,
+      Transfer.reopened(outgoing.size),
+      Session.verifyMetadata(session.metadata, undefined)
+    )
+  )
+
 /** Goes on with an upload of an earlier time, whose URL may have been lost. */
 export const resume = <E>(
   session: Session.Session<E>,
