@@ -3,18 +3,12 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type { UploadSource } from "../UploadSource.ts"
 import type { Emit } from "./Events.ts"
-
-const uploads = Metric.counter("assembly_uploads", {
-  description: "Uploads that ended, by outcome",
-  incremental: true
-})
 
 const active = Metric.gauge("assembly_uploads_active", { description: "Uploads that run now" })
 
@@ -28,12 +22,20 @@ const bytes = Metric.counter("assembly_upload_bytes", {
   incremental: true
 })
 
-const duration = Metric.timer("assembly_upload_duration", { description: "How long uploads took, by outcome" })
+const boundaries = Metric.exponentialBoundaries({ start: 1, factor: 2, count: 24 })
 
-/** The counters of one outcome: `success`, `interrupted`, `defect`, or the tag of the error. */
+/** The metrics of one outcome: `success`, `interrupted`, `defect`, or the tag of the error. */
 const ofOutcome = (outcome: string) => ({
-  count: Metric.withAttributes(uploads, { outcome }),
-  duration: Metric.withAttributes(duration, { outcome })
+  count: Metric.counter("assembly_uploads", {
+    description: "Uploads that ended, by outcome",
+    incremental: true,
+    attributes: { outcome }
+  }),
+  duration: Metric.histogram("assembly_upload_duration", {
+    description: "How long uploads took, by outcome",
+    boundaries,
+    attributes: { outcome, time_unit: "milliseconds" }
+  })
 })
 
 const success = ofOutcome("success")
@@ -81,7 +83,7 @@ export const observe = <E extends { readonly _tag: string }, R>(
         const metrics = outcome === "success" ? success : ofOutcome(outcome)
         if (isActive) active.modifyUnsafe(-1, context)
         metrics.count.updateUnsafe(1, context)
-        metrics.duration.updateUnsafe(Duration.millis(clock.currentTimeMillisUnsafe() - begun), context)
+        metrics.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
         return failures === 0 && outcome === "success"
           ? Effect.void
           : Effect.annotateCurrentSpan({
@@ -112,14 +114,26 @@ export const request = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "
     }
   }) as const
 
-/** What the span of a request tells of the other side. */
-export const server = (url: string): Effect.Effect<void> => {
+/** What a span tells of a server. */
+const attributesOf = (url: string) => {
   const { hostname, port, protocol } = new URL(url)
-  return Effect.annotateCurrentSpan({
+  return {
     "server.address": hostname,
     "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
-  })
+  }
 }
+
+/** Most requests go to the server of the one before. */
+let known = { origin: "", attributes: {} }
+
+/** Tells the span of a request which server it goes to. */
+export const server = (url: string): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const path = url.indexOf("/", "https://".length)
+    const origin = path === -1 ? url : url.slice(0, path)
+    if (known.origin !== origin) known = { origin, attributes: attributesOf(url) }
+    return Effect.annotateCurrentSpan(known.attributes)
+  })
 
 /** What the span of a request that failed tells: never the message, which the other side wrote. */
 export const failed = (error: { readonly _tag: string; readonly status?: number }): Effect.Effect<void> =>
