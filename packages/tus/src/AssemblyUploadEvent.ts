@@ -11,15 +11,15 @@ import { ResumableUploadError } from "./UploadError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
 
 /**
- * What happens, by `file`, the index in `files`. For a reader who comes late the newest 128 of those that tell of a
- * moment are kept (`Progress`, and `FileEvent` with what `UploadEvent` counts among them).
+ * What happens during a job. `file` is the index in `files`. `Progress`, and a `FileEvent` with a transient `UploadEvent`,
+ * are transient: the newest 128 unread ones are kept.
  *
  * - `AssemblyCreated`: the Assembly exists and takes uploads.
- * - `AssemblyResumed`: the Assembly of an earlier run continues, or is over; `status` is how it stands.
- * - `Waiting`: nothing is done before `until`, in milliseconds since 1970, for the `reason` given.
+ * - `AssemblyResumed`: the run continues the Assembly of an earlier run, which may be over; see `status`.
+ * - `Waiting`: nothing is done before `until`, in milliseconds since 1970, because of `reason`.
  * - `FileEvent`: an event of one upload, except its progress.
- * - `Progress`: of all files together; `total` is undefined when the size of one is not known.
- * - `FileCompleted`, `FileFailed`: a file has come to its end.
+ * - `Progress`: the bytes of all files together; `total` is undefined while the size of a file is unknown.
+ * - `FileCompleted`, `FileFailed`: the upload of a file has ended.
  * - `Uploaded`: every file is stored; the Assembly executes.
  * - `Completed`: the Assembly has completed; its results are in `status`.
  *

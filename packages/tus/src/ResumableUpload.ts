@@ -1,5 +1,5 @@
 /**
- * The upload that survives its process: a journal knows it, and the next run continues it where the server is.
+ * The upload that survives a crash: a journal stores it, and the next run continues it from the offset of the server.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -20,10 +20,10 @@ export type { ResumableUploadError }
 /**
  * The options of an upload, see `Upload.Options`, and:
  *
- * - `restart`: gives up the upload that the journal knows and begins another one, which `Restarted` tells. False by
- *   default. It is the way out of `UploadUntrusted`, and the way to upload the same bytes to the same Assembly twice. What
- *   is not complete is removed from the server (204, 404 and 410 are fine, any other answer fails); a complete upload
- *   stays there. Set it for one call: each call that sets it begins anew.
+ * - `restart`: discards the upload that the journal knows, tells `Restarted`, and begins another one. False by default.
+ *   Use it after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is removed
+ *   from the server (answers other than 204, 404 and 410 fail); a complete one stays. Set it for one call only: each call
+ *   with it begins anew.
  *
  * @since 0.1.0
  * @category options
@@ -46,7 +46,7 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  *
  * **When to use**
  *
- * When the process may end in the middle: the next one does not send again what the server has.
+ * When the process may end during the upload. The next process sends only the bytes that the server does not have.
  *
  * **Details**
  *

@@ -1,5 +1,5 @@
 /**
- * The requests of tus 1.0.0, one function each. What they mean together is in `Upload`.
+ * The requests of tus 1.0.0, one function each. `Upload` combines them into an upload that retries and resumes.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/Transport"
@@ -24,13 +24,13 @@ import * as UploadTarget from "./UploadTarget.ts"
 export type { AnswerError } from "./TusError.ts"
 
 /**
- * How long a request without a body may take until its answer is there, and how long a download may stand still:
- * 30 seconds by default. Beyond it the error is `Stalled`.
+ * How long a request without a body may take, and how long a download may pause: 30 seconds by default. After that the
+ * request fails with `Stalled`.
  *
  * **Gotchas**
  *
- * How long a body may take depends on its size and the link, so that a request with one has no limit here. `Upload`
- * watches the bytes instead; whoever sends bodies with `Tus` sets a limit of their own.
+ * A request with a body has no limit here, since its time depends on the size and the link. `Upload` watches the bytes
+ * instead; a program that sends bodies with `Tus` sets its own limit.
  *
  * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
  *

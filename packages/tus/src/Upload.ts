@@ -1,5 +1,5 @@
 /**
- * The resumable upload: created once, sent as a stream, continued from where the server is after a failure.
+ * Uploads a source: creates the upload, streams the bytes, and continues from the offset of the server after a failure.
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -24,23 +24,22 @@ export { CanStream } from "./internal/Session.ts"
 export type { UploadError }
 
 /**
- * - `metadata`: `filename` and `fieldname`, and whatever else the Assembly's Steps want to know.
- * - `maxRetries`: how many failures in a row are healed, 8 by default; progress refills it.
+ * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
+ * - `maxRetries`: how many failures in a row are retried, 8 by default; progress resets the count.
  * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter.
- * - `stallTimeout`: without any movement for so long a request has failed, 30 seconds by default.
- * - `finishTimeout`: the same after the last byte, when the server stores the upload; 10 minutes by default.
- * - `maxWait`: the longest wait that a server may ask for, 1 hour by default; beyond it the upload fails with the error
- *   that asked, which tells the wait.
- * - `chunkSize`: the most that one request sends, in bytes. By default a source that can be read again goes in one
- *   request, and a one-shot stream keeps a window of 8 MiB.
- * - `checksum`: each body is sent with its checksum where the server offers this algorithm, which is asked first; bytes
- *   that changed on the way (460) are sent again. A body is in memory for it, so that `chunkSize` is 8 MiB by default,
- *   and small sources do not come with the creation. Where the server does not offer it, nothing is checked:
- *   `Tus.discover` tells. None by default.
- * - `parallel`: in how many parts side by side, of 1 MiB at least, that the server puts together at the end. The
- *   source must be one that can be read again. 1 by default.
- * - `progressInterval`: the shortest time between two `Progress` events. What was held back is told before any other
- *   event. By default every step is told.
+ * - `stallTimeout`: how long a request may make no progress before it fails, 30 seconds by default.
+ * - `finishTimeout`: how long the server may take to store the upload after the last byte, 10 minutes by default.
+ * - `maxWait`: the longest wait that a server may ask for, 1 hour by default. If it asks for more, the upload fails with
+ *   that error, whose `retryAfter` is the wait.
+ * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in one
+ *   request, and a one-shot stream has a window of 8 MiB.
+ * - `checksum`: sends each body with its checksum, if the server offers the algorithm; bytes that changed on the way (460)
+ *   are sent again. Bodies are then held in memory, `chunkSize` is 8 MiB by default, and small sources do not travel with
+ *   the creation. If the server does not offer the algorithm nothing is checked; see `Tus.discover`. None by default.
+ * - `parallel`: the number of parts, of 1 MiB at least, that are uploaded side by side and put together by the server. The
+ *   source has to be one that can be read again. 1 by default.
+ * - `progressInterval`: the shortest time between two `Progress` events. The newest one that was held back precedes any
+ *   other event. By default every step is told.
  *
  * @since 0.1.0
  * @category options
@@ -72,8 +71,8 @@ const observed = (target: UploadTarget, source: UploadSource, options: Options, 
   Telemetry.observe("Upload", source, emit, (tell) => program(target, source, options, tell))
 
 /**
- * Uploads a source and tells what happens. The upload runs at its own speed, however slowly the events are read;
- * leaving the stream ends the request and leaves a resumable upload.
+ * Uploads a source, and tells what happens. The upload does not wait for the reader of its events. Interrupting the
+ * stream ends the request, and the upload stays on the server.
  *
  * @example
  * Upload.events(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(

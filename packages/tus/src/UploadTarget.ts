@@ -1,5 +1,5 @@
 /**
- * Where bytes may go: the only way to a URL that an upload is sent to (spec.md, "Create a tus upload").
+ * Where uploads may be sent. Every upload URL comes from this module, which checks it (spec.md, "Create a tus upload").
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Transport from "@assembly-effect/api/Transport"
@@ -18,8 +18,8 @@ import * as SchemaParser from "effect/SchemaParser"
 import { secureUrl } from "./internal/secureUrl.ts"
 
 /**
- * A URL that passed the checks. It is a capability, whoever has it may write, so it is not shown. Only this module
- * makes one.
+ * An upload URL that passed the checks; only this module makes one. It is redacted, since it is a capability: whoever has
+ * it may write to the upload.
  *
  * @since 0.1.0
  * @category models
@@ -27,7 +27,7 @@ import { secureUrl } from "./internal/secureUrl.ts"
 export type UploadUrl = Redacted.Redacted<string & Brand.Brand<"UploadUrl">>
 
 /**
- * The address of the creation request, what authorizes it, and the origins that upload URLs may have.
+ * The URL of the creation request, the URL of the Assembly that authorizes it, and the origins that upload URLs may have.
  *
  * @since 0.1.0
  * @category models
@@ -95,11 +95,11 @@ const foreign = (url: string): string =>
     : "not an absolute URL"
 
 /**
- * A target from its parts, for a program that has no `AssemblyClient`, such as a page.
+ * Makes a target from its parts, for a program without an `AssemblyClient`, such as a page.
  *
- * - `baseUrl`: the address of the service. Without it the service is where `tusUrl` is.
- * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`. The
- *   deployment decides about them, never an answer of the service.
+ * - `baseUrl`: the URL of the service; by default the origin of `tusUrl`.
+ * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`. Set them from
+ *   your configuration, never from an answer of the service.
  *
  * @since 0.1.0
  * @category constructors
@@ -130,8 +130,8 @@ export const make = (options: {
   })
 
 /**
- * The target that the answer to an Assembly creation names, of an origin that belongs to the service of the
- * `AssemblyClient`. An Assembly without `tus_url` takes no uploads; another host is never tried instead.
+ * Makes the target from the Status of an Assembly. Its origins have to belong to the service of the `AssemblyClient`. A
+ * Status without `tus_url` is refused; no other host is tried.
  *
  * @since 0.1.0
  * @category constructors
@@ -156,7 +156,7 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
   })
 
 /**
- * The same target in a deployment that somebody else than the target says: its own list of origins counts no more.
+ * Replaces the origins of a target with those of a deployment, and checks its `tus_url` against them.
  *
  * @since 0.1.0
  * @category constructors
@@ -170,8 +170,8 @@ export const within = (
     : Result.fail(refused("tus_url", foreign(Redacted.value(target.tusUrl))))
 
 /**
- * The origins of the deployment whose Assembly a target is for: those of the `AssemblyClient` where there is one, else
- * the origin of the Assembly, and `additional` ones.
+ * The origins of the deployment that the Assembly of a target belongs to: those of the `AssemblyClient` if one is
+ * provided, else the origin of the Assembly; and `additional` ones.
  *
  * @since 0.1.0
  * @category constructors
@@ -255,7 +255,7 @@ export const AtRest = Schema.Struct({
 )
 
 /**
- * Whether a value is an upload URL that this module made.
+ * Whether this module made the value as an upload URL.
  *
  * @since 0.1.0
  * @category guards
