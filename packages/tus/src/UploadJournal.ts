@@ -98,8 +98,8 @@ export interface Store {
 }
 
 /**
- * The entries of one kind. `get` and `list` leave expired entries out, `list` also those that cannot be understood;
- * `forget` removes an entry whatever it says.
+ * The entries of one kind. `get` and `list` skip expired entries, and `list` also skips invalid ones. `forget` removes an
+ * entry, valid or not.
  *
  * @since 0.1.0
  * @category models
@@ -116,7 +116,7 @@ export interface Entries<A> {
  * upload or a job until its scope ends.
  *
  * A key that breaks the rule, 1 to 64 characters of a-z and 0-9, fails with `InvalidRequest` before the store is asked.
- * `list` leaves out what a store holds under other names.
+ * `list` skips what a store has under other names.
  *
  * @since 0.1.0
  * @category services
@@ -132,10 +132,10 @@ export class UploadJournal extends Context.Service<
 >()("@assembly-effect/tus/UploadJournal") {}
 
 /**
- * - `expiry`: how long an entry is of use, 24 hours by default; servers remove what nobody finishes. An `Untrusted` entry
+ * - `expiry`: how long an entry is valid, 24 hours by default, since servers remove unfinished uploads. An `Untrusted` entry
  *   never expires. Expired entries are removed by `list`, and by `put` once an hour at most.
- * - `leaseDuration`: how long a lease outlives a process that died, 10 seconds by default; a living one renews it after a
- *   third of that.
+ * - `leaseDuration`: how long a lease outlives a process that died, 10 seconds by default. A running process renews it
+ *   after a third of that.
  *
  * @since 0.1.0
  * @category options

@@ -1,5 +1,5 @@
 /**
- * Where the bytes of an upload come from, and what it can do.
+ * The sources of uploads: bytes that can be read again, and streams that come once.
  */
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
@@ -43,11 +43,11 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
 }
 
 /**
- * Bytes of a known size that can be read again from anywhere.
+ * Bytes of a known size that can be read again from any offset.
  *
  * - `size`: in bytes.
  * - `bytes(start, end)`: those from `start` up to, and without, `end`.
- * - `identity`: what tells this content from another; a resume compares it. Undefined where nothing does.
+ * - `identity`: identifies the content, so that a resume can compare it. Undefined where nothing does.
  * - `slice`, where a platform has one: the same range as a Blob, for requests that cannot stream.
  * - `read`, where that is less work than a stream: the same range at once, or a first part of it. Asked for small
  *   ranges only.
@@ -65,7 +65,8 @@ export interface Replayable {
 }
 
 /**
- * Bytes that come once, of a size in bytes that is known or not. An upload keeps those that are not acknowledged yet.
+ * Bytes that can be read once. `size` is undefined while it is unknown. An upload keeps the bytes that are not acknowledged
+ * yet.
  *
  * @since 0.1.0
  * @category models
@@ -77,7 +78,7 @@ export interface OneShot {
 }
 
 /**
- * Where the bytes of an upload come from.
+ * The source of an upload.
  *
  * @since 0.1.0
  * @category models
@@ -85,8 +86,8 @@ export interface OneShot {
 export type UploadSource = Replayable | OneShot
 
 /**
- * A source of one's own: `bytes` gives everything from an offset to the end, as often as it is asked. `identity` should
- * change whenever the content does.
+ * Makes a source that can be read again: `bytes` streams everything from an offset to the end, any number of times.
+ * `identity` should change whenever the content does.
  *
  * @since 0.1.0
  * @category constructors
