@@ -1,4 +1,5 @@
 /** The programs of docs/uploads.md. */
+import { ApiError } from "@assembly-effect/api"
 import {
   UploadEvent,
   ResumableAssemblyUpload,
@@ -6,11 +7,12 @@ import {
   AssemblyUpload,
   AssemblyUploadEvent,
   Upload,
+  Uploader,
   UploadJournal,
   UploadSource,
-  type UploadTarget
+  UploadTarget
 } from "@assembly-effect/tus"
-import { Console, Effect, Stream } from "effect"
+import { Console, Effect, Schema, Stream } from "effect"
 
 // #region sources
 export const sources = Effect.gen(function* () {
@@ -39,6 +41,14 @@ export const withProgress = (target: UploadTarget.UploadTarget, source: UploadSo
       }
     }),
     UploadEvent.result
+  )
+// #endregion
+
+// #region sse
+export const serverSentEvents = (target: UploadTarget.UploadTarget, source: UploadSource.UploadSource) =>
+  Upload.events(target, source, { metadata, progressInterval: "250 millis" }).pipe(
+    Stream.mapEffect((event) => Schema.encodeEffect(UploadEvent.Json)(event)),
+    Stream.map((data) => `data: ${data}\n\n`)
   )
 // #endregion
 
@@ -89,4 +99,48 @@ export const survivingJob = (paths: ReadonlyArray<string>, folder: string) =>
     params: { steps: { ":original": { robot: "/upload/handle" } } },
     files: paths.map((path) => ({ source: UploadSource.fromPath(path), filename: path.split("/").at(-1) ?? path }))
   }).pipe(Effect.provide(UploadJournal.layerFileSystem(folder)))
+// #endregion
+
+// #region uploader
+/** The application: makes a thumbnail, and has a picture of its own where the file is no picture. */
+export const thumbnail = (source: UploadSource.UploadSource) =>
+  Uploader.runAssembly({
+    params: { templateId: "thumbnails" },
+    files: [{ source, filename: "cat.jpg" }]
+  }).pipe(
+    Effect.map(({ results }) => results?.["thumbs"]?.[0]?.ssl_url),
+    Effect.catchTag("AssemblyFailed", () => Effect.succeed("https://example.com/no-picture.jpg"))
+  )
+
+/** Its test: the Assembly completes with a thumbnail, and then one fails. */
+export const thumbnailTest = Effect.gen(function* () {
+  const source = UploadSource.fromBytes(new TextEncoder().encode("a picture"))
+  const found = yield* thumbnail(source).pipe(
+    Effect.provide(
+      Uploader.layerTest({
+        assemblyEvents: (files) =>
+          Uploader.completed(files, { thumbs: [{ ssl_url: "https://cdn.example.com/cat.jpg" }] })
+      })
+    )
+  )
+  const missing = yield* thumbnail(source).pipe(
+    Effect.provide(
+      Uploader.layerTest({
+        assemblyEvents: () =>
+          Stream.fail(
+            new ApiError.AssemblyFailed({ assemblyId: "", code: "INVALID_FILE", explanation: "not a picture" })
+          )
+      })
+    )
+  )
+  return [found, missing]
+})
+// #endregion
+
+// #region resumeAt
+export const continued = (target: UploadTarget.UploadTarget, stored: string, source: UploadSource.UploadSource) =>
+  Effect.gen(function* () {
+    const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(target))(stored)
+    return yield* Upload.resume(target, url, source, { metadata })
+  })
 // #endregion

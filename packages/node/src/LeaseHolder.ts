@@ -126,5 +126,8 @@ const make: Effect.Effect<Tus.Service> = Effect.map(
  * Clones of a running virtual machine have the same boot and namespaces. Do not share a journal between them.
  *
  * @example ResumableUpload.run(target, source, options).pipe(Effect.provide(LeaseHolder.layer))
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer: Layer.Layer<never> = Layer.effect(Tus.LeaseHolder, make)

@@ -16,6 +16,9 @@ import * as Layer from "effect/Layer"
  *
  * A client made from this one, by `HttpClient.mapRequest` for example, is another client: its uploads are right as
  * well, and slower.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
   HttpClient.HttpClient,

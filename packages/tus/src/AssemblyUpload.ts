@@ -1,9 +1,10 @@
 /**
- * The whole job: an Assembly for so many files, the files uploaded side by side, and the wait for its results.
+ * The whole job: creates an Assembly, uploads its files side by side, and waits for the results.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Stream from "effect/Stream"
@@ -16,8 +17,11 @@ import * as Upload from "./Upload.ts"
 import type { SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
- * One file. `source` may be an Effect that makes one, such as `UploadSource.fromPath`: all of them run before the
- * Assembly is created, and no bytes are read before a file's turn. `fieldname` is `file` by default.
+ * One file. `source` is a source, or an Effect that makes one such as `UploadSource.fromPath`. These Effects run before the
+ * Assembly is created; the bytes of a file are read when its upload begins. `fieldname` is `file` by default.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface File<R = never, Source extends UploadSource = UploadSource> {
   readonly source: Source | Effect.Effect<Source, SourceFailed, R>
@@ -27,27 +31,34 @@ export interface File<R = never, Source extends UploadSource = UploadSource> {
 }
 
 /**
- * - `params`: what creates the Assembly; the number of files is added.
+ * - `params`: creates the Assembly; the number of files is added.
  * - `concurrency`: how many files are uploaded at once, 4 by default, or `"unbounded"`.
- * - `upload`: how each of them is, see `Upload.Options`.
- * - `onFailure`: what happens to the Assembly when a file fails for good. `cancel` also stops the other files; `keep`
- *   lets them finish, and leaves the Assembly waiting. Where the server may hold wrong bytes as a whole file
- *   (`UploadUntrusted` with `mayBeWhole`) the Assembly is canceled under `keep` too, and at once, and so it is after a
- *   defect.
- * - `wait`: how the results are waited for, or false to end when the last byte is stored.
+ * - `upload`: the options of each upload, see `Upload.Options`.
+ * - `onFailure`: what happens to the Assembly when a file fails for good. `cancel` cancels it and stops the other files.
+ *   `keep` uploads the other files, and the Assembly waits for the missing one. After a defect, and when the server may
+ *   hold wrong bytes as a whole file (`UploadUntrusted` with `mayBeWhole`), the Assembly is canceled in any case.
+ * - `progressInterval`: the shortest time between two `Progress` events of the job. By default every step is told.
+ * - `wait`: the options of the wait for the results, or false to end when the last byte is stored.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Job<Files> {
   readonly params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">
   readonly files: ReadonlyArray<Files>
   readonly concurrency?: number | "unbounded" | undefined
-  readonly upload?: Omit<Upload.Options, "metadata"> | undefined
+  readonly upload?: Omit<Upload.Options, "metadata" | "progressInterval"> | undefined
   readonly onFailure?: "cancel" | "keep" | undefined
+  readonly progressInterval?: Duration.Input | undefined
   readonly wait?: false | Assemblies.AwaitOptions | undefined
 }
 
 /**
  * - `onFailure`: `cancel` by default.
- * - `cancelOnInterrupt`: whether leaving the job cancels the Assembly; false by default.
+ * - `cancelOnInterrupt`: whether an interruption of the job cancels the Assembly; false by default.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface Options<R = never> extends Job<File<R>> {
   readonly cancelOnInterrupt?: boolean | undefined
@@ -57,12 +68,13 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
   Effect.gen(function* () {
     const { cancelOnInterrupt = false, files, params } = options
     const sources = yield* AssemblyOptions.prepare(options, { isReplayed: false })
+    const tell = yield* Events.paced(emit, options.progressInterval)
     const assemblyId = params.assemblyId ?? (yield* Assemblies.newId)
 
     return yield* Effect.gen(function* () {
       const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length })
-      emit(AssemblyUploadEvent.AssemblyCreated({ status }))
-      yield* AssemblyFiles.finish(options, status, assemblyId, sources, Upload.events, emit)
+      tell(AssemblyUploadEvent.AssemblyCreated({ status }))
+      yield* AssemblyFiles.finish(options, status, assemblyId, sources, Upload.events, tell)
     }).pipe(Effect.onInterrupt(() => (cancelOnInterrupt ? AssemblyFiles.cancel(assemblyId) : Effect.void)))
   })
 
@@ -71,6 +83,9 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
  *
  * @example
  * AssemblyUpload.events(options).pipe(Stream.runForEach((event) => Console.log(event._tag)))
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const events = <R = never>(
   options: Options<R>
@@ -86,20 +101,22 @@ export const events = <R = never>(
  *
  * **When to use**
  *
- * For the usual job of files in, results out. With `Upload` alone an Assembly that exists gets one more file. Where the
- * process may end in the middle, `ResumableAssemblyUpload` continues the job.
+ * For the usual job: files in, results out. Use `Upload` to add one file to an Assembly that exists, and
+ * `ResumableAssemblyUpload` when the process may end in the middle of the job.
  *
  * **Details**
  *
- * Every option and every source is checked before the Assembly is created, and a source is opened at its turn. When a
- * file fails for good the error is `FilesFailed`, which tells what became of each, and the Assembly is canceled instead
- * of waiting for ever.
+ * Every option and every source is checked before the Assembly is created. When a file fails for good, the Assembly is
+ * canceled and the error is `FilesFailed`, which has the error of each file.
  *
  * @example
  * AssemblyUpload.run({
  *   params: { steps: { ":original": { robot: "/upload/handle" } } },
  *   files: [{ source: UploadSource.fromPath("cat.jpg"), filename: "cat.jpg" }]
  * })
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const run = <R = never>(
   options: Options<R>

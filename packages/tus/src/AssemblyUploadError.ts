@@ -1,37 +1,98 @@
 /**
  * What the upload of all files of an Assembly can fail with.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Schema from "effect/Schema"
-import type { JournalError } from "./JournalError.ts"
-import type { SourceFailed } from "./UploadSource.ts"
-import type { InvalidTarget } from "./UploadTarget.ts"
+import * as JournalError from "./internal/JournalError.ts"
+import { ResumableUploadError } from "./UploadError.ts"
+import { SourceFailed } from "./UploadSource.ts"
+import { InvalidTarget } from "./UploadTarget.ts"
 
-/** What became of a file: `Stopped` is one that another's failure ended or kept from its turn. */
-export const FileOutcome = Schema.Struct({
-  filename: Schema.String,
-  outcome: Schema.Literals(["Completed", "Failed", "Stopped"]),
-  problem: Schema.optionalKey(Schema.String)
-})
-export type FileOutcome = typeof FileOutcome.Type
+/**
+ * How the upload of one file ended.
+ *
+ * - `Completed`: every byte is stored.
+ * - `Failed`: it failed with `error`.
+ * - `Stopped`: another file's failure ended it, or it was never begun.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const FileOutcome = /* @__PURE__ */ Schema.Union([
+  Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Completed") }),
+  Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Failed"), error: ResumableUploadError }),
+  Schema.Struct({ filename: Schema.String, outcome: Schema.Literal("Stopped") })
+])
+/**
+ * The type of {@link FileOutcome}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type FileOutcome =
+  | { readonly filename: string; readonly outcome: "Completed" }
+  | { readonly filename: string; readonly outcome: "Failed"; readonly error: ResumableUploadError }
+  | { readonly filename: string; readonly outcome: "Stopped" }
 
-/** A file failed for good. What became of each file, in their order, and whether the Assembly was canceled. */
-export class FilesFailed extends Schema.TaggedError<FilesFailed>()("FilesFailed", {
-  assemblyId: Schema.String,
-  files: Schema.Array(FileOutcome),
-  assembly: Schema.Literals(["canceled", "not canceled", "kept"])
-}) {
+const next = {
+  canceled: "the Assembly was canceled; run the job again, which creates another one",
+  "not canceled": "the Assembly could not be canceled and still waits for files; cancel it with Assemblies.cancel",
+  kept: "the Assembly was kept; upload the missing files to it, or cancel it with Assemblies.cancel"
+} as const
+
+/**
+ * At least one file failed for good.
+ *
+ * - `files`: how each file ended, in the order of the job, with the error of each that failed.
+ * - `assembly`: what happened to the Assembly. `not canceled` is one whose cancellation failed.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class FilesFailed
+  extends /* @__PURE__ */ Schema.TaggedError<FilesFailed>()("FilesFailed", {
+    assemblyId: Schema.String,
+    files: Schema.Array(FileOutcome),
+    assembly: Schema.Literals(["canceled", "not canceled", "kept"])
+  })
+{
   override get message() {
-    const failed = this.files.filter(({ outcome }) => outcome === "Failed")
-    return `${failed.length} of ${this.files.length} files failed, the Assembly was ${this.assembly}: ${failed
-      .map(({ filename, problem }) => `${filename}: ${problem}`)
-      .join("; ")}`
+    const failed = this.files.flatMap((file) =>
+      file.outcome === "Failed" ? [`${file.filename}: ${file.error.message}`] : []
+    )
+    return `${failed.length} of ${this.files.length} files failed: ${failed.join("; ")}. ${next[this.assembly]}`
   }
 }
 
+const job = [
+  FilesFailed,
+  SourceFailed,
+  InvalidTarget,
+  ApiError.AssemblyFailed,
+  ApiError.AssemblyCanceled,
+  ApiError.AssemblyAborted,
+  ApiError.AuthenticationFailed,
+  ApiError.InvalidRequest,
+  ApiError.RateLimited,
+  ApiError.ServiceFailure,
+  ApiError.UnexpectedResponse,
+  ApiError.TransportFailure,
+  ApiError.TimedOut
+] as const
+
 /**
- * What `AssemblyUpload` can fail with. An Assembly that fails while files are still uploaded is `AssemblyFailed` with the
- * Assembly's own code, not `FilesFailed`.
+ * What `AssemblyUpload` can fail with. An Assembly that fails while files are still uploaded is `AssemblyFailed` with
+ * the code of the Assembly, not `FilesFailed`.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const AssemblyUploadError = /* @__PURE__ */ Schema.Union(job)
+/**
+ * The type of {@link AssemblyUploadError}.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export type AssemblyUploadError =
   | FilesFailed
@@ -41,7 +102,47 @@ export type AssemblyUploadError =
   | ApiError.AssemblyCanceled
   | ApiError.AssemblyAborted
   | ApiError.AuthenticationFailed
-  | ApiError.Common
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut
 
-/** What `ResumableAssemblyUpload` can fail with. */
-export type ResumableAssemblyUploadError = AssemblyUploadError | JournalError
+/**
+ * What `ResumableAssemblyUpload` can fail with.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const ResumableAssemblyUploadError = /* @__PURE__ */ Schema.Union([
+  ...job,
+  JournalError.JournalFailed,
+  JournalError.JournalTorn,
+  JournalError.UploadLeased,
+  JournalError.LeaseLost
+])
+/**
+ * The type of {@link ResumableAssemblyUploadError}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type ResumableAssemblyUploadError =
+  | FilesFailed
+  | SourceFailed
+  | InvalidTarget
+  | ApiError.AssemblyFailed
+  | ApiError.AssemblyCanceled
+  | ApiError.AssemblyAborted
+  | ApiError.AuthenticationFailed
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut
+  | JournalError.JournalFailed
+  | JournalError.JournalTorn
+  | JournalError.UploadLeased
+  | JournalError.LeaseLost

@@ -1,32 +1,36 @@
 /**
  * What happens during the upload of all files of an Assembly. All numbers are bytes.
  */
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import type { ResumableUploadError } from "./ResumableUpload.ts"
-import type { UploadEvent } from "./UploadEvent.ts"
+import { ResumableUploadError } from "./UploadError.ts"
+import * as UploadEvent from "./UploadEvent.ts"
 
 /**
- * What happens, by `file`, the index in `files`. For a reader who comes late the newest 128 of those that tell of a
- * moment are kept (`Progress`, and `FileEvent` with what `UploadEvent` counts among them).
+ * What happens during a job. `file` is the index in `files`. `Progress`, and a `FileEvent` with a transient `UploadEvent`,
+ * are transient: the newest 128 unread ones are kept.
  *
  * - `AssemblyCreated`: the Assembly exists and takes uploads.
- * - `AssemblyResumed`: the Assembly of an earlier run continues, or is over; `status` is how it stands.
- * - `Waiting`: nothing is done before `until`, in milliseconds since 1970, for the `reason` given.
+ * - `AssemblyResumed`: the run continues the Assembly of an earlier run, which may be over; see `status`.
+ * - `Waiting`: nothing is done before `until`, in milliseconds since 1970, because of `reason`.
  * - `FileEvent`: an event of one upload, except its progress.
- * - `Progress`: of all files together; `total` is undefined when the size of one is not known.
- * - `FileCompleted`, `FileFailed`: a file has come to its end.
+ * - `Progress`: the bytes of all files together; `total` is undefined while the size of a file is unknown.
+ * - `FileCompleted`, `FileFailed`: the upload of a file has ended.
  * - `Uploaded`: every file is stored; the Assembly executes.
  * - `Completed`: the Assembly has completed; its results are in `status`.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type AssemblyUploadEvent = Data.TaggedEnum<{
   readonly AssemblyCreated: { readonly status: Assembly.Status }
   readonly AssemblyResumed: { readonly status: Assembly.Status }
   readonly Waiting: { readonly reason: string; readonly until: number }
-  readonly FileEvent: { readonly file: number; readonly event: UploadEvent }
+  readonly FileEvent: { readonly file: number; readonly event: UploadEvent.UploadEvent }
   readonly Progress: { readonly sent: bigint; readonly acknowledged: bigint; readonly total: bigint | undefined }
   readonly FileCompleted: { readonly file: number; readonly length: bigint }
   readonly FileFailed: { readonly file: number; readonly error: ResumableUploadError }
@@ -34,6 +38,12 @@ export type AssemblyUploadEvent = Data.TaggedEnum<{
   readonly Completed: { readonly status: Assembly.Status }
 }>
 
+/**
+ * Constructors and guards of the events.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const {
   $is,
   $match,
@@ -48,12 +58,91 @@ export const {
   Waiting
 } = Data.taggedEnum<AssemblyUploadEvent>()
 
+const { tus_upload_url: _, ...publicFile } = Assembly.File.schema.fields
+const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ */ Schema.optionalKey(Schema.Json) })
+
+/**
+ * What a Status says of its Assembly, without what gives access to it: no id and no address of the Assembly, of its
+ * updates, or of an upload. The addresses of the results stay.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const PublicStatus = /* @__PURE__ */ Schema.Struct({
+  ok: Assembly.Status.schema.fields.ok,
+  error: Assembly.Status.schema.fields.error,
+  message: Assembly.Status.schema.fields.message,
+  bytes_expected: Assembly.Status.schema.fields.bytes_expected,
+  bytes_received: Assembly.Status.schema.fields.bytes_received,
+  execution_duration: Assembly.Status.schema.fields.execution_duration,
+  num_input_files: Assembly.Status.schema.fields.num_input_files,
+  uploads: Schema.optionalKey(Schema.NullOr(Schema.Array(File))),
+  results: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Array(File))))
+})
+/**
+ * The type of {@link PublicStatus}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type PublicStatus = typeof PublicStatus.Type
+
+const bytes = Schema.BigInt
+const file = Schema.Int
+
+/**
+ * An event without its capabilities: the id and the addresses of the Assembly, and the URLs of uploads. Every
+ * {@link AssemblyUploadEvent} is one, so that it can be encoded as it is.
+ *
+ * **Details**
+ *
+ * The JSON form is that of `UploadEvent.Public`. An `error` decodes to an instance of its class.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Public = /* @__PURE__ */ Schema.TaggedUnion({
+  AssemblyCreated: { status: PublicStatus },
+  AssemblyResumed: { status: PublicStatus },
+  Waiting: { reason: Schema.String, until: Schema.Finite },
+  FileEvent: { file, event: UploadEvent.Public },
+  Progress: { sent: bytes, acknowledged: bytes, total: Schema.optional(bytes) },
+  FileCompleted: { file, length: bytes },
+  FileFailed: { file, error: ResumableUploadError },
+  Uploaded: {},
+  Completed: { status: PublicStatus }
+})
+/**
+ * The type of {@link Public}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Public = typeof Public.Type
+
+/**
+ * {@link Public} as JSON text.
+ *
+ * @example
+ * AssemblyUpload.events(options).pipe(
+ *   Stream.mapEffect((event) => Schema.encodeEffect(AssemblyUploadEvent.Json)(event)),
+ *   Stream.map((data) => `data: ${data}\n\n`)
+ * )
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema.toCodecJson(Public))
+
 /**
  * The Status that the events of a job end with: that of the completed Assembly, or with `wait: false` the one that the
  * run began with.
  *
  * @example
  * AssemblyUpload.events(options).pipe(Stream.tap(show), AssemblyUploadEvent.result)
+ *
+ * @since 0.1.0
+ * @category results
  */
 export const result = <E, R>(events: Stream.Stream<AssemblyUploadEvent, E, R>): Effect.Effect<Assembly.Status, E, R> =>
   events.pipe(

@@ -20,6 +20,7 @@ import * as AssemblyOptions from "./internal/AssemblyOptions.ts"
 import * as Events from "./internal/Events.ts"
 import * as Hold from "./internal/Hold.ts"
 import * as Journaled from "./internal/Journaled.ts"
+import * as Telemetry from "./internal/Telemetry.ts"
 import * as UploadJournal from "./UploadJournal.ts"
 import type { Replayable } from "./UploadSource.ts"
 
@@ -30,6 +31,9 @@ import type { Replayable } from "./UploadSource.ts"
  *   good, and the next run creates another one.
  * - `restart`: cancels the Assembly that the journal knows and creates another one. False by default. Set it for one
  *   call: each call that sets it begins anew.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface Options<R = never> extends Job<File<R, Replayable>> {
   readonly restart?: boolean | undefined
@@ -134,7 +138,12 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
       source,
       upload,
       file
-    ) => Events.fromProgram((tell) => Journaled.start(target, source, { ...upload, file }, tell))
+    ) =>
+      Events.fromProgram((observed) =>
+        Telemetry.observe("ResumableUpload", source, observed, (tell) =>
+          Journaled.start(target, source, { ...upload, file }, tell)
+        )
+      )
     yield* AssemblyFiles.finish({ onFailure: "keep", ...options }, status, assemblyId, sources, uploadOne, emit)
   }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(forget(held)) : Effect.void)))
 
@@ -166,13 +175,17 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
     const sources = yield* AssemblyOptions.prepare(options, { isReplayed: true })
     const journal = yield* UploadJournal.UploadJournal
     const key = yield* keyOf(options, sources)
-    const lease = yield* Hold.hold(journal, key, emit)
+    const tell = yield* Events.paced(emit, options.progressInterval)
+    const lease = yield* Hold.hold(journal, key, tell)
     const held = { entries: journal.assemblies, key, lease }
-    yield* Hold.during(lease, job(held, options, sources, emit))
+    yield* Hold.during(lease, job(held, options, sources, tell))
   })
 
 /**
  * Does what {@link run} does, and tells what happens. Leaving the stream keeps the Assembly and what was uploaded.
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const events = <R = never>(
   options: Options<R>
@@ -212,6 +225,9 @@ export const events = <R = never>(
  *   params: { templateId: "my-template" },
  *   files: [{ source: UploadSource.fromPath("video.mp4"), filename: "video.mp4" }]
  * }).pipe(Effect.provide(UploadJournal.layerFileSystem("/var/lib/my-app/uploads")))
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const run = <R = never>(
   options: Options<R>

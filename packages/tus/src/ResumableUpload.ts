@@ -1,5 +1,5 @@
 /**
- * The upload that survives its process: a journal knows it, and the next run continues it where the server is.
+ * The upload that survives a crash: a journal stores it, and the next run continues it from the offset of the server.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -7,31 +7,37 @@ import type * as Stream from "effect/Stream"
 import * as Events from "./internal/Events.ts"
 import * as Journaled from "./internal/Journaled.ts"
 import * as OptionRules from "./internal/Options.ts"
+import * as Telemetry from "./internal/Telemetry.ts"
 import type * as Upload from "./Upload.ts"
+import type { ResumableUploadError } from "./UploadError.ts"
 import type { UploadEvent, UploadResult } from "./UploadEvent.ts"
 import type { NoSuchUpload, UploadJournal } from "./UploadJournal.ts"
 import type { Replayable } from "./UploadSource.ts"
 import type { UploadTarget } from "./UploadTarget.ts"
 
-/** What an upload that a journal keeps can fail with. */
-export type ResumableUploadError = Journaled.JournaledError
+export type { ResumableUploadError }
 
 /**
  * The options of an upload, see `Upload.Options`, and:
  *
- * - `restart`: gives up the upload that the journal knows and begins another one, which `Restarted` tells. False by
- *   default. It is the way out of `UploadUntrusted`, and the way to upload the same bytes to the same Assembly twice. What
- *   is not complete is removed from the server (204, 404 and 410 are fine, any other answer fails); a complete upload
- *   stays there. Set it for one call: each call that sets it begins anew.
+ * - `restart`: discards the upload that the journal knows, tells `Restarted`, and begins another one. False by default.
+ *   Use it after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is removed
+ *   from the server (answers other than 204, 404 and 410 fail); a complete one stays. Set it for one call only: each call
+ *   with it begins anew.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface Options extends Upload.Options {
   readonly restart?: boolean | undefined
 }
 
 const program = (target: UploadTarget, source: Replayable, options: Options, emit: Events.Emit) =>
-  Effect.andThen(
-    OptionRules.check({ ...options, source, isReplayed: true }),
-    Journaled.start(target, source, options, emit)
+  Telemetry.observe("ResumableUpload", source, emit, (observed) =>
+    OptionRules.check({ ...options, source, isReplayed: true }).pipe(
+      Effect.andThen(Events.paced(observed, options.progressInterval)),
+      Effect.flatMap((tell) => Journaled.start(target, source, options, tell))
+    )
   )
 
 /**
@@ -40,7 +46,7 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  *
  * **When to use**
  *
- * When the process may end in the middle: the next one does not send again what the server has.
+ * When the process may end during the upload. The next process sends only the bytes that the server does not have.
  *
  * **Details**
  *
@@ -59,6 +65,9 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  * ResumableUpload.run(target, yield* UploadSource.fromPath("video.mp4"), {
  *   metadata: { filename: "video.mp4", fieldname: "file" }
  * }).pipe(Effect.provide(UploadJournal.layerFileSystem("/var/lib/my-app/uploads")))
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const run = (
   target: UploadTarget,
@@ -69,6 +78,9 @@ export const run = (
 
 /**
  * Does what {@link run} does, and tells what happens. Leaving the stream ends the request and keeps the upload.
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const events = (
   target: UploadTarget,
@@ -81,15 +93,20 @@ export const events = (
  * The options of an upload that exists, which has its metadata, and:
  *
  * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface ResumeOptions extends Omit<Options, "metadata"> {
   readonly origins?: ReadonlyArray<string> | undefined
 }
 
 const resumption = (key: string, source: Replayable, options: ResumeOptions, emit: Events.Emit) =>
-  Effect.andThen(
-    OptionRules.check({ ...options, source, isReplayed: true }),
-    Journaled.resume(key, source, options, emit)
+  Telemetry.observe("ResumableUpload", source, emit, (observed) =>
+    OptionRules.check({ ...options, source, isReplayed: true }).pipe(
+      Effect.andThen(Events.paced(observed, options.progressInterval)),
+      Effect.flatMap((tell) => Journaled.resume(key, source, options, tell))
+    )
   )
 
 /**
@@ -109,6 +126,9 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
  * `AssemblyClient` where every key of `list` is resumed.
  *
  * @example ResumableUpload.resume(key, yield* UploadSource.fromPath("video.mp4"))
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const resume = (
   key: string,
@@ -117,7 +137,12 @@ export const resume = (
 ): Effect.Effect<UploadResult, ResumableUploadError | NoSuchUpload, HttpClient.HttpClient | UploadJournal> =>
   Events.toResult((emit) => resumption(key, source, options, emit))
 
-/** Does what {@link resume} does, and tells what happens. */
+/**
+ * Does what {@link resume} does, and tells what happens.
+ *
+ * @since 0.1.0
+ * @category running
+ */
 export const resumeEvents = (
   key: string,
   source: Replayable,

@@ -34,6 +34,9 @@ const progress = {
  *   has to be told twice. `only` are the offsets that are valid after the server took a request and counted other bytes
  *   than were sent: with any other offset its bytes are not ours. `counted` is the offset that it told then, if any.
  * - `Done`: every byte is stored.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export const Transfer = Schema.TaggedUnion({
   Sending: progress,
@@ -45,11 +48,28 @@ export const Transfer = Schema.TaggedUnion({
   },
   Done: { length: TusUpload.UploadLength }
 })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Transfer = typeof Transfer.Type
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Sending = Extract<Transfer, { _tag: "Sending" }>
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Asking = Extract<Transfer, { _tag: "Asking" }>
 
-/** A key of the next step. It is the same when the step is replayed. */
+/**
+ * A key of the next step. It is the same when the step is replayed.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const stepKey = (state: Transfer): string => {
   switch (state._tag) {
     case "Sending":
@@ -85,6 +105,9 @@ const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit
 /**
  * After the creation of this run, which brought every byte along (`sent`) or none. Where the server told nothing, or
  * another offset, it is asked. What it answered with a 201 counts as after a PATCH: it has all bytes, or took none.
+ *
+ * @since 0.1.0
+ * @category transitions
  */
 export const created = (found: {
   readonly offset: bigint | undefined
@@ -101,7 +124,12 @@ export const created = (found: {
   return { ...begun, _tag: "Asking", only, ...withCounted(offset) }
 }
 
-/** An upload of an earlier process: the server has to be asked where it stands. */
+/**
+ * An upload of an earlier process: the server has to be asked where it stands.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const reopened = (length: bigint | undefined): Asking => ({ ...beginning(length, undefined), _tag: "Asking" })
 
 const moveTo = (state: Sending | Asking, offset: bigint, length: bigint | undefined): Transfer => {
@@ -116,7 +144,12 @@ const moveTo = (state: Sending | Asking, offset: bigint, length: bigint | undefi
   })
 }
 
-/** A request was sent: its bytes up to `handed` were given to the HTTP client, and perhaps a length declared. */
+/**
+ * A request was sent: its bytes up to `handed` were given to the HTTP client, and perhaps a length declared.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const handedOver = (
   state: Sending,
   sent: { readonly handed: bigint; readonly declared: bigint | undefined }
@@ -129,6 +162,9 @@ export const handedOver = (
 /**
  * The server took a PATCH of bytes up to `sent`, and `counted` others, or did not say how many. It is asked once more;
  * if it stands anywhere else, something in between dropped, repeated or changed bytes.
+ *
+ * @since 0.1.0
+ * @category transitions
  */
 export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Asking => ({
   ...state,
@@ -137,7 +173,12 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
   ...withCounted(counted)
 })
 
-/** An answer that the next one may refute. `state` asks again; `error` is the error if it does not. */
+/**
+ * An answer that the next one may refute. `state` asks again; `error` is the error if it does not.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Doubt<E> {
   readonly _tag: "Doubt"
   readonly state: Asking
@@ -147,6 +188,9 @@ export interface Doubt<E> {
 /**
  * The server answered a PATCH of the bytes up to `end`, of which those up to `handed` were given to the HTTP client. The
  * only offset it may tell is the end of both.
+ *
+ * @since 0.1.0
+ * @category transitions
  */
 export const appended = (
   state: Sending,
@@ -170,13 +214,23 @@ export const appended = (
   })
 }
 
-/** What the server tells about an upload. */
+/**
+ * What the server tells about an upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Found {
   readonly offset: bigint
   readonly length?: bigint | undefined
 }
 
-/** What an answer is compared with: the size of the source, where known, and whether its bytes can be read again. */
+/**
+ * What an answer is compared with: the size of the source, where known, and whether its bytes can be read again.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Expected {
   readonly size: bigint | undefined
   readonly replayable: boolean
@@ -185,7 +239,12 @@ export interface Expected {
 const mismatch = (field: "upload-length" | "upload-offset", expected: string, found: bigint) =>
   new TusError.UploadMismatch({ field, expected, found: `${found}` })
 
-/** The length that the server can know: that of the source, or one that was declared. */
+/**
+ * The length that the server can know: that of the source, or one that was declared.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const lengthOf = (state: Sending | Asking, size: bigint | undefined): bigint | undefined =>
   size ?? state.length ?? state.declared
 
@@ -193,6 +252,9 @@ export const lengthOf = (state: Sending | Asking, size: bigint | undefined): big
  * The upload is not to be gone on with: the server has, or may have, other bytes than ours. Whether it may have them all
  * is said by where it told that it stands: at `told` now, and at what it counted before. Where it is not heard now, what
  * it was given says so. A server that does not know the length has no whole upload.
+ *
+ * @since 0.1.0
+ * @category transitions
  */
 export const untrusted = (
   state: Sending | Asking,
@@ -217,6 +279,9 @@ export const untrusted = (
  * at the end, which finishes the upload, and any offset where the source comes once.
  *
  * After an answer that counted other bytes than were sent, nothing but their end is believed.
+ *
+ * @since 0.1.0
+ * @category transitions
  */
 export const located = (
   state: Asking,
@@ -250,7 +315,12 @@ export const located = (
   return Result.fail(offset === state.told ? error : { _tag: "Doubt", state: again, error })
 }
 
-/** The receipt of the upload says that it is finished, with so many bytes. */
+/**
+ * The receipt of the upload says that it is finished, with so many bytes.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const receipted = (
   state: Sending | Asking,
   length: bigint
@@ -266,13 +336,21 @@ export const receipted = (
       )
 }
 
-/** A request failed in a way that can heal: the server is asked next, unless the budget is used up. */
+/**
+ * A request failed in a way that can heal: the server is asked next, unless the budget is used up.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const failed = (state: Sending | Asking, maxRetries: number): Option.Option<Asking> =>
   state.failures >= maxRetries ? Option.none() : Option.some({ ...state, _tag: "Asking", failures: state.failures + 1 })
 
 /**
  * What an upload fails with that is not gone on with. Where the server counted other bytes than were sent, and nothing
  * has refuted that, a later run must not go on with it either.
+ *
+ * @since 0.1.0
+ * @category transitions
  */
 export const abandoned = <E extends { readonly message: string }>(
   state: Sending | Asking,

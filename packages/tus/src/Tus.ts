@@ -1,8 +1,7 @@
 /**
- * The requests of tus 1.0.0, one function each. What they mean together is in `Upload`.
+ * The requests of tus 1.0.0, one function each. `Upload` combines them into an upload that retries and resumes.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
-import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import type * as Context from "effect/Context"
@@ -16,28 +15,36 @@ import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
-import { exchange, readError } from "./internal/exchange.ts"
+import { concat } from "./internal/Concat.ts"
+import { exchange, hostOf, readError } from "./internal/exchange.ts"
+import * as Telemetry from "./internal/Telemetry.ts"
 import * as Timeout from "./internal/Timeout.ts"
 import * as UploadTarget from "./UploadTarget.ts"
 
-export type { AnswerError } from "./internal/exchange.ts"
+export type { AnswerError } from "./TusError.ts"
 
 /**
- * How long a request without a body may take until its answer is there, and how long a download may stand still:
- * 30 seconds by default. Beyond it the error is `Stalled`. It holds for each question to the Assembly's receipts too.
+ * How long a request without a body may take, and how long a download may pause: 30 seconds by default. After that the
+ * request fails with `Stalled`. It holds for each question to the Assembly's receipts too.
  *
  * **Gotchas**
  *
- * How long a body may take depends on its size and the link, so that a request with one has no limit here. `Upload`
- * watches the bytes instead; whoever sends bodies with `Tus` sets a limit of their own.
+ * A request with a body has no limit here, since its time depends on the size and the link. `Upload` watches the bytes
+ * instead; a program that sends bodies with `Tus` sets its own limit.
  *
  * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
+ *
+ * @since 0.1.0
+ * @category references
  */
 export const RequestTimeout: Context.Reference<Duration.Duration> = Timeout.RequestTimeout
 
 /**
  * The bytes of one request: in memory, a Blob (or a slice of one), or a stream of exactly so many bytes. How a failing
  * or short stream shows differs by HTTP client; `Upload` counts the bytes itself.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Body<E = never> =
   | Uint8Array
@@ -50,10 +57,17 @@ const toHttpBody = <E>(body: Body<E>): HttpBody.HttpBody => {
   return HttpBody.raw(body, { contentType: TusUpload.offsetOctetStream, contentLength: body.size })
 }
 
+const lengthOf = <E>(body: Body<E>): bigint => ("size" in body ? BigInt(body.size) : BigInt(body.length))
+
 const isStream = <E>(body: Body<E> | undefined): boolean =>
   body !== undefined && !(body instanceof Uint8Array) && "length" in body
 
-/** Text by key, or null for a key without a value. `assembly_url` is filled in from the target. */
+/**
+ * Text by key, or null for a key without a value. `assembly_url` is filled in from the target.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Metadata = Readonly<Record<string, string | null>>
 
 /**
@@ -64,6 +78,9 @@ export type Metadata = Readonly<Record<string, string | null>>
  * - `Final`: the parts put together, in the order of their bytes. It has no body.
  *
  * `partial` makes a part of a later final upload.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Creation =
   | {
@@ -86,35 +103,6 @@ const version = { "tus-resumable": TusUpload.tusVersion } as const
 const encodeFixed = SchemaParser.encodeUnknownEffect(TusUpload.FixedHeaders, { errors: "all" })
 const encodeDeferred = SchemaParser.encodeUnknownEffect(TusUpload.DeferredHeaders, { errors: "all" })
 const encodeFinal = SchemaParser.encodeUnknownEffect(TusUpload.FinalHeaders, { errors: "all" })
-
-/** `upload-concat` of a final upload. */
-const concat = (parts: ReadonlyArray<UploadTarget.UploadUrl>): string =>
-  `final;${parts.map((part) => Redacted.value(part)).join(" ")}`
-
-const decodeConcat = SchemaParser.decodeUnknownEffect(TusUpload.Concat)
-
-/**
- * Checks that the URLs of parts fit into one final creation: at most 8192 characters (spec.md, "Limits").
- */
-export const checkConcat = (
-  parts: ReadonlyArray<UploadTarget.UploadUrl>
-): Effect.Effect<void, ApiError.InvalidRequest> =>
-  decodeConcat(concat(parts)).pipe(
-    Effect.asVoid,
-    // The issue would tell the URLs.
-    Effect.mapError(
-      () =>
-        new ApiError.InvalidRequest({
-          operation: "Tus.create",
-          issues: [
-            {
-              path: ["upload-concat"],
-              message: `Expected at most 8192 characters of upload URLs, got ${concat(parts).length} for ${parts.length} parts`
-            }
-          ]
-        })
-    )
-  )
 
 const encodeCreation = (
   target: UploadTarget.UploadTarget,
@@ -149,11 +137,14 @@ const encodeCreation = (
  *
  * @example
  * Tus.create(target, { _tag: "Fixed", length: 5n, metadata: { filename: "a.txt", fieldname: "file" } })
+ *
+ * @since 0.1.0
+ * @category requests
  */
-export const create = Effect.fn("Tus.create", { attributes: { "http.request.method": "POST" } })(function* (
-  target: UploadTarget.UploadTarget,
-  creation: Creation
-) {
+export const create = Effect.fn(
+  "Tus.create",
+  Telemetry.request("POST")
+)(function* (target: UploadTarget.UploadTarget, creation: Creation) {
   const headers = yield* encodeCreation(target, creation).pipe(
     Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
   )
@@ -171,16 +162,21 @@ export const create = Effect.fn("Tus.create", { attributes: { "http.request.meth
   })
   const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
   const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
+  if (body !== undefined) yield* Telemetry.stored(offset, lengthOf(body))
   return { url, offset }
 })
 
 /**
  * How far an upload has come, its length where the server knows it, and the metadata where the server tells it. Beyond
  * the specification (tus 1.0.0).
+ *
+ * @since 0.1.0
+ * @category requests
  */
-export const offset = Effect.fn("Tus.offset", { attributes: { "http.request.method": "HEAD" } })(function* (
-  url: UploadTarget.UploadUrl
-) {
+export const offset = Effect.fn(
+  "Tus.offset",
+  Telemetry.request("HEAD")
+)(function* (url: UploadTarget.UploadUrl) {
   const headers = yield* exchange({
     request: "offset",
     http: HttpClientRequest.head(Redacted.value(url), { headers: version }),
@@ -198,8 +194,14 @@ export const offset = Effect.fn("Tus.offset", { attributes: { "http.request.meth
 /**
  * Appends bytes at an offset; a stream is sent as it comes, nothing is held back. `length` ends a deferred length;
  * `checksum` is `<algorithm> <base64>` of the body. Answers the new offset.
+ *
+ * @since 0.1.0
+ * @category requests
  */
-export const append = Effect.fn("Tus.append", { attributes: { "http.request.method": "PATCH" } })(function* <E>(
+export const append = Effect.fn(
+  "Tus.append",
+  Telemetry.request("PATCH")
+)(function* <E>(
   url: UploadTarget.UploadUrl,
   options: {
     readonly offset: TusUpload.Offset
@@ -222,17 +224,23 @@ export const append = Effect.fn("Tus.append", { attributes: { "http.request.meth
     headers: TusUpload.Appended,
     streaming: isStream(options.body)
   })
-  return headers["upload-offset"]
+  const reached = headers["upload-offset"]
+  yield* Telemetry.stored(reached - options.offset, lengthOf(options.body))
+  return reached
 })
 
 const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tusVersion) })
 
 /**
  * Ends an upload and frees what the server stored of it. Beyond the specification (tus 1.0.0, termination).
+ *
+ * @since 0.1.0
+ * @category requests
  */
-export const terminate = Effect.fn("Tus.terminate", { attributes: { "http.request.method": "DELETE" } })(function* (
-  url: UploadTarget.UploadUrl
-) {
+export const terminate = Effect.fn(
+  "Tus.terminate",
+  Telemetry.request("DELETE")
+)(function* (url: UploadTarget.UploadUrl) {
   yield* exchange({
     request: "terminate",
     http: HttpClientRequest.delete(Redacted.value(url), { headers: version }),
@@ -257,10 +265,14 @@ const Discovered = Schema.Struct({
 /**
  * What the server can do: protocol versions, extensions, its largest upload in bytes, and checksum algorithms. Beyond
  * the specification (tus 1.0.0).
+ *
+ * @since 0.1.0
+ * @category requests
  */
-export const discover = Effect.fn("Tus.discover", { attributes: { "http.request.method": "OPTIONS" } })(function* (
-  target: UploadTarget.UploadTarget
-) {
+export const discover = Effect.fn(
+  "Tus.discover",
+  Telemetry.request("OPTIONS")
+)(function* (target: UploadTarget.UploadTarget) {
   const headers = yield* exchange({
     request: "discover",
     http: HttpClientRequest.options(Redacted.value(target.tusUrl)),
@@ -276,25 +288,31 @@ export const discover = Effect.fn("Tus.discover", { attributes: { "http.request.
 })
 
 /** Fails a stream that gives nothing for as long as a request may take. */
-const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>) =>
-  Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limitedPiece(pull, "download")))
+const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, host: string) =>
+  Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limitedPiece(pull, "download", host)))
 
 /**
  * The bytes of a finished upload. {@link RequestTimeout} holds for the answer, and for each piece of it. Beyond the
  * specification.
+ *
+ * @since 0.1.0
+ * @category requests
  */
 export const download = (url: UploadTarget.UploadUrl) =>
   Stream.unwrap(
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       const subject = { operation: "Tus.download" }
+      const host = hostOf(Redacted.value(url))
+      yield* Telemetry.server(Redacted.value(url))
       const admitted = Effect.flatMap(Transport.gate(), (gate) => Transport.admit(gate, Redacted.value(url), subject))
       const request = HttpClientRequest.get(Redacted.value(url), { headers: version })
       const response = yield* Timeout.limited(
         Effect.andThen(admitted, Transport.execute(client, request, subject)),
-        "download"
+        "download",
+        host
       )
       if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
-      return moving(Stream.mapError(response.stream, Transport.toFailure(subject)))
+      return moving(Stream.mapError(response.stream, Transport.toFailure(subject)), host)
     })
-  )
+  ).pipe(Stream.withSpan("Tus.download", Telemetry.request("GET")))

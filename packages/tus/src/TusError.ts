@@ -1,33 +1,77 @@
 /**
- * What an upload can fail with. None tells an upload URL: whoever has it may write. `message` is what the server said,
- * redacted, printable and of at most 1,000 characters (`@assembly-effect/auth/Redaction`).
+ * What the requests of tus, and an upload, can fail with.
+ *
+ * **Details**
+ *
+ * An error tells the host of the server, and never a path or a query: whoever has an upload URL may write to it. What the
+ * server said is redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
  */
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 
-/** The requests of the protocol, by the names of their functions in `Tus`. */
+/**
+ * The requests of the protocol, by the names of their functions in `Tus`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
 export const RequestName = Schema.Literals(["create", "offset", "append", "terminate", "discover", "download"])
+/**
+ * The type of {@link RequestName}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type RequestName = typeof RequestName.Type
 
-/** What the server said, and to which request. */
-const answer = {
+/** Which request failed, and at which host. */
+const subject = {
   request: RequestName,
+  host: Schema.optionalKey(Schema.String)
+}
+
+/** An answer that is not a success; `message` has what the server said. */
+const answer = {
+  ...subject,
   status: Schema.Int,
   message: Schema.String
 }
 
-/** 404 or 410: the server does not know the upload, or no longer. */
+const at = ({ host, request }: { readonly request: string; readonly host?: string }): string =>
+  host === undefined ? request : `${request} at ${host}`
+
+/**
+ * 404 or 410: the server does not have the upload, or no longer. Run the upload again: another one begins.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", answer) {}
 
-/** 400, 401, 403, 412, any other 4xx, and 501: the server does not accept the request, and repeating it would not help. */
+/**
+ * 400, 401, 403, 412, any other 4xx, and 501: the server refuses the request, and would refuse it again. Look at the
+ * Status of the Assembly: one that is over takes no more files.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
-/** 409: the server stands at another offset. */
+/**
+ * 409: the server is at another offset. The upload asks for it and continues; told after `maxRetries` failures.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class OffsetConflict extends Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer) {}
 
 /**
  * 413: more bytes than the server takes. `maxSize` is the largest upload that it takes, in bytes, where it told; an
  * upload below it was refused for the size of one request, and a `chunkSize` helps.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
   ...answer,
@@ -35,73 +79,112 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
   advice: Schema.optionalKey(Schema.Literal("set chunkSize"))
 }) {}
 
-/** 423: another request holds the upload. */
+/**
+ * 423: another request holds the upload. It is retried; told after `maxRetries` failures.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {}
 
-/** 460: the bytes that arrived are not the ones that were sent. Beyond the specification (tus 1.0.0). */
+/**
+ * 460: the bytes that arrived are not the ones that were sent. They are sent again; told after `maxRetries` failures.
+ * Beyond the specification (tus 1.0.0).
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer) {}
 
 /**
  * 5xx, 408, 425 and 499: the server could not do it now, or a gateway gave it up. `retryAfter` is how long it asks to
  * wait, where it does.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFailure", {
   ...answer,
   retryAfter: Schema.optionalKey(Schema.Duration)
 }) {}
 
-/** An answer that tus 1.0.0 or the specification does not allow. */
+/**
+ * An answer that tus 1.0.0 or the specification does not allow.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("ProtocolViolation", {
-  request: RequestName,
+  ...subject,
   status: Schema.Int,
   problem: Schema.String
 }) {
   override get message() {
-    return `${this.request}: status ${this.status}, ${this.problem}`
+    return `${at(this)}: status ${this.status}, ${this.problem}`
   }
 }
 
 /**
- * No sign of life for `after`: no byte left while sending, no answer came after the last one, or none to a body that is
- * sent as a whole.
+ * Nothing moved for `after`: no byte was sent, or no answer came after the last one. See `stallTimeout` and
+ * `finishTimeout` of an upload, and `Tus.RequestTimeout`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
-  request: RequestName,
+  ...subject,
   after: Schema.Duration
 }) {
   override get message() {
-    return `${this.request}: no sign of life for ${Duration.format(this.after)}`
+    return `${at(this)}: nothing was sent or received for ${Duration.format(this.after)}`
   }
 }
 
 /**
- * The answer to the creation was lost: whether an upload exists is not known, the Assembly's `tus_uploads` do not tell,
- * and nothing was repeated.
+ * The answer to the creation was lost. The upload may exist: the receipts of the Assembly (`tus_uploads`) do not tell,
+ * and the creation was not repeated.
+ *
+ * **Details**
+ *
+ * Look at the Status of the Assembly. If it does not list the file, run the upload again; a `ResumableUpload` looks at
+ * the receipts again, and `UploadJournal.forget` makes it begin anew. If in doubt, begin another Assembly.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("CreationUnknown", {
   problem: Schema.String
 }) {
   override get message() {
-    return `the answer to the creation was lost (${this.problem}); the upload may exist`
+    return `the answer to the creation was lost (${this.problem}), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
 /**
- * The parts are stored, and whether they are one file now is not known: the answer to the final concatenation was lost,
- * or the server does not say that its work on it is done. The Assembly's `tus_uploads` do not tell either, and nothing
- * was repeated.
+ * The parts are stored, and the answer to the request that puts them together was lost, or the server does not say that
+ * it has finished. The file may exist: the receipts of the Assembly do not tell, and the request was not repeated.
+ *
+ * **Details**
+ *
+ * The way out is that of {@link CreationUnknown}.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknown>()("ConcatenationUnknown", {
   problem: Schema.String
 }) {
   override get message() {
-    return `whether the parts are one file now is not known (${this.problem}); the file may exist`
+    return `the server did not confirm that it put the parts together (${this.problem}), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
 /**
- * The server says what it offers, and the extension of tus 1.0.0 that an option needs is not among it. Nothing was
- * created; without the option the upload may succeed.
+ * The server lists its extensions of tus 1.0.0, without the one that an option needs. Nothing was created; run the
+ * upload without the option.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("ExtensionMissing", {
   option: Schema.Literal("parallel"),
@@ -109,33 +192,67 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
   offered: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `${this.option}: the server does not offer ${this.extension}, only ${this.offered.join(", ")}`
+    return `the server does not offer ${this.extension}, only ${this.offered.join(", ")}; run the upload without the option ${this.option}`
   }
 }
 
 /**
- * The server counts other bytes than the ones that were handed over: something in between dropped, repeated or changed
- * some. What is stored under this URL may be wrong, so nothing more is sent there.
+ * The server counts other bytes than the ones that were sent: something in between dropped, repeated or changed some.
+ * What is stored may be wrong, so nothing more is sent to this upload.
  *
- * `mayBeWhole` says whether the server may take what it has for a whole file, and its Assembly for one of its inputs:
- * the last offset that it told is not before the end, or it told none after it was given every byte.
+ * `mayBeWhole` says whether the server may take what it has for a whole file, and its Assembly for an input. Then cancel
+ * the Assembly and upload the file to another one. Otherwise upload the file again: a `ResumableUpload` with
+ * `restart: true`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("UploadUntrusted", {
   problem: Schema.String,
   mayBeWhole: Schema.Boolean
 }) {
   override get message() {
-    return `the server may have stored other bytes than the ones that were sent (${this.problem})`
+    const next = this.mayBeWhole
+      ? "cancel the Assembly, which may use them, and upload the file to another one"
+      : "upload the file again (with restart: true where a journal knows the upload)"
+    return `the server may have stored other bytes than the ones that were sent (${this.problem}); ${next}`
   }
 }
 
-/** The upload at this URL, or the source at hand, is not the one that was begun: they differ in `field`. */
+/**
+ * The upload at this URL, or the source at hand, is not the one that was begun: they differ in `field`. Continue with the
+ * source that the upload was begun with, or begin another upload.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("UploadMismatch", {
   field: Schema.Literals(["upload-length", "upload-offset", "upload-metadata", "size", "fingerprint"]),
   expected: Schema.String,
   found: Schema.String
 }) {
   override get message() {
-    return `${this.field}: expected ${this.expected}, found ${this.found}`
+    const next =
+      this.field === "size" || this.field === "fingerprint"
+        ? "give the source that the upload was begun with"
+        : "begin another upload (with restart: true where a journal knows this one)"
+    return `${this.field}: expected ${this.expected}, found ${this.found}; ${next}`
   }
 }
+
+/**
+ * What one answer of the server can mean.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type AnswerError =
+  | UploadGone
+  | UploadRefused
+  | OffsetConflict
+  | TooLarge
+  | UploadLocked
+  | ChecksumMismatch
+  | ServerFailure
+  | ProtocolViolation
+  | ApiError.RateLimited

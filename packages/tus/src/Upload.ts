@@ -1,6 +1,7 @@
 /**
- * The resumable upload: created once, sent as a stream, continued from where the server is after a failure.
+ * Uploads a source: creates the upload, streams the bytes, and continues from the offset of the server after a failure.
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Scope from "effect/Scope"
@@ -10,35 +11,41 @@ import * as Interpreter from "./internal/Interpreter.ts"
 import * as OptionRules from "./internal/Options.ts"
 import * as Session from "./internal/Session.ts"
 import * as StateStore from "./internal/StateStore.ts"
+import * as Telemetry from "./internal/Telemetry.ts"
+import type { UploadError } from "./UploadError.ts"
 import type { UploadEvent, UploadResult } from "./UploadEvent.ts"
 import type { UploadSource } from "./UploadSource.ts"
 import * as UploadState from "./UploadState.ts"
-import type { UploadTarget } from "./UploadTarget.ts"
+import type { UploadTarget, UploadUrl } from "./UploadTarget.ts"
 
 export { CanStream } from "./internal/Session.ts"
 
-/** What an upload can fail with. */
-export type UploadError = Session.UploadError
+export type { UploadError }
 
 /**
- * - `metadata`: `filename` and `fieldname`, and whatever else the Assembly's Steps want to know.
- * - `maxRetries`: how many failures in a row are healed, 8 by default; progress refills it.
+ * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
+ * - `maxRetries`: how many failures in a row are retried, 8 by default; progress resets the count.
  * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter.
- * - `stallTimeout`: without any movement for so long a request has failed, 30 seconds by default.
- * - `finishTimeout`: the same after the last byte, when the server stores the upload; 10 minutes by default.
- * - `maxWait`: the longest wait that a server may ask for, 1 hour by default; beyond it the upload fails with the error
- *   that asked, which tells the wait.
- * - `chunkSize`: the most that one request sends, in bytes. By default a source that can be read again goes in one
- *   request, and a one-shot stream keeps a window of 8 MiB.
- * - `checksum`: each body is sent with its checksum where the server offers this algorithm, which is asked first; bytes
- *   that changed on the way (460) are sent again. A body is in memory for it, so that `chunkSize` is 8 MiB by default,
- *   and small sources do not come with the creation. Where the server does not offer it, nothing is checked:
- *   `Tus.discover` tells. None by default.
- * - `parallel`: in how many parts side by side, of 1 MiB at least, that the server puts together at the end. The
- *   source must be one that can be read again. 1 by default.
+ * - `stallTimeout`: how long a request may make no progress before it fails, 30 seconds by default.
+ * - `finishTimeout`: how long the server may take to store the upload after the last byte, 10 minutes by default.
+ * - `maxWait`: the longest wait that a server may ask for, 1 hour by default. If it asks for more, the upload fails with
+ *   that error, whose `retryAfter` is the wait.
+ * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in one
+ *   request, and a one-shot stream has a window of 8 MiB.
+ * - `checksum`: sends each body with its checksum, if the server offers the algorithm; bytes that changed on the way (460)
+ *   are sent again. Bodies are then held in memory, `chunkSize` is 8 MiB by default, and small sources do not travel with
+ *   the creation. If the server does not offer the algorithm nothing is checked; see `Tus.discover`. None by default.
+ * - `parallel`: the number of parts, of 1 MiB at least, that are uploaded side by side and put together by the server. The
+ *   source has to be one that can be read again. 1 by default.
+ * - `progressInterval`: the shortest time between two `Progress` events. The newest one that was held back precedes any
+ *   other event. By default every step is told.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface Options extends Session.Options {
   readonly parallel?: number | undefined
+  readonly progressInterval?: Duration.Input | undefined
 }
 
 const program = (
@@ -50,35 +57,116 @@ const program = (
   Effect.gen(function* () {
     yield* OptionRules.check({ ...options, source })
     const { parallel = 1 } = options
+    const tell = yield* Events.paced(emit, options.progressInterval)
     const plan = source._tag === "OneShot" ? UploadState.planned : UploadState.inParts(source.size, parallel)
-    const session = yield* Session.make(target, options, emit, StateStore.forgetful(plan))
+    const session = yield* Session.make(target, options, tell, StateStore.forgetful(plan))
     yield* Interpreter.run({ session, source, concurrency: parallel })
   })
 
+const observed = (target: UploadTarget, source: UploadSource, options: Options, emit: Events.Emit) =>
+  Telemetry.observe("Upload", source, emit, (tell) => program(target, source, options, tell))
+
 /**
- * Uploads a source and tells what happens. The upload runs at its own speed, however slowly the events are read;
- * leaving the stream ends the request and leaves a resumable upload.
+ * Uploads a source, and tells what happens. The upload does not wait for the reader of its events. Interrupting the
+ * stream ends the request, and the upload stays on the server.
  *
  * @example
  * Upload.events(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(
  *   Stream.runForEach((event) => Console.log(event._tag))
  * )
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const events = (
   target: UploadTarget,
   source: UploadSource,
   options: Options
 ): Stream.Stream<UploadEvent, UploadError, HttpClient.HttpClient> =>
-  Events.fromProgram((emit) => program(target, source, options, emit))
+  Events.fromProgram((emit) => observed(target, source, options, emit))
 
 /**
  * Uploads a source and answers when every byte is stored.
  *
  * @example Upload.run(target, UploadSource.fromBytes(bytes), { metadata: { filename: "a.txt", fieldname: "file" } })
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const run = (
   target: UploadTarget,
   source: UploadSource,
   options: Options
 ): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
-  Events.toResult((emit) => program(target, source, options, emit))
+  Events.toResult((emit) => observed(target, source, options, emit))
+
+/**
+ * The options of {@link resume}; the number of parts was decided when the upload was created.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface ResumeOptions extends Omit<Options, "parallel"> {}
+
+const resumption = (
+  target: UploadTarget,
+  url: UploadUrl,
+  source: UploadSource,
+  options: ResumeOptions,
+  emit: Events.Emit
+) =>
+  Telemetry.observe("Upload", source, emit, (heard) =>
+    Effect.gen(function* () {
+      yield* OptionRules.check({ ...options, source })
+      const tell = yield* Events.paced(heard, options.progressInterval)
+      // Without a marker: the program knows the upload by its URL alone.
+      const store = StateStore.forgetful({ _tag: "Created", marker: "", url })
+      const session = yield* Session.make(target, options, tell, store)
+      yield* Interpreter.run({ session, source, concurrency: 1 })
+    })
+  )
+
+/**
+ * Continues an upload at a URL that the program kept itself, and answers when every byte is stored.
+ *
+ * **When to use**
+ *
+ * When your own storage knows the upload, instead of an `UploadJournal`. Encode the `url` of `Created` with
+ * `UploadTarget.urlAtRest`, store it as a secret, and decode it in the next run, which checks it again.
+ *
+ * **Details**
+ *
+ * The server is asked where it is, and only the bytes after that are sent. `metadata` is what the upload was created
+ * with: `UploadMismatch` refuses an upload of another length, or of other metadata where the server tells it. A one-shot
+ * stream has to begin with the first byte, and continues only where the server has none.
+ *
+ * @example
+ * Effect.gen(function* () {
+ *   const url = yield* Schema.decodeEffect(UploadTarget.urlAtRest(target))(stored)
+ *   return yield* Upload.resume(target, url, source, { metadata: { filename: "cat.jpg", fieldname: "file" } })
+ * })
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const resume = (
+  target: UploadTarget,
+  url: UploadUrl,
+  source: UploadSource,
+  options: ResumeOptions
+): Effect.Effect<UploadResult, UploadError, HttpClient.HttpClient> =>
+  Events.toResult((emit) => resumption(target, url, source, options, emit))
+
+/**
+ * Does what {@link resume} does, and tells what happens.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const resumeEvents = (
+  target: UploadTarget,
+  url: UploadUrl,
+  source: UploadSource,
+  options: ResumeOptions
+): Stream.Stream<UploadEvent, UploadError, HttpClient.HttpClient> =>
+  Events.fromProgram((emit) => resumption(target, url, source, options, emit))

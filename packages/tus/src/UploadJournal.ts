@@ -24,31 +24,73 @@ import * as JournalEntry from "./internal/JournalEntry.ts"
 import * as JournalKey from "./internal/JournalKey.ts"
 import type * as JournalTexts from "./internal/JournalTexts.ts"
 import * as Leasing from "./internal/Lease.ts"
-import type { JournalFailed, UploadLeased } from "./JournalError.ts"
+import type { JournalFailed, UploadLeased } from "./internal/JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
-export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
+export {
+  type JournalError,
+  JournalFailed,
+  JournalTorn,
+  LeaseLost,
+  NoSuchUpload,
+  UploadLeased
+} from "./internal/JournalError.ts"
 
-/** An entry. URLs are plain texts here: `UploadTarget.urlAtRest` makes capabilities of them, through the checks. */
+/**
+ * An entry. URLs are plain texts here: `UploadTarget.urlAtRest` makes capabilities of them, through the checks.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Entry = JournalEntry.Entry
 
-/** An Assembly whose files are uploaded by `ResumableAssemblyUpload`. */
+/**
+ * An Assembly whose files are uploaded by `ResumableAssemblyUpload`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 
-/** A key that keeps the rule of keys: 1 to 64 characters of a-z and 0-9. */
+/**
+ * A key that keeps the rule of keys: 1 to 64 characters of a-z and 0-9.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Key = JournalKey.JournalKey
 
-/** A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now. */
+/**
+ * A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Lease = Leasing.Lease
 
-/** Where entries are kept, as texts, and leases. `make` makes a journal of it. */
+/**
+ * Where entries are kept, as texts, and leases. `make` makes a journal of it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Store = JournalTexts.Store
 
-/** The leases of a store, as texts. */
+/**
+ * The leases of a store, as texts.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Leases = JournalTexts.Leases
 
-/** The entries of one kind: uploads, or Assemblies. */
+/**
+ * The entries of one kind: uploads, or Assemblies.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Entries<A> = JournalEntries.Entries<A>
 
 /**
@@ -56,7 +98,10 @@ export type Entries<A> = JournalEntries.Entries<A>
  * upload or a job until its scope ends.
  *
  * A key that breaks the rule, 1 to 64 characters of a-z and 0-9, fails with `InvalidRequest` before the store is asked.
- * `list` leaves out what a store holds under other names.
+ * `list` skips what a store has under other names.
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class UploadJournal extends Context.Service<
   UploadJournal,
@@ -69,10 +114,13 @@ export class UploadJournal extends Context.Service<
 >()("@assembly-effect/tus/UploadJournal") {}
 
 /**
- * - `expiry`: how long an entry is of use, 24 hours by default; servers remove what nobody finishes. An `Untrusted` entry
+ * - `expiry`: how long an entry is valid, 24 hours by default, since servers remove unfinished uploads. An `Untrusted` entry
  *   never expires. Expired entries are removed by `list`, and by `put` once an hour at most.
- * - `leaseDuration`: how long a lease outlives a process that died, 10 seconds by default; a living one renews it after a
- *   third of that.
+ * - `leaseDuration`: how long a lease outlives a process that died, 10 seconds by default. A running process renews it
+ *   after a third of that.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface Options {
   readonly expiry?: Duration.Input | undefined
@@ -81,7 +129,12 @@ export interface Options {
 
 const sweepEvery = Duration.toMillis("1 hour")
 
-/** A journal over a store. `holder` is what is known of the holders of leases where the upload is given nothing else. */
+/**
+ * A journal over a store. `holder` is what is known of the holders of leases where the upload is given nothing else.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const make = (
   store: Store,
   options: Options = {},
@@ -152,6 +205,9 @@ const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
 /**
  * The key of an upload: the Assembly it is for, and what identifies its bytes. `file` is its index among the files of a
  * job, which may have two of the same bytes and name.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const keyOf = (
   target: UploadTarget.UploadTarget,
@@ -176,11 +232,21 @@ export const keyOf = (
 const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 
-/** The key of a job: the service, its params, and what identifies its files. */
+/**
+ * The key of a job: the service, its params, and what identifies its files.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
 
-/** A journal in memory: it survives a failed upload, not the process. */
+/**
+ * A journal in memory: it survives a failed upload, not the process.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layerMemory = (options?: Options): Layer.Layer<UploadJournal> =>
   Layer.effect(
     UploadJournal,
@@ -192,6 +258,9 @@ export const layerMemory = (options?: Options): Layer.Layer<UploadJournal> =>
  * the old entry or the new one.
  *
  * @example UploadJournal.layerFileSystem("/var/lib/my-app/uploads")
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerFileSystem = (
   folder: string,
@@ -213,6 +282,9 @@ export const layerFileSystem = (
  * its lease, and each may create an upload. The one that wrote first stops with `LeaseLost` at its next renewal, a third
  * of `leaseDuration` later. Every later change of a lease is atomic where the store's `modify` is. Fibers of one process
  * that share this layer never hold the same lease.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layerKeyValueStore = (options?: Options): Layer.Layer<UploadJournal, never, KeyValueStore.KeyValueStore> =>
   Layer.effect(

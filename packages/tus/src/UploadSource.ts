@@ -1,5 +1,5 @@
 /**
- * Where the bytes of an upload come from, and what it can do.
+ * The sources of uploads: bytes that can be read again, and streams that come once.
  */
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
@@ -13,32 +13,47 @@ import * as Stream from "effect/Stream"
 import * as FilePieces from "./internal/FilePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
 
+const remedy = {
+  Unreadable: "make it readable and run the upload again",
+  TooShort: "give its actual size",
+  TooLong: "give its actual size",
+  Changed: "run the upload again when nothing writes to it",
+  NotReplayable: "use a larger chunkSize, or a source that can be read again"
+} as const
+
 /**
- * The source cannot be used as announced. Never a fault of the network, so never retried.
+ * The source failed. The network has no part in it, so that it is never retried.
  *
- * - `Unreadable`: reading failed.
- * - `TooShort`, `TooLong`: it holds another number of bytes than it announced.
- * - `Changed`: it is not what it was when the upload began.
- * - `NotReplayable`: bytes are wanted again that a one-shot stream has given away.
+ * - `Unreadable`: reading failed. Mend the source and run the upload again.
+ * - `TooShort`, `TooLong`: it has another number of bytes than its `size`. Give the right size.
+ * - `Changed`: it changed while the upload ran. Upload it again when nothing writes to it.
+ * - `NotReplayable`: the server needs bytes again that a one-shot stream has released. Use a larger `chunkSize`, or a
+ *   source that can be read again.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFailed", {
   kind: Schema.Literals(["Unreadable", "TooShort", "TooLong", "Changed", "NotReplayable"]),
   problem: Schema.String
 }) {
   override get message() {
-    return `the source of the upload: ${this.problem}`
+    return `the source of the upload: ${this.problem}; ${remedy[this.kind]}`
   }
 }
 
 /**
- * Bytes of a known size that can be read again from anywhere.
+ * Bytes of a known size that can be read again from any offset.
  *
  * - `size`: in bytes.
  * - `bytes(start, end)`: those from `start` up to, and without, `end`.
- * - `identity`: what tells this content from another; a resume compares it. Undefined where nothing does.
+ * - `identity`: identifies the content, so that a resume can compare it. Undefined where nothing does.
  * - `slice`, where a platform has one: the same range as a Blob, for requests that cannot stream.
  * - `read`, where that is less work than a stream: the same range at once, or a first part of it. Asked for small
  *   ranges only.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Replayable {
   readonly _tag: "Replayable"
@@ -50,7 +65,11 @@ export interface Replayable {
 }
 
 /**
- * Bytes that come once, of a size in bytes that is known or not. An upload keeps those that are not acknowledged yet.
+ * Bytes that can be read once. `size` is undefined while it is unknown. An upload keeps the bytes that are not acknowledged
+ * yet.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface OneShot {
   readonly _tag: "OneShot"
@@ -58,12 +77,20 @@ export interface OneShot {
   readonly stream: Stream.Stream<Uint8Array, SourceFailed>
 }
 
-/** Where the bytes of an upload come from. */
+/**
+ * The source of an upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type UploadSource = Replayable | OneShot
 
 /**
- * A source of one's own: `bytes` gives everything from an offset to the end, as often as it is asked. `identity` should
- * change whenever the content does.
+ * Makes a source that can be read again: `bytes` streams everything from an offset to the end, any number of times.
+ * `identity` should change whenever the content does.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = (options: {
   readonly size: bigint
@@ -86,6 +113,9 @@ const sha256 = (bytes: Uint8Array): Effect.Effect<string> =>
 
 /**
  * Bytes in memory.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const fromBytes = (bytes: Uint8Array): Replayable => ({
   _tag: "Replayable",
@@ -97,6 +127,9 @@ export const fromBytes = (bytes: Uint8Array): Replayable => ({
 
 /**
  * A Blob, or a File of a browser. It is known by its size, type, name and modification time.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const fromBlob = (blob: Blob): Replayable => ({
   _tag: "Replayable",
@@ -138,6 +171,9 @@ const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): bo
  * **Gotchas**
  *
  * A file that is overwritten in place while its modification time is set back shows no change.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, FileSystem.FileSystem> =>
   Effect.gen(function* () {
@@ -224,6 +260,9 @@ const shown = (error: unknown): string => {
  * A piece must not change after it was given: it may be sent, and sent again, later.
  *
  * @example UploadSource.fromStream(request.stream, { size: 1024n })
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const fromStream = <E>(
   stream: Stream.Stream<Uint8Array, E>,
@@ -244,6 +283,9 @@ export const fromStream = <E>(
 /**
  * The same source, known by the SHA-256 of its content: over the digests of pieces of 1 MiB, since a digest of
  * WebCrypto wants its input whole. It is read once for it.
+ *
+ * @since 0.1.0
+ * @category combinators
  */
 export const identifiedByContent = (source: Replayable): Replayable => ({
   ...source,

@@ -13,15 +13,30 @@ import type { UploadUrl } from "./UploadTarget.ts"
  * - `Creating`: its creation may have been sent, with this marker.
  * - `Created`: it is at `url`. `transfer` is where its bytes stand, as far as this process knows; without it the server
  *   is asked.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Piece = Planned | Creating | Created
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Planned {
   readonly _tag: "Planned"
 }
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Creating {
   readonly _tag: "Creating"
   readonly marker: string
 }
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export interface Created {
   readonly _tag: "Created"
   readonly marker: string
@@ -29,14 +44,24 @@ export interface Created {
   readonly transfer?: Transfer.Transfer
 }
 
-/** The bytes of the source from `start` up to, and without, `end`, and the upload of them. */
+/**
+ * The bytes of the source from `start` up to, and without, `end`, and the upload of them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Part {
   readonly start: bigint
   readonly end: bigint
   readonly piece: Piece
 }
 
-/** The source is uploaded in parts. */
+/**
+ * The source is uploaded in parts.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Parts {
   readonly _tag: "Parts"
   readonly parts: ReadonlyArray<Part>
@@ -45,6 +70,9 @@ export interface Parts {
 /**
  * Every part, at `parts`, is whole. Their final creation may have been sent, with this marker. `url` is the final upload,
  * as far as this process knows. `length` is that of all parts together.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Concatenating {
   readonly _tag: "Concatenating"
@@ -54,7 +82,12 @@ export interface Concatenating {
   readonly url?: UploadUrl
 }
 
-/** Every byte is stored at `url`. */
+/**
+ * Every byte is stored at `url`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Completed {
   readonly _tag: "Completed"
   readonly url: UploadUrl
@@ -64,6 +97,9 @@ export interface Completed {
 /**
  * The server may have stored other bytes at `urls` than the ones that were sent. They are the URLs of all parts, and of
  * the final upload. `problem` and `mayBeWhole` are those of `UploadUntrusted`. No other state follows.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Untrusted {
   readonly _tag: "Untrusted"
@@ -72,22 +108,52 @@ export interface Untrusted {
   readonly mayBeWhole: boolean
 }
 
-/** An upload with a next step. A state that is a {@link Piece} is the upload of the whole source at one URL. */
+/**
+ * An upload with a next step. A state that is a {@link Piece} is the upload of the whole source at one URL.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Unfinished = Piece | Parts | Concatenating
 
-/** An upload without a next step. */
+/**
+ * An upload without a next step.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Ended = Completed | Untrusted
 
-/** What an upload is doing. */
+/**
+ * What an upload is doing.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type UploadState = Unfinished | Ended
 
-/** Whether an upload has ended. */
+/**
+ * Whether an upload has ended.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const isEnded = (state: UploadState): state is Ended => state._tag === "Completed" || state._tag === "Untrusted"
 
-/** A change of the state. */
+/**
+ * A change of the state.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Change = (state: UploadState) => UploadState
 
-/** The beginning of an upload at one URL. */
+/**
+ * The beginning of an upload at one URL.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const planned: UploadState = { _tag: "Planned" }
 
 /** A part below this gains less by running beside others than its requests cost. */
@@ -98,6 +164,9 @@ const smallestPart = 1024n * 1024n
  * parts cover the source, in order, without a gap.
  *
  * @example UploadState.inParts(8n * 1024n * 1024n, 4)
+ *
+ * @since 0.1.0
+ * @category transitions
  */
 export const inParts = (size: bigint, count: number): UploadState => {
   const most = size / smallestPart
@@ -119,20 +188,35 @@ const unlessUntrusted =
   (state) =>
     state._tag === "Untrusted" ? state : change(state)
 
-/** Where a piece is in the state of its upload. */
+/**
+ * Where a piece is in the state of its upload.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Place {
   readonly get: (state: UploadState) => Piece | undefined
   readonly set: (piece: Piece) => Change
 }
 
-/** The upload of the whole source. */
+/**
+ * The upload of the whole source.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const whole: Place = {
   get: (state) =>
     state._tag === "Planned" || state._tag === "Creating" || state._tag === "Created" ? state : undefined,
   set: (piece) => unlessUntrusted(() => piece)
 }
 
-/** The upload of one part. */
+/**
+ * The upload of one part.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const part = (index: number): Place => ({
   get: (state) => (state._tag === "Parts" ? state.parts[index]?.piece : undefined),
   set: (piece) =>
@@ -143,25 +227,55 @@ export const part = (index: number): Place => ({
     })
 })
 
-/** The server does not know the upload any more: the next run begins anew. */
+/**
+ * The server does not know the upload any more: the next run begins anew.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const gone: Change = unlessUntrusted(() => planned)
 
-/** The final creation of these parts is sent next. */
+/**
+ * The final creation of these parts is sent next.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const concatenating = (marker: string, parts: ReadonlyArray<UploadUrl>, length: bigint): Change =>
   unlessUntrusted(() => ({ _tag: "Concatenating", marker, parts, length }))
 
-/** The final upload of the parts is at this URL. */
+/**
+ * The final upload of the parts is at this URL.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const concatenated = (url: UploadUrl): Change =>
   unlessUntrusted((state) => (state._tag === "Concatenating" ? { ...state, url } : state))
 
-/** The server refused the creation that was announced: the upload stands where it stood before. */
+/**
+ * The server refused the creation that was announced: the upload stands where it stood before.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const refused = (before: UploadState): Change => unlessUntrusted(() => before)
 
-/** Every byte is stored. */
+/**
+ * Every byte is stored.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const completed = (url: UploadUrl, length: bigint): Change =>
   unlessUntrusted(() => ({ _tag: "Completed", url, length }))
 
-/** The upload URLs that a state knows. */
+/**
+ * The upload URLs that a state knows.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const urlsOf = (state: UploadState): ReadonlyArray<UploadUrl> => {
   switch (state._tag) {
     case "Planned":
@@ -179,13 +293,21 @@ export const urlsOf = (state: UploadState): ReadonlyArray<UploadUrl> => {
   }
 }
 
-/** The bytes that are stored may be others than the ones that were sent. */
+/**
+ * The bytes that are stored may be others than the ones that were sent.
+ *
+ * @since 0.1.0
+ * @category transitions
+ */
 export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
   unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), problem, mayBeWhole }))
 
 /**
  * What is wrong with a piece that is left now. Where the server counted other bytes than were sent, nobody hears what it
  * would have answered next, and the next run must not guess it. `size` is that of the piece, where it is known.
+ *
+ * @since 0.1.0
+ * @category transitions
  */
 export const leftInDoubt = (piece: Piece | undefined, size: bigint | undefined): UploadUntrusted | undefined => {
   const transfer = piece?._tag === "Created" ? piece.transfer : undefined

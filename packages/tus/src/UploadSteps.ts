@@ -20,7 +20,12 @@ import type { Replayable } from "./UploadSource.ts"
 import type * as UploadState from "./UploadState.ts"
 import type { UploadTarget } from "./UploadTarget.ts"
 
-/** The options of an upload at one URL: see `Upload.Options`. */
+/**
+ * The options of an upload at one URL: see `Upload.Options`.
+ *
+ * @since 0.1.0
+ * @category options
+ */
 export type Options = Omit<Upload.Options, "parallel">
 
 /**
@@ -28,6 +33,9 @@ export type Options = Omit<Upload.Options, "parallel">
  *
  * - `marker`: a text of one character at least that no other upload has. It is sent with the creation, in the metadata key
  *   `upload_marker`, and finds the upload again. Who knows it cannot write: it may be derived from a key of the host.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface CreateOptions extends Options {
   readonly marker: string
@@ -36,6 +44,9 @@ export interface CreateOptions extends Options {
 /**
  * An upload that exists: its URL, and the marker that it was created with. `transfer` is where its bytes stand. A host
  * that keeps the upload for a later process leaves `transfer` out: that process asks the server.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Existing = Omit<UploadState.Created, "_tag">
 
@@ -65,6 +76,9 @@ const begin = (
  *
  * @example
  * UploadSteps.create(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const create = (
   target: UploadTarget,
@@ -80,6 +94,9 @@ export const create = (
  *
  * @example
  * UploadSteps.recover(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const recover = (
   target: UploadTarget,
@@ -110,6 +127,9 @@ const finishing = (target: UploadTarget, source: Replayable, upload: Existing, o
  * Effect.flatMap(UploadSteps.recover(target, source, { metadata, marker }), (upload) =>
  *   UploadSteps.finish(target, source, upload, { metadata })
  * )
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const finish = (
   target: UploadTarget,
@@ -119,7 +139,12 @@ export const finish = (
 ): Effect.Effect<UploadResult, Upload.UploadError, HttpClient.HttpClient> =>
   Events.toResult((emit) => finishing(target, source, upload, options, emit))
 
-/** Does what {@link finish} does, and tells what happens. Leaving the stream ends the request and keeps the upload. */
+/**
+ * Does what {@link finish} does, and tells what happens. Leaving the stream ends the request and keeps the upload.
+ *
+ * @since 0.1.0
+ * @category running
+ */
 export const finishEvents = (
   target: UploadTarget,
   source: Replayable,

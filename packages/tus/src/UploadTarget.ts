@@ -1,5 +1,5 @@
 /**
- * Where bytes may go: the only way to a URL that an upload is sent to (spec.md, "Create a tus upload").
+ * Where uploads may be sent. Every upload URL comes from this module, which checks it (spec.md, "Create a tus upload").
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -18,13 +18,19 @@ import * as SchemaParser from "effect/SchemaParser"
 import { secureUrl } from "./internal/secureUrl.ts"
 
 /**
- * A URL that passed the checks. It is a capability, whoever has it may write, so it is not shown. Only this module
- * makes one.
+ * An upload URL that passed the checks; only this module makes one. It is redacted, since it is a capability: whoever has
+ * it may write to the upload.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type UploadUrl = Redacted.Redacted<string & Brand.Brand<"UploadUrl">>
 
 /**
- * The address of the creation request, what authorizes it, and the origins that upload URLs may have.
+ * The URL of the creation request, the URL of the Assembly that authorizes it, and the origins that upload URLs may have.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface UploadTarget {
   readonly [TypeId]: typeof TypeId
@@ -36,7 +42,11 @@ export interface UploadTarget {
 const TypeId = "~@assembly-effect/tus/UploadTarget"
 
 /**
- * What a target was to be made of breaks a rule. Nothing was sent.
+ * A part of the target breaks a rule. Nothing was sent. Where the rule names a host that belongs to the service, add its
+ * origin to the option `origins`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidTarget", {
   field: Schema.Literals(["tus_url", "assembly_ssl_url", "origins"]),
@@ -48,14 +58,17 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
 }
 
 /**
- * The service, or the journal, named an upload URL that nothing may be sent to; nothing was. The URL is not told, it may be a trap or
- * a secret.
+ * The service, or the journal, named an upload URL that breaks a rule. Nothing was sent there. The error does not tell the
+ * URL, which may be a capability. Where its origin belongs to the service, add it to the option `origins`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class UnsafeLocation extends Schema.TaggedError<UnsafeLocation>()("UnsafeLocation", {
   rule: Schema.String
 }) {
   override get message() {
-    return `the URL of the upload is refused: ${this.rule}`
+    return `the upload URL is refused: ${this.rule}`
   }
 }
 
@@ -78,15 +91,18 @@ const maxHost = 253
 /** Why a URL is refused whose origin does not belong to the service; the host is what a person looks for. */
 const foreign = (url: string): string =>
   URL.canParse(url)
-    ? `the host ${Transport.Redaction.text(new URL(url).host, { max: maxHost })} is none of the service's: if it is, add its origin to the option origins`
+    ? `the host ${Transport.Redaction.text(new URL(url).host, { max: maxHost })} does not belong to the service; if it does, add its origin to the option origins`
     : "not an absolute URL"
 
 /**
- * A target from its parts, for a program that has no `AssemblyClient`, such as a page.
+ * Makes a target from its parts, for a program without an `AssemblyClient`, such as a page.
  *
- * - `baseUrl`: the address of the service. Without it the service is where `tusUrl` is.
- * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`. The
- *   deployment decides about them, never an answer of the service.
+ * - `baseUrl`: the URL of the service; by default the origin of `tusUrl`.
+ * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`. Set them from
+ *   your configuration, never from an answer of the service.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const make = (options: {
   readonly tusUrl: string
@@ -114,8 +130,11 @@ export const make = (options: {
   })
 
 /**
- * The target that the answer to an Assembly creation names, of an origin that belongs to the service of the
- * `AssemblyClient`. An Assembly without `tus_url` takes no uploads; another host is never tried instead.
+ * Makes the target from the Status of an Assembly. Its origins have to belong to the service of the `AssemblyClient`. A
+ * Status without `tus_url` is refused; no other host is tried.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarget, InvalidTarget, AssemblyClient> =>
   Effect.gen(function* () {
@@ -137,7 +156,10 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
   })
 
 /**
- * The same target in a deployment that somebody else than the target says: its own list of origins counts no more.
+ * Replaces the origins of a target with those of a deployment, and checks its `tus_url` against them.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const within = (
   target: UploadTarget,
@@ -148,8 +170,11 @@ export const within = (
     : Result.fail(refused("tus_url", foreign(Redacted.value(target.tusUrl))))
 
 /**
- * The origins of the deployment whose Assembly a target is for: those of the `AssemblyClient` where there is one, else
- * the origin of the Assembly, and `additional` ones.
+ * The origins of the deployment that the Assembly of a target belongs to: those of the `AssemblyClient` if one is
+ * provided, else the origin of the Assembly; and `additional` ones.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const deployment = (
   target: UploadTarget,
@@ -175,15 +200,18 @@ const originPart = /^https?:\/\/[^/]*/i
 /**
  * Checks the `location` of a creation: an absolute URL of an origin that belongs to the service, or a path, that ends in
  * `/resumable/files/<id>[/…]`. Relative ones resolve against `tus_url`.
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
   Result.gen(function* () {
     const own = new URL(Redacted.value(target.tusUrl))
     const whole = location.startsWith("//") ? own.protocol + location : location
     const path = whole.replace(originPart, "")
-    yield* Result.mapError(decodePath(path), () => "not a path /resumable/files/<id>[/…]")
+    yield* Result.mapError(decodePath(path), () => "its path is not /resumable/files/<id>[/…]")
     const url = yield* secureUrl(path === whole ? own.origin + path : whole)
-    if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("a host that is not written plainly")
+    if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("its host is not in its canonical form")
     if (!ServiceOrigins.includes(target.origins, url)) return yield* Result.fail(foreign(url))
     return checked(url)
   }).pipe(Result.mapError((rule) => new UnsafeLocation({ rule })))
@@ -204,6 +232,9 @@ const fromRest = ({
 /**
  * A target at rest, as plain JSON. It holds capabilities: store it as a secret. Decoding runs every check of
  * {@link make} again.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const AtRest = Schema.Struct({
   tusUrl: Schema.String,
@@ -222,12 +253,20 @@ export const AtRest = Schema.Struct({
   })
 )
 
-/** Whether a value is an upload URL that this module made. */
+/**
+ * Whether this module made the value as an upload URL.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
 export const isUploadUrl = (u: unknown): u is UploadUrl => Redacted.isRedacted(u) && made.has(u)
 
 /**
  * An upload URL at rest, as plain text. It is a capability: store it as a secret. Decoding checks it against the
  * target again.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const urlAtRest = (target: UploadTarget): Schema.Codec<UploadUrl, string> =>
   Schema.String.pipe(

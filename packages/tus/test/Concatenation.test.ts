@@ -100,7 +100,10 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
           : go()
       const error = yield* Effect.flip(Upload.run(server.target, source, options))
       assert.deepInclude(error, { _tag: "ExtensionMissing", option: "parallel", extension: "concatenation" })
-      assert.strictEqual(error.message, "parallel: the server does not offer concatenation, only creation, termination")
+      assert.strictEqual(
+        error.message,
+        "the server does not offer concatenation, only creation, termination; run the upload without the option parallel"
+      )
       assert.deepStrictEqual(server.requests, ["OPTIONS"])
     })
   )

@@ -13,6 +13,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as Examples from "../../../docs/examples/uploads.ts"
 import * as Scene from "./utils/Scene.ts"
 
@@ -53,6 +54,16 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
     })
   )
 
+  it.effect("with Server-Sent Events", () =>
+    Effect.gen(function* () {
+      const source = UploadSource.fromBytes(Scene.content(400_000))
+      const texts = yield* Stream.runCollect(Examples.serverSentEvents(yield* newTarget, source))
+      assert.strictEqual(texts[0], 'data: {"_tag":"Created","length":"400000"}\n\n')
+      assert.strictEqual(texts.at(-1), 'data: {"_tag":"Completed","length":"400000"}\n\n')
+      assert.notInclude(texts.join(""), "resumable/files")
+    })
+  )
+
   it.effect("resuming", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -60,6 +71,15 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
       yield* Examples.resuming(yield* newTarget, UploadSource.fromBytes(Scene.content(400_000)), folder)
       assert.strictEqual((yield* fs.readDirectory(folder)).filter((name) => name.endsWith(".json")).length, 1)
       yield* Examples.forgetOld(0)
+    })
+  )
+
+  it.effect("a test without HTTP", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* Examples.thumbnailTest, [
+        "https://cdn.example.com/cat.jpg",
+        "https://example.com/no-picture.jpg"
+      ])
     })
   )
 

@@ -218,7 +218,7 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
       )
       assert.strictEqual(
         refused.message,
-        `tus_url: the host ${new URL(there(scene)).host} is none of the service's: if it is, add its origin to the option origins`
+        `tus_url: the host ${new URL(there(scene)).host} does not belong to the service; if it does, add its origin to the option origins`
       )
       const allowed = ResumableUpload.resumeEvents(scene.key, source, { ...options, origins: [there(scene)] })
       assert.strictEqual((yield* scene.inJournal(UploadEvent.result(allowed))).length, 300_000n)

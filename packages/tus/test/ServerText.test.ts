@@ -84,7 +84,10 @@ describe("The text of a server", () => {
   const message = (status: number, body: string) =>
     Effect.gen(function* () {
       const { url } = yield* make(status, () => body)
-      return (yield* Effect.flip(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))).message
+      const error = yield* Effect.flip(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))
+      const where = `append at ${"host" in error ? error.host : ""}: `
+      assert.strictEqual(error.message.slice(0, where.length), where)
+      return error.message.slice(where.length)
     }).pipe(Effect.provide(FetchHttpClient.layer))
 
   it.effect("is the message of an error object, and not its JSON", () =>
@@ -150,7 +153,9 @@ describe("The text of a server", () => {
         })
       )
       const retrying = events.find(({ _tag }) => _tag === "Retrying")
-      assert.deepInclude(retrying, { reason: `Cannot PATCH ${baseUrl}/resumable/files/<redacted>` })
+      assert.deepInclude(retrying, {
+        reason: `append at ${new URL(baseUrl).host}: Cannot PATCH ${baseUrl}/resumable/files/<redacted>`
+      })
     }).pipe(Effect.provide(FetchHttpClient.layer))
   )
 })

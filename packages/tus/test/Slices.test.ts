@@ -75,7 +75,7 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
         assert.isTrue(sent.slice(5).every((size) => size <= 16_384))
         assert.deepStrictEqual(
           retries(events).map(({ reason }) => reason),
-          Array.from({ length: 4 }, () => "append: no sign of life for 30s")
+          Array.from({ length: 4 }, () => "append: nothing was sent or received for 30s")
         )
       })
     )
@@ -157,7 +157,7 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
       const healed = yield* over(late(631), 300_000)
       assert.deepStrictEqual(
         retries(healed.events).map(({ reason }) => reason),
-        ["append: no sign of life for 10m 30s"]
+        ["append: nothing was sent or received for 10m 30s"]
       )
     })
   )

@@ -230,7 +230,7 @@ describe("Transfer.abandoned", () => {
     assert.strictEqual(
       Transfer.abandoned({ ...asking, only: [60n] }, error, 100n).message,
       "the server may have stored other bytes than the ones that were sent " +
-        "(it counted other bytes than were sent, and then it is away)"
+        "(it counted other bytes than were sent, and then it is away); cancel the Assembly, which may use them, and upload the file to another one"
     )
   })
   it("is else the error itself", () => {

@@ -30,34 +30,63 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
     new TusError.ProtocolViolation({ request: "offset", status: 200, problem: "no offset" }),
     "offset: status 200, no offset"
   ],
-  [new TusError.Stalled({ request: "append", after: Duration.seconds(30) }), "append: no sign of life for 30s"],
+  [
+    new TusError.Stalled({ request: "append", after: Duration.seconds(30) }),
+    "append: nothing was sent or received for 30s"
+  ],
   [
     new TusError.CreationUnknown({ problem: "create: the connection failed" }),
-    "the answer to the creation was lost (create: the connection failed); the upload may exist"
+    "the answer to the creation was lost (create: the connection failed), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again"
   ],
   [
     new TusError.ConcatenationUnknown({ problem: "create: the connection failed" }),
-    "whether the parts are one file now is not known (create: the connection failed); the file may exist"
+    "the server did not confirm that it put the parts together (create: the connection failed), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again"
   ],
   [
     new TusError.UploadUntrusted({ problem: "16607 for 4194304", mayBeWhole: false }),
-    "the server may have stored other bytes than the ones that were sent (16607 for 4194304)"
+    "the server may have stored other bytes than the ones that were sent (16607 for 4194304); upload the file again (with restart: true where a journal knows the upload)"
+  ],
+  [
+    new TusError.UploadUntrusted({ problem: "5 for 4", mayBeWhole: true }),
+    "the server may have stored other bytes than the ones that were sent (5 for 4); cancel the Assembly, which may use them, and upload the file to another one"
+  ],
+  [
+    new TusError.ExtensionMissing({
+      option: "parallel",
+      extension: "concatenation",
+      offered: ["creation", "checksum"]
+    }),
+    "the server does not offer concatenation, only creation, checksum; run the upload without the option parallel"
   ],
   [
     new TusError.UploadMismatch({ field: "upload-length", expected: "5", found: "6" }),
-    "upload-length: expected 5, found 6"
+    "upload-length: expected 5, found 6; begin another upload (with restart: true where a journal knows this one)"
+  ],
+  [
+    new TusError.UploadMismatch({ field: "size", expected: "5", found: "6" }),
+    "size: expected 5, found 6; give the source that the upload was begun with"
+  ],
+  [
+    new TusError.Stalled({ request: "append", host: "tus.example.com", after: Duration.seconds(30) }),
+    "append at tus.example.com: nothing was sent or received for 30s"
   ],
   [new UploadTarget.InvalidTarget({ field: "origins", rule: "a rule" }), "origins: a rule"],
-  [new UploadTarget.UnsafeLocation({ rule: "a rule" }), "the URL of the upload is refused: a rule"],
+  [new UploadTarget.UnsafeLocation({ rule: "a rule" }), "the upload URL is refused: a rule"],
   [
     new SourceFailed({ kind: "TooShort", problem: "it ended after 1 of 2 bytes" }),
-    "the source of the upload: it ended after 1 of 2 bytes"
+    "the source of the upload: it ended after 1 of 2 bytes; give its actual size"
   ],
-  [new UploadJournal.NoSuchUpload({ key: "k" }), "the upload journal has no upload k"],
-  [new UploadJournal.UploadLeased({ key: "k", until: 0 }), "the upload k is at work elsewhere"],
+  [
+    new UploadJournal.NoSuchUpload({ key: "k" }),
+    "the upload journal has no upload k; begin it with ResumableUpload.run"
+  ],
+  [
+    new UploadJournal.UploadLeased({ key: "k", until: 0 }),
+    "another process runs the upload k; wait for it, or run the upload again when it has ended"
+  ],
   [
     new UploadJournal.JournalTorn({ key: "k", problem: "3 characters" }),
-    "the upload journal: the entry k cannot be understood: 3 characters"
+    "the upload journal: the entry k is invalid: 3 characters; remove it with forget, and run the upload again"
   ]
 ]
 
@@ -104,17 +133,17 @@ layer(Layer.empty)("The text of an error", (it) => {
     Effect.gen(function* () {
       const target = yield* UploadTarget.make(sound)
       for (const [location, rule] of [
-        [`/elsewhere/${secret}`, "not a path /resumable/files/<id>[/…]"],
+        [`/elsewhere/${secret}`, "its path is not /resumable/files/<id>[/…]"],
         [
           `https://evil.example/resumable/files/${secret}`,
-          "the host evil.example is none of the service's: if it is, add its origin to the option origins"
+          "the host evil.example does not belong to the service; if it does, add its origin to the option origins"
         ],
         [`https://${secret}@tus.example.com/resumable/files/1`, "Expected a URL without user info"],
         [`http://tus.example.com/resumable/files/${secret}`, "Expected https (http only on loopback)"],
-        [`https://t%75s.example.com/resumable/files/${secret}`, "a host that is not written plainly"]
+        [`https://t%75s.example.com/resumable/files/${secret}`, "its host is not in its canonical form"]
       ] as const) {
         const error = yield* Effect.flip(Effect.fromResult(UploadTarget.resolve(target, location)))
-        assert.strictEqual(error.message, `the URL of the upload is refused: ${rule}`)
+        assert.strictEqual(error.message, `the upload URL is refused: ${rule}`)
       }
     })
   )
@@ -132,11 +161,11 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The text of an
         status: 201,
         headers: { "tus-resumable": secret, "upload-offset": secret }
       }
-      const { target } = yield* Scene.make([broken])
+      const { server, target } = yield* Scene.make([broken])
       const error = yield* Effect.flip(Tus.create(target, fixed))
       assert.strictEqual(
         error.message,
-        `create: status 201, headers that break a rule: location: Missing key; ` +
+        `create at ${new URL(server.tusUrl).host}: status 201, headers that break a rule: location: Missing key; ` +
           `tus-resumable: Expected "1.0.0"; upload-offset: ${integer}`
       )
     })
@@ -148,11 +177,14 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The text of an
       const { url } = yield* Tus.create(target, fixed)
       server.faults.push({ _tag: "Status", method: "HEAD", status: 302 })
       const odd = yield* Effect.flip(Tus.offset(url))
-      assert.strictEqual(odd.message, "offset: status 302, not a status that this request may have")
+      assert.strictEqual(
+        odd.message,
+        `offset at ${new URL(server.tusUrl).host}: status 302, not a status that this request may have`
+      )
       // Answers to HEAD have no body that could explain it.
       server.faults.push({ _tag: "Status", method: "HEAD", status: 503 })
       const silent = yield* Effect.flip(Tus.offset(url))
-      assert.strictEqual(silent.message, "status 503, without an explanation")
+      assert.strictEqual(silent.message, `offset at ${new URL(server.tusUrl).host}: status 503, without an explanation`)
     })
   )
 

@@ -163,7 +163,10 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
         yield* fs.rename(other, path)
         const error = yield* Effect.flip(Stream.runDrain(source.bytes(0n, source.size)))
         assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
-        assert.strictEqual(error.message, `the source of the upload: ${path} was replaced by another file`)
+        assert.strictEqual(
+          error.message,
+          `the source of the upload: ${path} was replaced by another file; run the upload again when nothing writes to it`
+        )
       })
     )
 

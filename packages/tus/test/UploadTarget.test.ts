@@ -185,7 +185,7 @@ describe("UploadTarget.fromAssembly", () => {
   it.effect("refuses a host that is none of the service's, and names it with the option", () =>
     Effect.gen(function* () {
       const rule = (host: string) =>
-        `the host ${host} is none of the service's: if it is, add its origin to the option origins`
+        `the host ${host} does not belong to the service; if it does, add its origin to the option origins`
       const own = "api.example.com"
       const baseUrl = `https://${own}`
       assert.strictEqual(yield* messageOf(named(own, own), baseUrl), "accepted")

@@ -394,8 +394,8 @@ export const tus = [
       },
       {
         name: "the marker is not compared on resume",
-        find: `{ ...sent, [Receipts.markerKey]: marker }`,
-        replace: `{ ...sent, ...(marker === "" ? { [Receipts.markerKey]: marker } : undefined) }`
+        find: `...(marker === undefined ? undefined : { [Receipts.markerKey]: marker })`,
+        replace: `...(marker === "" ? { [Receipts.markerKey]: marker } : undefined)`
       }
     ]
   ),
@@ -640,8 +640,18 @@ export const tus = [
     [
       {
         name: "an upload is created before its options are checked",
-        find: `yield* OptionRules.check({ ...options, source })`,
-        replace: `yield* OptionRules.check({})`
+        find: `yield* OptionRules.check({ ...options, source })
+    const { parallel = 1 } = options`,
+        replace: `yield* OptionRules.check({})
+    const { parallel = 1 } = options`
+      },
+      {
+        name: "an upload is continued before its options are checked",
+        find: `yield* OptionRules.check({ ...options, source })
+      const tell`,
+        replace: `yield* OptionRules.check({})
+      const tell`,
+        tests: ["ResumeAt"]
       }
     ]
   ),
@@ -795,8 +805,8 @@ export const tus = [
       },
       {
         name: "a Location may name any path",
-        find: `yield* Result.mapError(decodePath(path), () => "not a path /resumable/files/<id>[/…]")`,
-        replace: `yield* Result.mapError(decodePath("/resumable/files/a"), () => "not a path /resumable/files/<id>[/…]")`
+        find: `yield* Result.mapError(decodePath(path), `,
+        replace: `yield* Result.mapError(decodePath("/resumable/files/a"), `
       }
     ]
   ),
@@ -823,10 +833,10 @@ export const tus = [
       {
         name: "an upload that is gone is refused",
         find: `case 410:
-      return new TusError.UploadGone(answer)`,
+      return new TusError.UploadGone(`,
         replace: `return new TusError.UploadGone(answer)
     case 410:
-      return new TusError.UploadRefused(answer)`,
+      return new TusError.UploadRefused(`,
         tests: ["TusError", "Resumable", "Concatenation"]
       },
       {
@@ -841,6 +851,73 @@ export const tus = [
         find: `Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer`,
         replace: `answer`,
         tests: ["BrokenAnswers", "/Creation.test", "Waits"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadEvent.ts",
+    ["UploadEvent"],
+    [
+      {
+        name: "the JSON form of an event has the upload URL",
+        find: `  Completed: { length: bytes }
+})`,
+        replace: `  Completed: { length: bytes, url: Schema.optional(Schema.Any) }
+})`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/AssemblyUploadEvent.ts",
+    ["UploadEvent"],
+    [
+      {
+        name: "the JSON form of a file has its upload URL",
+        find: `Schema.Struct({ ...publicFile, `,
+        replace: `Schema.Struct({ ...publicFile, tus_upload_url: Schema.optional(Schema.Any), `
+      },
+      {
+        name: "the JSON form of an event has the id of the Assembly",
+        find: `  Uploaded: {},`,
+        replace: `  Uploaded: { assemblyId: Schema.String },`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Events.ts",
+    ["UploadEvent"],
+    [
+      {
+        name: "a Progress that was held back is lost",
+        find: `if (held !== undefined) emit(held)`,
+        replace: `if (held !== undefined && event._tag === "") emit(held)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Telemetry.ts",
+    ["Telemetry"],
+    [
+      {
+        name: "an upload stays active after its end",
+        find: `if (isActive) active.modifyUnsafe(-1, context)`,
+        replace: `if (!isActive) active.modifyUnsafe(-1, context)`
+      },
+      {
+        name: "bytes that an answer made up are counted",
+        find: `confirmed <= 0n || confirmed > sent ?`,
+        replace: `confirmed <= 0n || sent < 0n ?`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Piece.ts",
+    ["ResumeAt"],
+    [
+      {
+        name: "an upload is continued whose metadata is another's",
+        find: `transfer === undefined ? Session.verifyMetadata(metadata, marker || undefined)`,
+        replace: `transfer === undefined && marker !== "" ? Session.verifyMetadata(metadata, marker)`
       }
     ]
   )

@@ -7,6 +7,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as PieceMemory from "../PieceMemory.ts"
@@ -14,6 +15,7 @@ import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import type { SourceFailed } from "../UploadSource.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
+import { hostOf } from "./exchange.ts"
 import * as FilePieces from "./FilePieces.ts"
 import { tooLong, tooShort, type Body } from "./Outgoing.ts"
 import type { Policy, RequestError } from "./Policy.ts"
@@ -73,6 +75,7 @@ const metered = (
  */
 const watch = (
   request: TusError.RequestName,
+  host: string,
   meter: Meter,
   policy: Policy,
   clock: Clock.Clock
@@ -81,8 +84,8 @@ const watch = (
     const limit = meter.allSent ? policy.finishTimeout : policy.stallTimeout
     const left = meter.movedAt + Duration.toMillis(limit) - clock.currentTimeMillisUnsafe()
     return left <= 0
-      ? Effect.fail(new TusError.Stalled({ request, after: limit }))
-      : Effect.flatMap(Effect.sleep(left), () => watch(request, meter, policy, clock))
+      ? Effect.fail(new TusError.Stalled({ request, host, after: limit }))
+      : Effect.flatMap(Effect.sleep(left), () => watch(request, host, meter, policy, clock))
   })
 
 /** What became of a request: its end, and the offset up to which bytes were handed to the HTTP client. */
@@ -140,7 +143,7 @@ export const append = (options: {
       request({ length: bytes.length, stream }),
       Effect.suspend(() => {
         meter.movedAt = clock.currentTimeMillisUnsafe()
-        return watch("append", meter, policy, clock)
+        return watch("append", hostOf(Redacted.value(url)), meter, policy, clock)
       })
     ).pipe(
       // A source that fails breaks the request; the HTTP client would report that as a broken connection.

@@ -14,8 +14,8 @@ import * as Stream from "effect/Stream"
 import type { File, Job } from "../AssemblyUpload.ts"
 import { type FileOutcome, FilesFailed } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
-import type { ResumableUploadError } from "../ResumableUpload.ts"
 import { UploadUntrusted } from "../TusError.ts"
+import type { ResumableUploadError } from "../UploadError.ts"
 import type { Options as UploadOptions } from "../Upload.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadSource } from "../UploadSource.ts"
@@ -51,8 +51,8 @@ const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome =>
   if (exit === undefined) return { filename, outcome: "Stopped" }
   if (Exit.isSuccess(exit)) return { filename, outcome: "Completed" }
   return Option.match(Exit.findErrorOption(exit), {
-    onNone: () => ({ filename, outcome: "Stopped" }),
-    onSome: (error) => ({ filename, outcome: "Failed", problem: error.message })
+    onNone: (): FileOutcome => ({ filename, outcome: "Stopped" }),
+    onSome: (error) => ({ filename, outcome: "Failed", error })
   })
 }
 

@@ -1,5 +1,7 @@
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
@@ -65,6 +67,34 @@ class Unread<Event extends Tagged> {
     return taken
   }
 }
+
+/**
+ * Tells `Progress` once an interval at most. Any other event is preceded by the newest Progress that was held back.
+ * Without an interval every Progress is told.
+ */
+export const paced = <Event extends Tagged>(
+  emit: Emit<Event>,
+  interval: Duration.Input | undefined
+): Effect.Effect<Emit<Event>> =>
+  interval === undefined
+    ? Effect.succeed(emit)
+    : Clock.clockWith((clock) => {
+        const millis = Duration.toMillis(interval)
+        let next = -Infinity
+        let held: Event | undefined
+        return Effect.succeed((event: Event) => {
+          if (event._tag !== "Progress") {
+            if (held !== undefined) emit(held)
+            held = undefined
+            return emit(event)
+          }
+          const now = clock.currentTimeMillisUnsafe()
+          held = now < next ? event : undefined
+          if (held !== undefined) return
+          next = now + millis
+          emit(event)
+        })
+      })
 
 /**
  * The events of a program as a stream. The program runs at its own speed, and ends when the stream is left.

@@ -2,7 +2,7 @@
  * Where a journal is kept: the one interface of files, memory and key-value stores.
  */
 import type * as Effect from "effect/Effect"
-import type { JournalFailed } from "../JournalError.ts"
+import type { JournalFailed } from "./JournalError.ts"
 import type { JournalKey } from "./JournalKey.ts"
 
 /**

@@ -7,6 +7,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as TusError from "../TusError.ts"
+import type { ResumableUploadError } from "../UploadError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import * as UploadSource from "../UploadSource.ts"
 import * as UploadJournal from "../UploadJournal.ts"
@@ -19,13 +20,6 @@ import * as JournalEntry from "./JournalEntry.ts"
 import * as JournalStore from "./JournalStore.ts"
 import * as Removal from "./Removal.ts"
 import * as Session from "./Session.ts"
-
-/** What a journaled upload can fail with. */
-export type JournaledError =
-  | Session.UploadError
-  | TusError.UploadUntrusted
-  | UploadTarget.InvalidTarget
-  | UploadJournal.JournalError
 
 /**
  * - `restart`: whether an upload that the journal knows is given up, and another one begun.
@@ -157,7 +151,7 @@ export const start = (
   source: UploadSource.Replayable,
   options: StartOptions,
   emit: Emit
-): Effect.Effect<void, JournaledError, HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal> =>
+): Effect.Effect<void, ResumableUploadError, HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal> =>
   Effect.gen(function* () {
     const journal = yield* UploadJournal.UploadJournal
     const identity = yield* identify(source)
@@ -198,7 +192,7 @@ export const resume = (
   emit: Emit
 ): Effect.Effect<
   void,
-  JournaledError | UploadJournal.NoSuchUpload,
+  ResumableUploadError | UploadJournal.NoSuchUpload,
   HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal
 > =>
   Effect.gen(function* () {

@@ -5,6 +5,7 @@ import * as Input from "@assembly-effect/api/unstable/Input"
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as SchemaParser from "effect/SchemaParser"
@@ -52,6 +53,7 @@ const sourceIssues = ({ isReplayed, parallel, source }: Upload & { readonly sour
 /** The options of one upload, with its source where that is known, and whether a later run reads it again. */
 export type Upload = Partial<SessionOptions> & {
   readonly parallel?: number | undefined
+  readonly progressInterval?: Duration.Input | undefined
   readonly source?: UploadSource | undefined
   readonly isReplayed?: boolean | undefined
 }
@@ -65,7 +67,8 @@ export const issues = ({ checksum, isReplayed, metadata, source, ...options }: U
     retryDelay: Settings.duration(options.retryDelay, { mayBeZero: true }),
     stallTimeout: Settings.duration(options.stallTimeout),
     finishTimeout: Settings.duration(options.finishTimeout),
-    maxWait: Settings.duration(options.maxWait, { mayBeZero: true })
+    maxWait: Settings.duration(options.maxWait, { mayBeZero: true }),
+    progressInterval: Settings.duration(options.progressInterval, { mayBeZero: true })
   }),
   ...(checksum === undefined || Checksum.isAlgorithm(checksum)
     ? []

@@ -11,6 +11,7 @@ import * as UploadEvent from "../UploadEvent.ts"
 import type { Replayable } from "../UploadSource.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
+import * as Concat from "./Concat.ts"
 import * as Concatenation from "./Concatenation.ts"
 import type { Emit } from "./Events.ts"
 import * as Outgoing from "./Outgoing.ts"
@@ -95,7 +96,7 @@ const store = <E>(
     const urls = begun.map(({ created }) => created.url)
     yield* checkDistinct(urls)
     // Checked before a byte is sent, since parts with longer URLs can never become one file.
-    yield* Tus.checkConcat(urls)
+    yield* Concat.check(urls)
     yield* Effect.forEach(
       begun,
       ({ created, end, job, start }, part) =>

@@ -143,7 +143,7 @@ export const send = <E>(
   const toOwn = (error: UploadUntrusted) => (isPart ? ofPart(error) : error)
   const moved = (now: Transfer.Transfer) => store.note(place.set({ _tag: "Created", marker, url, transfer: now }))
   // An upload that this process has created needs no comparison.
-  const verify = transfer === undefined ? Session.verifyMetadata(metadata, marker) : Session.trusted
+  const verify = transfer === undefined ? Session.verifyMetadata(metadata, marker || undefined) : Session.trusted
   const run = { target, metadata, url, outgoing, seal, policy, emit, verify, moved }
   return Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size)).pipe(
     Effect.mapError((error) => (error instanceof UploadUntrusted ? toOwn(error) : error)),

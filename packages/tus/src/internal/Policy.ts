@@ -7,7 +7,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { SourceFailed } from "../UploadSource.ts"
 import type * as TusError from "../TusError.ts"
-import type { AnswerError } from "./exchange.ts"
 
 /** The limits of one upload. */
 export interface Policy {
@@ -20,7 +19,7 @@ export interface Policy {
 
 /** What one request after the creation can fail with. */
 export type RequestError =
-  | AnswerError
+  | TusError.AnswerError
   | ApiError.TransportFailure
   | TusError.Stalled
   | TusError.UploadMismatch

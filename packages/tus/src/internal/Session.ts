@@ -1,20 +1,17 @@
 /**
  * What all steps of one upload share: its target, its options, and the store of its state.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as SchemaParser from "effect/SchemaParser"
-import type * as TusError from "../TusError.ts"
 import { UploadMismatch } from "../TusError.ts"
-import type { SourceFailed } from "../UploadSource.ts"
-import type { UnsafeLocation, UploadTarget } from "../UploadTarget.ts"
+import type { UploadError } from "../UploadError.ts"
+import type { UploadTarget } from "../UploadTarget.ts"
 import * as Checksum from "./Checksum.ts"
 import type { Emit } from "./Events.ts"
-import type { AnswerError } from "./exchange.ts"
 import type { Policy, RequestError } from "./Policy.ts"
 import * as Receipts from "./Receipts.ts"
 import type { Job } from "./Run.ts"
@@ -33,19 +30,7 @@ export interface Options {
   readonly checksum?: Checksum.Algorithm | undefined
 }
 
-/** What an upload can fail with. */
-export type UploadError =
-  | AnswerError
-  | TusError.CreationUnknown
-  | TusError.ConcatenationUnknown
-  | TusError.ExtensionMissing
-  | TusError.Stalled
-  | TusError.UploadMismatch
-  | TusError.UploadUntrusted
-  | UnsafeLocation
-  | SourceFailed
-  | ApiError.InvalidRequest
-  | ApiError.TransportFailure
+export type { UploadError }
 
 /** What all steps of one upload share. */
 export interface Session<E> {
@@ -140,11 +125,14 @@ const textOf = (value: string | null) => value ?? ""
  * that of its creation. `assembly_url` is left out, since the creation sets it itself. The error does not tell values.
  */
 export const verifyMetadata =
-  (metadata: Readonly<Record<string, string | null>>, marker: string): Job["verify"] =>
+  (metadata: Readonly<Record<string, string | null>>, marker: string | undefined): Job["verify"] =>
   (found) => {
     if (found.metadata === undefined) return Effect.void
     const { assembly_url: _, ...sent } = metadata
-    const expected: Readonly<Record<string, string | null>> = { ...sent, [Receipts.markerKey]: marker }
+    const expected: Readonly<Record<string, string | null>> = {
+      ...sent,
+      ...(marker === undefined ? undefined : { [Receipts.markerKey]: marker })
+    }
     const differs = (field: string) =>
       Effect.fail(
         new UploadMismatch({ field: "upload-metadata", expected: `the ${field} it was created with`, found: "another" })

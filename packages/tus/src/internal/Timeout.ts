@@ -12,36 +12,39 @@ export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-ef
   defaultValue: () => Duration.seconds(30)
 })
 
-const stalled = (request: TusError.RequestName, after: Duration.Duration) =>
-  Effect.fail(new TusError.Stalled({ request, after }))
+const stalled = (request: TusError.RequestName, after: Duration.Duration, host?: string) =>
+  Effect.fail(new TusError.Stalled({ request, after, ...(host === undefined ? undefined : { host }) }))
 
 /** The time begins when the request leaves: the wait for a permit is not part of it. */
 const orStalled = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   request: TusError.RequestName,
-  limit: Duration.Duration
+  limit: Duration.Duration,
+  host?: string
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
   Duration.isFinite(limit)
-    ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(request, limit)))
+    ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(request, limit, host)))
     : effect
 
 /** The next piece of an answer, which must come within {@link RequestTimeout}. */
 export const limitedPiece = <A, E, R>(
   pull: Effect.Effect<A, E, R>,
-  request: TusError.RequestName
+  request: TusError.RequestName,
+  host: string
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
   Effect.flatMap(RequestTimeout, (limit) =>
     Duration.isFinite(limit)
-      ? Effect.timeoutOrElse(pull, { duration: limit, orElse: () => stalled(request, limit) })
+      ? Effect.timeoutOrElse(pull, { duration: limit, orElse: () => stalled(request, limit, host) })
       : pull
   )
 
 /** A request that must be answered within {@link RequestTimeout}. */
 export const limited = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  request: TusError.RequestName
+  request: TusError.RequestName,
+  host: string
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
-  Effect.flatMap(RequestTimeout, (limit) => orStalled(effect, request, limit))
+  Effect.flatMap(RequestTimeout, (limit) => orStalled(effect, request, limit, host))
 
 /** A request that must be answered within this time, whatever {@link RequestTimeout} says. */
 export const inTime = <A, E, R>(

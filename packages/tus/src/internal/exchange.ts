@@ -13,19 +13,8 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
+import * as Telemetry from "./Telemetry.ts"
 import { limited } from "./Timeout.ts"
-
-/** What the server said with a status that is not a success. */
-export type AnswerError =
-  | TusError.UploadGone
-  | TusError.UploadRefused
-  | TusError.OffsetConflict
-  | TusError.TooLarge
-  | TusError.UploadLocked
-  | TusError.ChecksumMismatch
-  | TusError.ServerFailure
-  | TusError.ProtocolViolation
-  | ApiError.RateLimited
 
 const maxErrorBytes = 8 * 1024
 const decodeErrorBody = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
@@ -60,15 +49,23 @@ const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>
   Transport.Redaction.text(words, { secrets }) || `status ${status}, without an explanation`
 
 const toError = (
-  answer: { readonly request: TusError.RequestName; readonly status: number; readonly message: string },
-  wait: Option.Option<Duration.Duration>,
-  host: { readonly host?: string }
-): AnswerError => {
-  const { request, status } = answer
+  asked: {
+    readonly request: TusError.RequestName
+    readonly host: string
+    readonly status: number
+    readonly words: string
+  },
+  wait: Option.Option<Duration.Duration>
+): TusError.AnswerError => {
+  const { host, request, status, words } = asked
+  const answer = { request, host, status, message: `${request} at ${host}: ${words}` }
   switch (status) {
     case 404:
     case 410:
-      return new TusError.UploadGone(answer)
+      return new TusError.UploadGone({
+        ...answer,
+        message: `${answer.message}; run the upload again to begin another one`
+      })
     case 409:
       return new TusError.OffsetConflict(answer)
     case 413:
@@ -78,10 +75,10 @@ const toError = (
     case 429:
       return new ApiError.RateLimited({
         operation: `Tus.${request}`,
-        ...host,
+        host,
         code: "RATE_LIMIT_REACHED",
         status,
-        explanation: answer.message,
+        explanation: words,
         retryAfter: Option.getOrElse(wait, () => Duration.zero)
       })
     case 460:
@@ -91,25 +88,31 @@ const toError = (
       if (status >= 400) {
         return new TusError.ServerFailure(Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer)
       }
-      return new TusError.ProtocolViolation({ request, status, problem: "not a status that this request may have" })
+      return new TusError.ProtocolViolation({
+        request,
+        host,
+        status,
+        problem: "not a status that this request may have"
+      })
   }
 }
+
+/** The host of a request: the one part of its URL that an error may tell. */
+export const hostOf = (url: string): string => new URL(url).host
 
 /** The error that an answer stands for whose status is not the one that means success. */
 export const readError = (
   request: TusError.RequestName,
   response: HttpClientResponse.HttpClientResponse
-): Effect.Effect<AnswerError> =>
+): Effect.Effect<TusError.AnswerError> =>
   Effect.gen(function* () {
     const { text: body } = yield* Transport.readError(response, { maxBytes: maxErrorBytes })
     const { status } = response
     const json = Transport.parseJson(body)
     const wait = yield* Transport.namedWait(response.headers, Option.getOrUndefined(json))
-    return toError(
-      { request, status, message: toMessage(status, wordsOf(body, json), secretsOf(response.request)) },
-      wait,
-      Transport.hostOf(response.request.url)
-    )
+    const host = hostOf(response.request.url)
+    const words = toMessage(status, wordsOf(body, json), secretsOf(response.request))
+    return toError({ request, host, status, words }, wait)
   })
 
 /** The rules that headers break, by the names of the headers. Their values are not told: one may be a capability. */
@@ -129,6 +132,7 @@ const readHeaders = <A>(
     (issue) =>
       new TusError.ProtocolViolation({
         request,
+        host: hostOf(response.request.url),
         status: response.status,
         problem: `headers that break a rule: ${brokenRules(issue)}`
       })
@@ -159,11 +163,12 @@ export const exchange = <A>(options: {
   readonly status: ReadonlyArray<number>
   readonly headers: Schema.ConstraintCodec<A, unknown>
   readonly streaming?: boolean | undefined
-}): Effect.Effect<A, AnswerError | ApiError.TransportFailure | TusError.Stalled, HttpClient.HttpClient> =>
+}): Effect.Effect<A, TusError.AnswerError | ApiError.TransportFailure | TusError.Stalled, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
     const subject = { operation: `Tus.${options.request}` }
     const gate = yield* Transport.gate()
+    yield* Telemetry.server(options.http.url)
     yield* Transport.admit(gate, options.http.url, subject)
     const response = yield* Transport.execute(client, options.http, { ...subject, streaming: options.streaming })
     if (!options.status.includes(response.status)) {
@@ -176,5 +181,7 @@ export const exchange = <A>(options: {
   }).pipe(
     Transport.scopedToFailure,
     Effect.catchTag("Cut", ({ headers }) => Effect.succeed(headers)),
-    (exchanged) => (options.http.body._tag === "Empty" ? limited(exchanged, options.request) : exchanged)
+    (exchanged) =>
+      options.http.body._tag === "Empty" ? limited(exchanged, options.request, hostOf(options.http.url)) : exchanged,
+    Effect.tapError(Telemetry.failed)
   )

@@ -4,7 +4,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import { JournalFailed } from "../JournalError.ts"
+import { JournalFailed } from "./JournalError.ts"
 import type { JournalKey } from "./JournalKey.ts"
 import type { Leases, Store } from "./JournalTexts.ts"
 

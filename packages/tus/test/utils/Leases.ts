@@ -1,7 +1,7 @@
 /**
  * Stores of leases that fail, or take their time, as a test wants.
  */
-import { JournalFailed } from "@assembly-effect/tus/JournalError"
+import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
 import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"

@@ -1,0 +1,114 @@
+/**
+ * What an upload can fail with. Each union is a Schema as well, so that a failure can be stored or sent.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Schema from "effect/Schema"
+import * as JournalError from "./internal/JournalError.ts"
+import * as TusError from "./TusError.ts"
+import { SourceFailed } from "./UploadSource.ts"
+import { InvalidTarget, UnsafeLocation } from "./UploadTarget.ts"
+
+const upload = [
+  TusError.UploadGone,
+  TusError.UploadRefused,
+  TusError.OffsetConflict,
+  TusError.TooLarge,
+  TusError.UploadLocked,
+  TusError.ChecksumMismatch,
+  TusError.ServerFailure,
+  TusError.ProtocolViolation,
+  TusError.Stalled,
+  TusError.CreationUnknown,
+  TusError.ConcatenationUnknown,
+  TusError.ExtensionMissing,
+  TusError.UploadMismatch,
+  TusError.UploadUntrusted,
+  UnsafeLocation,
+  SourceFailed,
+  ApiError.InvalidRequest,
+  ApiError.RateLimited,
+  ApiError.TransportFailure
+] as const
+
+/**
+ * What `Upload` can fail with.
+ *
+ * @example
+ * const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(UploadError.UploadError)))
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const UploadError = /* @__PURE__ */ Schema.Union(upload)
+/**
+ * The type of {@link UploadError}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type UploadError =
+  | TusError.UploadGone
+  | TusError.UploadRefused
+  | TusError.OffsetConflict
+  | TusError.TooLarge
+  | TusError.UploadLocked
+  | TusError.ChecksumMismatch
+  | TusError.ServerFailure
+  | TusError.ProtocolViolation
+  | TusError.Stalled
+  | TusError.CreationUnknown
+  | TusError.ConcatenationUnknown
+  | TusError.ExtensionMissing
+  | TusError.UploadMismatch
+  | TusError.UploadUntrusted
+  | UnsafeLocation
+  | SourceFailed
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.TransportFailure
+
+/**
+ * What `ResumableUpload` can fail with: the errors of an upload, of its journal, and of a target that the journal names.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const ResumableUploadError = /* @__PURE__ */ Schema.Union([
+  ...upload,
+  InvalidTarget,
+  JournalError.JournalFailed,
+  JournalError.JournalTorn,
+  JournalError.UploadLeased,
+  JournalError.LeaseLost
+])
+/**
+ * The type of {@link ResumableUploadError}.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type ResumableUploadError =
+  | TusError.UploadGone
+  | TusError.UploadRefused
+  | TusError.OffsetConflict
+  | TusError.TooLarge
+  | TusError.UploadLocked
+  | TusError.ChecksumMismatch
+  | TusError.ServerFailure
+  | TusError.ProtocolViolation
+  | TusError.Stalled
+  | TusError.CreationUnknown
+  | TusError.ConcatenationUnknown
+  | TusError.ExtensionMissing
+  | TusError.UploadMismatch
+  | TusError.UploadUntrusted
+  | UnsafeLocation
+  | InvalidTarget
+  | SourceFailed
+  | JournalError.JournalFailed
+  | JournalError.JournalTorn
+  | JournalError.UploadLeased
+  | JournalError.LeaseLost
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.TransportFailure

@@ -1,0 +1,136 @@
+/**
+ * What an editor shows of the errors of a function: the name of a union, which is flat and has the names of its members.
+ */
+import type * as AssemblyUploadError from "@assembly-effect/tus/AssemblyUploadError"
+import type * as UploadError from "@assembly-effect/tus/UploadError"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { API, NodeBuilderFlags, SignatureKind, SymbolFlags, type Symbol, type Type } from "typescript/unstable/sync"
+
+const folder = new URL("..", import.meta.url).pathname
+const configuration = `${folder}tsconfig.json`
+const kinds: ReadonlySet<string> = new Set(["Effect", "Stream", "Layer"])
+
+const printed = Effect.acquireRelease(
+  Effect.sync(() => new API({ cwd: folder })),
+  (api) => Effect.sync(() => api.close())
+).pipe(
+  Effect.map((api) => {
+    const project = api.updateSnapshot({ openProjects: [configuration] }).getProject(configuration)
+    if (project === undefined) return assert.fail("no project")
+    const { checker, program } = project
+    const flags = NodeBuilderFlags.NoTruncation
+
+    const resolved = (symbol: Symbol) => (symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol)
+    const moduleOf = (name: string) => {
+      const file = program.getSourceFile(`${folder}src/${name}.ts`)
+      const symbol = file === undefined ? undefined : checker.getSymbolAtLocation(file)
+      return symbol === undefined ? [] : checker.getExportsOfModule(symbol)
+    }
+    const errorOf = (type: Type | undefined): ReadonlyArray<string> => {
+      if (type === undefined || !kinds.has(type.getSymbol()?.name ?? "")) return []
+      const error = (type.isTypeReference() ? checker.getTypeArguments(type) : [])[1]
+      return error === undefined ? [] : [checker.typeToString(error, undefined, flags)]
+    }
+    const errorsOf = (symbol: Symbol): ReadonlyArray<string> => {
+      const type = checker.getTypeOfSymbol(symbol)
+      if (type === undefined) return []
+      const calls = checker.getSignaturesOfType(type, SignatureKind.Call)
+      return [...errorOf(type), ...calls.flatMap((call) => errorOf(checker.getReturnTypeOfSignature(call)))]
+    }
+    const functions = moduleOf("index").flatMap((module) =>
+      checker
+        .getExportsOfModule(resolved(module))
+        .flatMap((found) => errorsOf(resolved(found)).map((error) => `${module.name}.${found.name}: ${error}`))
+    )
+    const union = (name: string) => {
+      const symbol = [...moduleOf("UploadError"), ...moduleOf("AssemblyUploadError"), ...moduleOf("TusError")].find(
+        (found) => found.name === name
+      )
+      const type = symbol === undefined ? undefined : checker.getDeclaredTypeOfSymbol(symbol)
+      return type === undefined ? "" : checker.typeToString(type, undefined, flags | NodeBuilderFlags.InTypeAlias)
+    }
+    return { functions, union }
+  })
+)
+
+const answer =
+  "ChecksumMismatch | OffsetConflict | ProtocolViolation | RateLimited | ServerFailure | TooLarge | UploadGone | UploadLocked | UploadRefused"
+const upload =
+  "ChecksumMismatch | ConcatenationUnknown | CreationUnknown | ExtensionMissing | InvalidRequest | OffsetConflict | ProtocolViolation | RateLimited | ServerFailure | SourceFailed | Stalled | TooLarge | TransportFailure | UnsafeLocation | UploadGone | UploadLocked | UploadMismatch | UploadRefused | UploadUntrusted"
+const journal = ["JournalFailed", "JournalTorn", "LeaseLost", "UploadLeased"]
+const job =
+  "AssemblyAborted | AssemblyCanceled | AssemblyFailed | AuthenticationFailed | FilesFailed | InvalidRequest | InvalidTarget | RateLimited | ServiceFailure | SourceFailed | TimedOut | TransportFailure | UnexpectedResponse"
+
+/** Every public function, and what an editor shows of its errors. */
+const shown = [
+  "AssemblyUpload.events: AssemblyUploadError",
+  "AssemblyUpload.run: AssemblyUploadError",
+  "ResumableAssemblyUpload.events: ResumableAssemblyUploadError",
+  "ResumableAssemblyUpload.run: ResumableAssemblyUploadError",
+  "ResumableUpload.events: ResumableUploadError",
+  "ResumableUpload.resume: NoSuchUpload | ResumableUploadError",
+  "ResumableUpload.resumeEvents: NoSuchUpload | ResumableUploadError",
+  "ResumableUpload.run: ResumableUploadError",
+  "Tus.append: Stalled | TransportFailure | AnswerError",
+  "Tus.create: InvalidRequest | Stalled | TransportFailure | UnsafeLocation | AnswerError",
+  "Tus.discover: Stalled | TransportFailure | AnswerError",
+  "Tus.download: Stalled | TransportFailure | AnswerError",
+  "Tus.offset: Stalled | TransportFailure | AnswerError",
+  "Tus.terminate: Stalled | TransportFailure | AnswerError",
+  "Upload.events: UploadError",
+  "Upload.resume: UploadError",
+  "Upload.resumeEvents: UploadError",
+  "Upload.run: UploadError",
+  "UploadJournal.layerFileSystem: JournalFailed",
+  "UploadSource.fromPath: SourceFailed",
+  "UploadTarget.deployment: InvalidTarget",
+  "UploadTarget.fromAssembly: InvalidTarget",
+  "UploadTarget.make: InvalidTarget",
+  "Uploader.assemblyEvents: AssemblyUploadError",
+  "Uploader.completed: AssemblyUploadError",
+  "Uploader.events: UploadError",
+  "Uploader.run: UploadError",
+  "Uploader.runAssembly: AssemblyUploadError",
+  "Uploader.uploaded: UploadError"
+]
+
+const sorted = (...names: ReadonlyArray<string>) =>
+  names
+    .flatMap((name) => name.split(" | "))
+    .toSorted()
+    .join(" | ")
+
+type Equals<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2
+    ? (<T>() => T extends B ? 1 : 2) extends <T>() => T extends A ? 1 : 2
+      ? true
+      : false
+    : false
+
+/** The Schema of each union has the members of its type. */
+export const schemas: readonly [
+  Equals<UploadError.UploadError, typeof UploadError.UploadError.Type>,
+  Equals<UploadError.ResumableUploadError, typeof UploadError.ResumableUploadError.Type>,
+  Equals<AssemblyUploadError.FileOutcome, typeof AssemblyUploadError.FileOutcome.Type>,
+  Equals<AssemblyUploadError.AssemblyUploadError, typeof AssemblyUploadError.AssemblyUploadError.Type>,
+  Equals<AssemblyUploadError.ResumableAssemblyUploadError, typeof AssemblyUploadError.ResumableAssemblyUploadError.Type>
+] = [true, true, true, true, true]
+
+layer(Layer.empty)("The errors that an editor shows", (it) => {
+  it.effect("of each public function are the name of a union, or the names of its members", () =>
+    Effect.gen(function* () {
+      const { functions, union } = yield* printed
+      assert.deepStrictEqual(
+        functions.filter((line) => !line.endsWith(": E") && !line.endsWith(": never")).toSorted(),
+        shown
+      )
+      assert.strictEqual(union("AnswerError"), answer)
+      assert.strictEqual(union("UploadError"), upload)
+      assert.strictEqual(union("ResumableUploadError"), sorted(upload, "InvalidTarget", ...journal))
+      assert.strictEqual(union("AssemblyUploadError"), job)
+      assert.strictEqual(union("ResumableAssemblyUploadError"), sorted(job, ...journal))
+    })
+  )
+})

@@ -1,0 +1,80 @@
+/**
+ * An upload that goes on from a URL which the program kept itself.
+ */
+import * as Tus from "@assembly-effect/tus/Tus"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Scene from "./utils/Scene.ts"
+
+const bytes = Scene.content(500_000)
+const source = UploadSource.fromBytes(bytes)
+const { metadata } = Scene.options
+
+/** An upload of which the server has the first bytes, and its URL as another run finds it. */
+const begun = (length = BigInt(bytes.length)) =>
+  Effect.gen(function* () {
+    const { server, target } = yield* Scene.make()
+    const { url } = yield* Tus.create(target, { _tag: "Fixed", length, metadata })
+    yield* Tus.append(url, { offset: 0n, body: bytes.subarray(0, 200_000) })
+    const atRest = UploadTarget.urlAtRest(target)
+    const text = yield* Schema.encodeEffect(atRest)(url)
+    server.requests.length = 0
+    return { server, target, url: yield* Schema.decodeEffect(atRest)(text) }
+  })
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload that goes on from its URL", (it) => {
+  it.effect("sends what the server does not have", () =>
+    Effect.gen(function* () {
+      const { server, target, url } = yield* begun()
+      const { length } = yield* Upload.resume(target, url, source, Scene.options)
+      assert.strictEqual(length, 500_000n)
+      assert.deepStrictEqual(
+        server.requests.map((request) => request.split(" ")[0]),
+        ["HEAD", "PATCH"]
+      )
+      const whole = yield* Scene.make()
+      yield* Upload.run(whole.target, source, Scene.options)
+      assert.strictEqual(yield* Scene.stored(server), yield* Scene.stored(whole.server))
+    })
+  )
+
+  it.effect("tells where it goes on, and its end", () =>
+    Effect.gen(function* () {
+      const { target, url } = yield* begun()
+      const events = yield* Stream.runCollect(Upload.resumeEvents(target, url, source, Scene.options))
+      assert.deepStrictEqual(events[0], { _tag: "Resumed", offset: 200_000n })
+      assert.strictEqual(events.at(-1)?._tag, "Completed")
+    })
+  )
+
+  it.effect("is refused where it has another length or other metadata, and nothing is sent", () =>
+    Effect.gen(function* () {
+      const other = yield* begun(600_000n)
+      const length = yield* Effect.flip(Upload.resume(other.target, other.url, source, Scene.options))
+      assert.deepInclude(length, { _tag: "UploadMismatch", field: "upload-length" })
+      const { server, target, url } = yield* begun()
+      const renamed = { ...Scene.options, metadata: { ...metadata, filename: "b.bin" } }
+      const named = yield* Effect.flip(Upload.resume(target, url, source, renamed))
+      assert.deepInclude(named, { _tag: "UploadMismatch", field: "upload-metadata" })
+      assert.deepStrictEqual(
+        [...other.server.requests, ...server.requests].map((request) => request.split(" ")[0]),
+        ["HEAD", "HEAD"]
+      )
+    })
+  )
+
+  it.effect("checks its options first", () =>
+    Effect.gen(function* () {
+      const { server, target, url } = yield* begun()
+      const wrong = yield* Effect.flip(Upload.resume(target, url, source, { ...Scene.options, chunkSize: 0 }))
+      assert.strictEqual(wrong._tag, "InvalidRequest")
+      assert.deepStrictEqual(server.requests, [])
+    })
+  )
+})

@@ -1,0 +1,152 @@
+/**
+ * The spans and metrics of uploads, and that they give no access.
+ */
+import * as Tus from "@assembly-effect/tus/Tus"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Metric from "effect/Metric"
+import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
+import type { Fault } from "./utils/Fault.ts"
+import * as Scene from "./utils/Scene.ts"
+
+/** An effect, and the spans and metrics that it leaves. */
+const observed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const spans: Array<Tracer.NativeSpan> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const registry = new Map()
+    yield* effect.pipe(
+      Effect.exit,
+      Effect.provideService(Tracer.Tracer, tracer),
+      Effect.provideService(Metric.MetricRegistry, registry)
+    )
+    const metrics = yield* Effect.provideService(Metric.snapshot, Metric.MetricRegistry, registry)
+    const of = (id: string) => metrics.filter((metric) => metric.id === id)
+    return { spans, of }
+  })
+
+const count = (metrics: ReadonlyArray<Metric.Metric.Snapshot>) =>
+  metrics.map(({ attributes, state }) => [attributes?.["outcome"], "count" in state ? state.count : undefined])
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An upload", (it) => {
+  const source = UploadSource.fromBytes(Scene.content(700_000))
+  const lost: Fault = { _tag: "Status", method: "PATCH", status: 503 }
+
+  it.effect("has a span, and one for each request, without anything that gives access", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make([lost])
+      const { spans } = yield* observed(Upload.run(target, source, Scene.options))
+      assert.deepStrictEqual(
+        spans.map(({ name }) => name),
+        ["Upload", "Tus.create", "Tus.append", "Tus.offset", "Tus.append"]
+      )
+      const [upload, create, append, offset] = spans
+      assert.deepStrictEqual(Object.fromEntries(upload?.attributes ?? []), {
+        "upload.source": "Replayable",
+        "upload.size": 700_000,
+        "upload.retries": 1
+      })
+      const { hostname, port } = new URL(server.tusUrl)
+      const at = { "server.address": hostname, "server.port": Number(port) }
+      assert.deepStrictEqual(Object.fromEntries(create?.attributes ?? []), {
+        "http.request.method": "POST",
+        "url.template": "/resumable/files/",
+        ...at
+      })
+      assert.deepStrictEqual(Object.fromEntries(append?.attributes ?? []), {
+        "http.request.method": "PATCH",
+        "url.template": "/resumable/files/:id",
+        ...at,
+        "error.type": "ServerFailure",
+        "http.response.status_code": 503
+      })
+      assert.strictEqual(offset?.kind, "client")
+      for (const span of spans.slice(1)) {
+        assert.strictEqual(span.parent._tag === "Some" ? span.parent.value.spanId : "", upload?.spanId)
+      }
+      const told = JSON.stringify(spans.map(({ attributes }) => Array.from(attributes)))
+      assert.notInclude(told, server.created[0]?.id ?? "-")
+      assert.notInclude(told, "a.bin")
+    })
+  )
+
+  it.effect("counts what ended, its bytes, retries and time", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make([lost])
+      const { of } = yield* observed(Upload.run(target, source, Scene.options))
+      assert.deepStrictEqual(count(of("assembly_uploads")), [["success", 1]])
+      assert.deepStrictEqual(count(of("assembly_upload_bytes")), [[undefined, 700_000]])
+      assert.deepStrictEqual(count(of("assembly_upload_retries")), [[undefined, 1]])
+      assert.deepStrictEqual(count(of("assembly_upload_duration")), [["success", 1]])
+      assert.deepStrictEqual(
+        of("assembly_uploads_active").map(({ state }) => state),
+        [{ value: 0 }]
+      )
+    })
+  )
+
+  it.effect("counts the bytes that travel with the creation", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make()
+      const small = UploadSource.fromBytes(Scene.content(1000))
+      const { of } = yield* observed(Upload.run(target, small, Scene.options))
+      assert.deepStrictEqual(count(of("assembly_upload_bytes")), [[undefined, 1000]])
+    })
+  )
+
+  it.effect("that fails counts under the tag of its error", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 403 }])
+      const { of, spans } = yield* observed(Upload.run(target, source, Scene.options))
+      assert.deepStrictEqual(count(of("assembly_uploads")), [["UploadRefused", 1]])
+      assert.strictEqual(spans[0]?.attributes.get("error.type"), "UploadRefused")
+    })
+  )
+
+  it.effect("that is left counts as interrupted, and is not active any more", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make()
+      const endless = UploadSource.fromStream(Stream.concat(Stream.make(new Uint8Array(1)), Stream.never))
+      const { of } = yield* observed(
+        Effect.gen(function* () {
+          const fiber = yield* Effect.forkChild(Upload.run(target, endless, Scene.options))
+          yield* Effect.yieldNow
+          const metrics = yield* Metric.snapshot
+          assert.deepStrictEqual(metrics.find(({ id }) => id === "assembly_uploads_active")?.state, { value: 1 })
+          yield* Fiber.interrupt(fiber)
+        })
+      )
+      assert.deepStrictEqual(count(of("assembly_uploads")), [["interrupted", 1]])
+      assert.deepStrictEqual(
+        of("assembly_uploads_active").map(({ state }) => state),
+        [{ value: 0 }]
+      )
+    })
+  )
+
+  it.effect("counts no bytes that an answer made up", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make()
+      const { url } = yield* Tus.create(target, { _tag: "Fixed", length: 3n, metadata: Scene.options.metadata })
+      server.faults.push({
+        _tag: "Status",
+        method: "PATCH",
+        status: 204,
+        headers: { "tus-resumable": "1.0.0", "upload-offset": "999" }
+      })
+      const { of } = yield* observed(Tus.append(url, { offset: 0n, body: new Uint8Array(3) }))
+      assert.deepStrictEqual(count(of("assembly_upload_bytes")), [])
+    })
+  )
+})
