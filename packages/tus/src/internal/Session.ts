@@ -67,6 +67,9 @@ const detectStreams = (): boolean => {
 /**
  * Whether request bodies can be streamed here; found out once. Where they cannot, a source is sent in slices of 256 KiB,
  * which grow up to `chunkSize` (8 MiB by default) while they pass fast, and are halved after a stall.
+ *
+ * @since 0.1.0
+ * @category references
  */
 export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", { defaultValue: detectStreams })
 
