@@ -53,6 +53,7 @@ import * as Tus from "./internal/tus/Tus.ts"
 import * as UploadLocks from "./internal/tus/UploadLocks.ts"
 import * as Uploads from "./internal/tus/Uploads.ts"
 import * as UploadStore from "./internal/UploadStore.ts"
+import * as Turns from "./internal/Turns.ts"
 import * as Updates from "./internal/Updates.ts"
 import * as UploadedFiles from "./internal/UploadedFiles.ts"
 import * as UsedSignatures from "./internal/UsedSignatures.ts"
@@ -219,7 +220,8 @@ const services = ({
         UploadedFiles.layer
       )
     ),
-    Layer.provideMerge(stores)
+    Layer.provideMerge(stores),
+    Layer.provideMerge(Turns.layer)
   )
 
 const limitsOf = ({ limits }: Options): Limits.Values => ({ ...Limits.defaults, ...limits })

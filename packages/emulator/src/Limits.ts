@@ -22,6 +22,8 @@ import type * as Duration from "effect/Duration"
  * - `files`: the uploads of an Assembly. A further tus upload is refused; a form with more fails its Assembly
  *   (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `fileBytes`: the bytes of one upload. It holds as an `auth.max_size` does; by default there is none.
+ * - `signatures`: the used signatures that are remembered until they expire. With more, the one that was used first is
+ *   forgotten, and could be used again.
  * - `results`: the files that all Steps of an Assembly make together (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `resultBytes`: the sizes of these files together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  * - `resultText`: what the Status says of these files, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
@@ -40,6 +42,7 @@ export interface Values {
   readonly steps: number
   readonly files: number
   readonly fileBytes: number | undefined
+  readonly signatures: number
   readonly results: number
   readonly resultBytes: number
   readonly resultText: number
@@ -58,6 +61,7 @@ export const defaults: Values = {
   steps: 100,
   files: 5000,
   fileBytes: undefined,
+  signatures: 100_000,
   results: 5000,
   resultBytes: 1_099_511_627_776,
   resultText: 8_388_608

@@ -105,13 +105,42 @@ export const emulator = [
     [
       {
         name: "a signature is used again",
-        find: `return remember({ signature, expires: expires.epochMilliseconds }) === 1`,
-        replace: `return remember({ signature, expires: expires.epochMilliseconds }) <= 1`
+        find: `remember({ signature, expires: expires.epochMilliseconds }) === 1`,
+        replace: `remember({ signature, expires: expires.epochMilliseconds }) <= 1`
+      },
+      {
+        name: "used signatures are remembered without a bound",
+        find: `        forgetFirst({ most })`,
+        replace: `        void forgetFirst`,
+        tests: ["Growth"]
       },
       {
         name: "a used signature is forgotten while it is valid",
         find: `DELETE FROM used_signatures WHERE expires_at <= :now`,
         replace: `DELETE FROM used_signatures WHERE expires_at >= :now`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Turns.ts",
+    ["Turns"],
+    [
+      {
+        name: "work that keeps the thread does not wait for its turn",
+        find: `turn.withPermits(1)`,
+        replace: `turn.withPermits(0)`
+      },
+      { name: "a turn comes without a pause", find: `Effect.andThen(Effect.yieldNow, work)`, replace: `work` }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Updates.ts",
+    ["Growth"],
+    [
+      {
+        name: "a follower keeps the updates of every Assembly",
+        find: `channels.get(update.assemblyId)`,
+        replace: `[...channels.values()][0]`
       }
     ]
   ),

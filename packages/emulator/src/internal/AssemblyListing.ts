@@ -108,7 +108,7 @@ const toFilter = (workspace: string, query: AssemblyList.Query): Database.Parame
 const make = Effect.gen(function* () {
   const database = yield* Database.Database
   const page = database.query(Row, pageSql)
-  const inTurn = yield* Turns.make
+  const turns = yield* Turns.Turns
   const count = database.query(Schema.Struct({ count: Schema.Int }), countSql)
 
   return AssemblyListing.of({
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
       const filter = toFilter(workspace, query)
       const limit = query.pageSize ?? AssemblyList.defaults.pageSize
       const offset = Database.offsetOf(query.page ?? AssemblyList.defaults.page, limit)
-      return inTurn(
+      return turns.take(
         database.transaction(() => ({
           items: page.all({ ...filter, limit, offset }).map(toEntry),
           count: Option.getOrThrow(count.first(filter)).count
@@ -126,4 +126,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<AssemblyListing, never, Database.Database> = Layer.effect(AssemblyListing, make)
+export const layer: Layer.Layer<AssemblyListing, never, Database.Database | Turns.Turns> = Layer.effect(
+  AssemblyListing,
+  make
+)

@@ -161,12 +161,12 @@ const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
     request: HttpServerRequest.HttpServerRequest
   ) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed, HttpRouter.RouteContext | Scope.Scope>
 ) {
-  const inTurn = yield* Turns.make
+  const turns = yield* Turns.Turns
   const encode = SchemaParser.encodeUnknownEffect(operation.success)
   const handler = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
       const said = yield* answer(request)
-      return yield* inTurn(Effect.map(Effect.orDie(encode(said)), (body) => HttpServerResponse.jsonUnsafe(body)))
+      return yield* turns.take(Effect.map(Effect.orDie(encode(said)), (body) => HttpServerResponse.jsonUnsafe(body)))
     },
     Effect.scoped,
     Refusal.answered(operation.name)

@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
+import * as Turns from "./Turns.ts"
 
 /** Which Assemblies count: `region` and `templateId` may be `all`, no `templateId` stands for those without one. */
 export interface Filter {
@@ -149,6 +150,7 @@ const errorTotals = (rows: ReadonlyArray<ErrorRow>): ReadonlyArray<AssemblyStati
 
 const make = Effect.gen(function* () {
   const database = yield* Database.Database
+  const turns = yield* Turns.Turns
   const buckets = database.query(Row, bucketsSql)
   const errors = database.query(ErrorRow, errorsSql)
 
@@ -156,8 +158,8 @@ const make = Effect.gen(function* () {
     count: Effect.fnUntraced(function* ({ region, since, templateId, workspace }) {
       const now = yield* DateTime.now
       const parameters = { workspace, region, since: since.epochMilliseconds, templateId: templateId ?? null }
-      const [rows, errorRows] = yield* database.transaction(
-        () => [buckets.all(parameters), errors.all(parameters)] as const
+      const [rows, errorRows] = yield* turns.take(
+        database.transaction(() => [buckets.all(parameters), errors.all(parameters)] as const)
       )
       return {
         ok: "ASSEMBLY_STATS_FOUND",
@@ -176,4 +178,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<StatisticsStore, never, Database.Database> = Layer.effect(StatisticsStore, make)
+export const layer: Layer.Layer<StatisticsStore, never, Database.Database | Turns.Turns> = Layer.effect(
+  StatisticsStore,
+  make
+)

@@ -8,6 +8,7 @@ import * as Template from "../Template.ts"
 import type { StorageFailed } from "../EmulatorError.ts"
 import * as Database from "./Database.ts"
 import * as Refusal from "./Refusal.ts"
+import * as Turns from "./Turns.ts"
 
 /** A Template as it is kept. Times are milliseconds. */
 export const Row = Schema.Struct({
@@ -97,7 +98,7 @@ const orderedBy = (key: string) => `
 CASE WHEN :order = 'asc' THEN ${key} END ASC, CASE WHEN :order = 'desc' THEN ${key} END DESC`
 
 /** `:sort` chooses among expressions: SQL takes no column as a parameter. */
-const pageSql = `
+export const pageSql = `
 SELECT *, CASE :sort WHEN 'id' THEN id WHEN 'name' THEN name WHEN 'modified' THEN modified_at
   WHEN 'last_used' THEN ${lastUsed} ELSE created_at END AS sort_key
 ${listed}
@@ -105,6 +106,7 @@ ORDER BY ${orderedBy("sort_key")}, ${orderedBy("rowid")} LIMIT :limit OFFSET :of
 
 const make = Effect.gen(function* () {
   const database = yield* Database.Database
+  const turns = yield* Turns.Turns
   const byId = database.query(Row, "SELECT * FROM templates WHERE workspace = :workspace AND id = :id")
   const find = database.query(
     Row,
@@ -138,12 +140,17 @@ const make = Effect.gen(function* () {
     remove: (workspace, id) => database.run(() => void remove({ workspace, id })),
     list: (workspace, { from, keywords, limit, offset, order, sort, to }) => {
       const filter = { workspace, from, to, keywords: JSON.stringify(keywords) }
-      return database.transaction(() => ({
-        rows: page.all({ ...filter, sort, order, limit, offset }),
-        count: Option.getOrThrow(count.first(filter)).count
-      }))
+      return turns.take(
+        database.transaction(() => ({
+          rows: page.all({ ...filter, sort, order, limit, offset }),
+          count: Option.getOrThrow(count.first(filter)).count
+        }))
+      )
     }
   })
 })
 
-export const layer: Layer.Layer<TemplateStore, never, Database.Database> = Layer.effect(TemplateStore, make)
+export const layer: Layer.Layer<TemplateStore, never, Database.Database | Turns.Turns> = Layer.effect(
+  TemplateStore,
+  make
+)

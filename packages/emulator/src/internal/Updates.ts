@@ -67,20 +67,46 @@ export class Updates extends Context.Service<
   }
 >()("@assembly-effect/emulator/Updates") {}
 
-const make = Effect.gen(function* () {
-  const all = yield* PubSub.unbounded<Update>()
+/** The followers of one Assembly. */
+interface Channel {
+  readonly pubSub: PubSub.PubSub<Update>
+  followers: number
+}
+
+/**
+ * Each Assembly that is followed has a channel of its own. What waits for a follower that does not read is bounded by
+ * what can happen to its Assembly, and so by the limits of uploads and results.
+ */
+const make = Effect.sync(() => {
+  const channels = new Map<string, Channel>()
+
+  const enter = (assemblyId: string) =>
+    Effect.gen(function* () {
+      const pubSub = yield* PubSub.unbounded<Update>()
+      const channel = channels.get(assemblyId) ?? { pubSub, followers: 0 }
+      channel.followers++
+      channels.set(assemblyId, channel)
+      return channel
+    })
+
+  const leave = (assemblyId: string, channel: Channel) =>
+    Effect.sync(() => {
+      if (--channel.followers === 0) channels.delete(assemblyId)
+    })
 
   return Updates.of({
-    publish: (update) => Effect.asVoid(PubSub.publish(all, update)),
+    publish: (update) =>
+      Effect.suspend(() => {
+        const channel = channels.get(update.assemblyId)
+        return channel === undefined ? Effect.void : Effect.asVoid(PubSub.publish(channel.pubSub, update))
+      }),
     follow: (assemblyId, isOver) =>
       Stream.unwrap(
         Effect.gen(function* () {
-          const subscription = yield* PubSub.subscribe(all)
+          const { pubSub } = yield* Effect.acquireRelease(enter(assemblyId), (channel) => leave(assemblyId, channel))
+          const subscription = yield* PubSub.subscribe(pubSub)
           if (yield* isOver) return Stream.succeed<Update>(finished(assemblyId))
-          return Stream.fromSubscription(subscription).pipe(
-            Stream.filter((update) => update.assemblyId === assemblyId),
-            Stream.takeUntil(({ isLast }) => isLast)
-          )
+          return Stream.takeUntil(Stream.fromSubscription(subscription), ({ isLast }) => isLast)
         })
       )
   })

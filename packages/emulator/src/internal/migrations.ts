@@ -150,5 +150,11 @@ const sixth = `
 ALTER TABLE assemblies ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0
 `
 
+const seventh = `
+CREATE INDEX used_signatures_by_expiry ON used_signatures (expires_at);
+-- When a Template was used last.
+CREATE INDEX assemblies_by_template ON assemblies (workspace, template_id, created_at)
+`
+
 /** Each script brings the database one version further; one that has run somewhere is never changed again. */
-export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth]
+export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth, seventh]

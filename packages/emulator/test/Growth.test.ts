@@ -1,0 +1,93 @@
+/** What an emulator remembers does not grow with the requests that it has answered. */
+import { assert, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import * as Database from "../src/internal/Database.ts"
+import * as TemplateStore from "../src/internal/TemplateStore.ts"
+import * as Updates from "../src/internal/Updates.ts"
+import * as UsedSignatures from "../src/internal/UsedSignatures.ts"
+import * as Limits from "../src/Limits.ts"
+
+setFlagsFromString("--expose-gc")
+const collectGarbage: () => void = runInNewContext("gc")
+
+/** How many of these objects still exist. */
+const kept = (refs: ReadonlyArray<WeakRef<object>>) =>
+  Effect.promise(
+    () =>
+      new Promise<number>((resolve) => {
+        // A reference that was read lives until the end of its task.
+        setImmediate(() => {
+          collectGarbage()
+          resolve(refs.filter((ref) => ref.deref() !== undefined).length)
+        })
+      })
+  )
+
+it.live("a follower that does not read keeps no update of another Assembly", () =>
+  Effect.gen(function* () {
+    const updates = yield* Updates.Updates
+    const publish = (assemblyId: string) =>
+      Effect.gen(function* () {
+        const update = Updates.uploadingFinished(assemblyId)
+        yield* updates.publish(update)
+        return new WeakRef(update)
+      })
+    // Reads the first update of its Assembly, then nothing more.
+    const follower = updates.follow("followed", Effect.succeed(false)).pipe(
+      Stream.runForEach(() => Effect.never),
+      Effect.forkScoped({ startImmediately: true })
+    )
+    yield* follower
+    yield* publish("followed")
+    yield* Effect.yieldNow
+    const own = yield* Effect.replicateEffect(publish("followed"), 5)
+    const others = yield* Effect.replicateEffect(publish("another"), 100)
+    assert.strictEqual(yield* kept(own), 5)
+    assert.strictEqual(yield* kept(others), 0)
+  }).pipe(Effect.scoped, Effect.provide(Updates.layer))
+)
+
+it.effect("the used signatures that are remembered are bounded, the latest are kept", () =>
+  Effect.gen(function* () {
+    const used = yield* UsedSignatures.UsedSignatures
+    const database = yield* Database.Database
+    const rows = database.query(Schema.Struct({ signature: Schema.String }), "SELECT signature FROM used_signatures")
+    const expires = DateTime.makeUnsafe("2999-01-01T00:00:00Z")
+    for (const signature of ["a", "b", "c", "d", "e"]) assert.isTrue(yield* used.use(signature, expires))
+    assert.isFalse(yield* used.use("e", expires))
+    assert.isFalse(yield* used.use("c", expires))
+    const signatures = yield* database.run(() => rows.all({}).map(({ signature }) => signature))
+    assert.deepStrictEqual(signatures.toSorted(), ["c", "d", "e"])
+    assert.isTrue(yield* used.use("f", expires))
+  }).pipe(
+    Effect.provide(UsedSignatures.layer.pipe(Layer.provideMerge(Database.layer(":memory:")))),
+    Effect.provideService(Limits.Limits, { ...Limits.defaults, signatures: 3 })
+  )
+)
+
+it.effect("what a request asks of every row finds its rows by an index", () =>
+  Effect.gen(function* () {
+    const database = yield* Database.Database
+    const Plan = Schema.Struct({ detail: Schema.String })
+    const plan = (sql: string) =>
+      database.run(() =>
+        database
+          .query(Plan, `EXPLAIN QUERY PLAN ${sql}`)
+          .all({})
+          .map(({ detail }) => detail)
+      )
+    assert.deepStrictEqual(yield* plan(UsedSignatures.forgetSql), [
+      "SEARCH used_signatures USING INDEX used_signatures_by_expiry (expires_at<?)"
+    ])
+    assert.include(
+      yield* plan(TemplateStore.pageSql),
+      "SEARCH assemblies USING COVERING INDEX assemblies_by_template (workspace=? AND template_id=?)"
+    )
+  }).pipe(Effect.provide(Database.layer(":memory:")))
+)
