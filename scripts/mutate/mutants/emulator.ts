@@ -35,6 +35,27 @@ export const emulator = [
     ]
   ),
   ...changes(
+    "packages/emulator/src/internal/robots/TransloaditStore.ts",
+    ["Amplification"],
+    [
+      {
+        name: "a path is built however long its variables make it",
+        find: `if (path.length + piece.length > maxPath) return false`,
+        replace: `if (path.length + piece.length < 0) return false`
+      },
+      {
+        name: "a path is bounded before its normalisation as it is after it",
+        find: `const maxPath = 4 * 1024`,
+        replace: `const maxPath = 1024`
+      },
+      {
+        name: "a variable is what every object has",
+        find: `Object.hasOwn(values, key) ? values[key]`,
+        replace: `key in values ? String(values[key])`
+      }
+    ]
+  ),
+  ...changes(
     "packages/emulator/src/internal/Creation.ts",
     ["/Limits"],
     [
