@@ -9,6 +9,7 @@ import * as Keywords from "./Keywords.ts"
 import * as Refusal from "./Refusal.ts"
 import * as Replay from "./Replay.ts"
 import * as Route from "./Route.ts"
+import * as StatusEncoding from "./StatusEncoding.ts"
 
 /** `POST /assemblies`: as the operation with an id, which is drawn here. */
 const CreateWithoutId = Operation.make({
@@ -33,12 +34,14 @@ const routes = Effect.gen(function* () {
       invalid: Refusal.invalidForm,
       aliases,
       takesFiles: true,
+      encode: StatusEncoding.encode,
       handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
     }),
     Route.signed(CreateWithoutId, {
       invalid: Refusal.invalidForm,
       aliases,
       takesFiles: true,
+      encode: StatusEncoding.encode,
       handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
     }),
     Route.signed(Replay.Replay, {
@@ -48,10 +51,12 @@ const routes = Effect.gen(function* () {
     Route.open(Operations.Get, {
       // An id of another form names no Assembly either.
       invalid: () => Creation.notFound,
+      encode: StatusEncoding.encode,
       handle: ({ path }) => creation.status(path.assemblyId)
     }),
     Route.open(Operations.Cancel, {
       invalid: () => Creation.notFound,
+      encode: StatusEncoding.encode,
       handle: ({ path }) => Effect.andThen(cancellation.cancel(path.assemblyId), creation.status(path.assemblyId))
     }),
     Route.signed(Operations.List, {

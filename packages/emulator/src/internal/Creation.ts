@@ -22,6 +22,7 @@ import { maxSizeExceeded, tooManyFiles } from "./robots/Robot.ts"
 import { region } from "./Region.ts"
 import type * as Replay from "./Replay.ts"
 import * as TemplateStore from "./TemplateStore.ts"
+import * as Turns from "./Turns.ts"
 
 /** A creation as it was asked for. `id` is undefined where the service is to choose. */
 export interface Request {
@@ -94,6 +95,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const statuses = yield* AssemblyStatus.AssemblyStatus
   const templates = yield* TemplateStore.TemplateStore
+  const turns = yield* Turns.Turns
   const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
 
   const status = Effect.fnUntraced(function* (id: string) {
@@ -102,7 +104,10 @@ const make = Effect.gen(function* () {
   })
 
   const read = (workspace: string, params: Schema.JsonObject) =>
-    Effect.provideService(Instructions.read(workspace, params, limits), TemplateStore.TemplateStore, templates)
+    Instructions.read(workspace, params, limits).pipe(
+      Effect.provideService(TemplateStore.TemplateStore, templates),
+      Effect.provideService(Turns.Turns, turns)
+    )
 
   /** The lower of what the request allows and what the emulator does. */
   const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
@@ -203,4 +208,5 @@ export const layer: Layer.Layer<
   | Origin.Origin
   | SecureRandom.SecureRandom
   | TemplateStore.TemplateStore
+  | Turns.Turns
 > = Layer.effect(Creation, make)

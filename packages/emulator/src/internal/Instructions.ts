@@ -12,6 +12,7 @@ import * as CreationOptions from "./CreationOptions.ts"
 import * as Json from "./Json.ts"
 import * as Refusal from "./Refusal.ts"
 import * as TemplateStore from "./TemplateStore.ts"
+import * as Turns from "./Turns.ts"
 
 /** What an Assembly is to do. */
 export interface Instructions {
@@ -55,16 +56,16 @@ export const read: (
   workspace: string,
   params: Schema.JsonObject,
   limits: Limits.Values
-) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore> = Effect.fnUntraced(
-  function* (workspace, params, limits) {
+) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore | Turns.Turns> =
+  Effect.fnUntraced(function* (workspace, params, limits) {
+    const { share } = yield* Turns.Turns
     const merged = Json.withoutNulls(yield* withTemplate(workspace, params))
     // Before anything looks at each of them.
     if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
     return {
-      params: yield* decodeParams(merged).pipe(
+      params: yield* share(decodeParams(merged)).pipe(
         Effect.mapError((issue) => Refusal.invalidForm(ApiError.fromSchemaIssue(issue)))
       ),
-      options: yield* CreationOptions.read(merged)
+      options: yield* share(CreationOptions.read(merged))
     }
-  }
-)
+  })
