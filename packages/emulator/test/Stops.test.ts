@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { signedForm } from "./notified.ts"
+import { signedForm, signedQuery } from "./notified.ts"
 import { json, layer as layerEmulator, send } from "./support.ts"
 
 const processorTime = () => {
@@ -60,6 +60,24 @@ layer(layerEmulator(), { excludeTestServices: true })("No stop is longer than 10
         assert.strictEqual(json(answer)["error"], "ASSEMBLY_MEMORY_LIMIT_EXCEEDED")
       })
     )
+  )
+
+  it.effect("while a list looks for many keywords in much text", () =>
+    Effect.gen(function* () {
+      const fields = { first: "first", text: "x".repeat(900_000) }
+      for (let count = 0; count < 40; count++) yield* signedForm("/assemblies", { fields })
+      const keywords = Array.from({ length: 20 }, () => "x")
+      const list = (page: number) =>
+        Effect.map(signedQuery("/assemblies", { fromdate: "2020-01-01 00:00:00", keywords, page, pagesize: 30 }), json)
+      yield* stopsNobody(
+        Effect.gen(function* () {
+          const [first, second] = [yield* list(1), yield* list(2)]
+          assert.isAtLeast(Number(first["count"]), 40)
+          assert.strictEqual(Object(first["items"]).length, 30)
+          assert.strictEqual(Object(second["items"]).length, Math.min(30, Number(first["count"]) - 30))
+        })
+      )
+    })
   )
 
   it.effect("while an Assembly is created whose Steps say much", () => {

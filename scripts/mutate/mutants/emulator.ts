@@ -35,6 +35,27 @@ export const emulator = [
     ]
   ),
   ...changes(
+    "packages/emulator/src/internal/AssemblyListing.ts",
+    ["/Assemblies.test", "Stops"],
+    [
+      {
+        name: "a search ends with its first slice",
+        find: `if (last === undefined || searched.length < slice) return found`,
+        replace: `if (last === undefined || searched.length <= slice) return found`
+      },
+      {
+        name: "keywords match in other letters only",
+        find: `lower(keyword.value)`,
+        replace: `upper(keyword.value)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/Slices.ts",
+    ["Stops"],
+    [{ name: "all files are one slice", find: `const size = 200`, replace: `const size = 1e9` }]
+  ),
+  ...changes(
     "packages/emulator/src/internal/robots/TransloaditStore.ts",
     ["Amplification"],
     [

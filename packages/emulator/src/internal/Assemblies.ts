@@ -24,6 +24,11 @@ const aliases = { tus_num_expected_upload_files: "num_expected_upload_files" }
 
 const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${Keywords.max}`)
 
+const tooLongKeyword = Refusal.named(
+  "ASSEMBLY_LIST_ERROR",
+  `keywords: Expected at most ${Keywords.maxLength} characters each`
+)
+
 const routes = Effect.gen(function* () {
   const creation = yield* Creation.Creation
   const cancellation = yield* Cancellation.Cancellation
@@ -60,11 +65,14 @@ const routes = Effect.gen(function* () {
       handle: ({ path }) => Effect.andThen(cancellation.cancel(path.assemblyId), creation.status(path.assemblyId))
     }),
     Route.signed(Operations.List, {
+      encode: AssemblyListing.encode,
       invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", Refusal.explain(issues)),
       handle: ({ authKey, params }) =>
         (params.keywords ?? []).length > Keywords.max
           ? Effect.fail(tooManyKeywords)
-          : listing.page(authKey.workspace, params)
+          : (params.keywords ?? []).some(({ length }) => length > Keywords.maxLength)
+            ? Effect.fail(tooLongKeyword)
+            : listing.page(authKey.workspace, params)
     })
   ])
 })

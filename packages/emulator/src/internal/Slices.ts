@@ -5,18 +5,21 @@ import type * as Turns from "./Turns.ts"
 const size = 200
 
 /** Maps a list of any length, slice by slice, each in a turn: others are answered between two of them. */
-export const map = Effect.fnUntraced(function* <A, B>(
+export const mapEffect = Effect.fnUntraced(function* <A, B, E, R>(
   turns: Turns.Turns["Service"],
   items: ReadonlyArray<A>,
-  convert: (item: A) => B
+  convert: (slice: ReadonlyArray<A>) => Effect.Effect<ReadonlyArray<B>, E, R>
 ) {
   const converted: Array<B> = []
   for (let start = 0; start < items.length; start += size) {
-    const slice = items.slice(start, start + size)
-    converted.push(...(yield* turns.share(Effect.sync(() => slice.map((item) => convert(item))))))
+    converted.push(...(yield* turns.share(convert(items.slice(start, start + size)))))
   }
   return converted
 })
+
+/** The same where each is converted for itself. */
+export const map = <A, B>(turns: Turns.Turns["Service"], items: ReadonlyArray<A>, convert: (item: A) => B) =>
+  mapEffect(turns, items, (slice) => Effect.sync(() => slice.map((item) => convert(item))))
 
 /** The same for the lists of a record. */
 export const mapRecord = Effect.fnUntraced(function* <A, B>(

@@ -156,5 +156,41 @@ CREATE INDEX used_signatures_by_expiry ON used_signatures (expires_at);
 CREATE INDEX assemblies_by_template ON assemblies (workspace, template_id, created_at)
 `
 
+const eighth = `
+-- What the keywords of a list are looked for in, in small letters. Each part is bounded: a list reads the text of every
+-- Assembly, and the fields of one may be a megabyte.
+CREATE TABLE searches (
+  assembly_id TEXT PRIMARY KEY REFERENCES assemblies (id),
+  created TEXT NOT NULL,
+  files TEXT NOT NULL DEFAULT '',
+  outcome TEXT NOT NULL DEFAULT ''
+) STRICT;
+
+CREATE TRIGGER searches_of_assembly AFTER INSERT ON assemblies BEGIN
+  INSERT INTO searches (assembly_id, created) VALUES (new.id, lower(concat_ws(
+    char(10), new.id, substr(new.redirect_url, 1, 2048), substr(new.notify_url, 1, 2048), substr(new.fields, 1, 8192)
+  )));
+END;
+CREATE TRIGGER searches_of_outcome AFTER UPDATE OF error, message ON assemblies BEGIN
+  UPDATE searches SET outcome = lower(concat_ws(char(10), substr(new.error, 1, 256), substr(new.message, 1, 1024)))
+  WHERE assembly_id = new.id;
+END;
+CREATE TRIGGER searches_of_file AFTER INSERT ON uploads BEGIN
+  UPDATE searches SET files = substr(files || lower(new.filename) || char(10), 1, 8192)
+  WHERE assembly_id = new.assembly_id AND length(files) < 8192;
+END;
+
+INSERT INTO searches (assembly_id, created, outcome, files)
+SELECT id,
+  lower(concat_ws(
+    char(10), id, substr(redirect_url, 1, 2048), substr(notify_url, 1, 2048), substr(fields, 1, 8192)
+  )),
+  lower(concat_ws(char(10), substr(error, 1, 256), substr(message, 1, 1024))),
+  coalesce(lower(substr(
+    (SELECT group_concat(filename, char(10)) FROM uploads WHERE uploads.assembly_id = assemblies.id), 1, 8192
+  )), '')
+FROM assemblies
+`
+
 /** Each script brings the database one version further; one that has run somewhere is never changed again. */
-export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth, seventh]
+export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth, seventh, eighth]
