@@ -24,6 +24,7 @@ import type * as Duration from "effect/Duration"
  * - `fileBytes`: the bytes of one upload. It holds as an `auth.max_size` does; by default there is none.
  * - `signatures`: the used signatures that are remembered until they expire. With more, the one that was used first is
  *   forgotten, and could be used again.
+ * - `notifications`: those that are under way at the same time. Others wait in the database.
  * - `results`: the files that all Steps of an Assembly make together (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `resultBytes`: the sizes of these files together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  * - `resultText`: what the Status says of these files, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
@@ -43,6 +44,7 @@ export interface Values {
   readonly files: number
   readonly fileBytes: number | undefined
   readonly signatures: number
+  readonly notifications: number
   readonly results: number
   readonly resultBytes: number
   readonly resultText: number
@@ -62,6 +64,7 @@ export const defaults: Values = {
   files: 5000,
   fileBytes: undefined,
   signatures: 100_000,
+  notifications: 16,
   results: 5000,
   resultBytes: 1_099_511_627_776,
   resultText: 8_388_608

@@ -375,6 +375,12 @@ export const emulator = [
     ["NotifiedHosts"],
     [
       {
+        name: "any number of notifications is under way",
+        find: `const room = limits.notifications - underWay`,
+        replace: `const room = limits.notifications + underWay`,
+        tests: ["ManyNotifications"]
+      },
+      {
         name: "a bearer token lets this machine be notified",
         find: `isSigned ? "loopback" : "public"`,
         replace: `isSigned ? "loopback" : "loopback"`

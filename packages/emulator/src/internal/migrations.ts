@@ -192,5 +192,14 @@ SELECT id,
 FROM assemblies
 `
 
+const ninth = `
+-- A notification that is still to begin waits here: when it is due, whether the URL came with a signature, and which
+-- attempt of its Assembly it is. 0 is one that was asked for once more, which is not repeated.
+ALTER TABLE notifications ADD COLUMN due_at INTEGER;
+ALTER TABLE notifications ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE notifications ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX notifications_by_due ON notifications (due_at) WHERE due_at IS NOT NULL
+`
+
 /** Each script brings the database one version further; one that has run somewhere is never changed again. */
-export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth, seventh, eighth]
+export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth, seventh, eighth, ninth]
