@@ -503,9 +503,8 @@ export const emulator = [
     [
       {
         name: "Steps may make any number of files",
-        find: `if (files > results) return Effect.fail(tooManyFiles)
-      if`,
-        replace: `if`
+        find: `if (++files > results)`,
+        replace: `if (++files < 0)`
       },
       {
         name: "Steps may make any number of bytes",
@@ -514,8 +513,8 @@ export const emulator = [
       },
       {
         name: "Steps may make a Status of any size",
-        find: `text > resultText ?`,
-        replace: `text < 0 ?`
+        find: `if (text > resultText)`,
+        replace: `if (text < 0)`
       }
     ]
   ),
