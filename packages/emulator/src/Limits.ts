@@ -26,6 +26,8 @@ import type * as Duration from "effect/Duration"
  * - `resultBytes`: the size of these files together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  * - `resultText`: the size of the results in the Status, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  *
+ * - `notifications`: the number of notifications under way at the same time. Others wait in the database.
+ *
  * The last three fail an Assembly during its execution.
  */
 export interface Values {
@@ -41,6 +43,7 @@ export interface Values {
   readonly files: number
   readonly fileBytes: number | undefined
   readonly signatures: number
+  readonly notifications: number
   readonly results: number
   readonly resultBytes: number
   readonly resultText: number
@@ -60,6 +63,7 @@ export const defaults: Values = {
   files: 5000,
   fileBytes: undefined,
   signatures: 100_000,
+  notifications: 16,
   results: 5000,
   resultBytes: 1_099_511_627_776,
   resultText: 8_388_608

@@ -1,4 +1,4 @@
-/** The memory of an emulator does not grow with the number of answered requests. */
+/** What an emulator remembers does not grow with the requests that it has answered. */
 import { assert, it } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"

@@ -199,6 +199,17 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
     })
   )
 
+  it.effect("has URLs that a list can tell", () =>
+    Effect.gen(function* () {
+      const url = `http://${"a".repeat(2042)}`
+      for (const name of ["notify_url", "redirect_url"]) {
+        const answer = yield* create({ [name]: url })
+        assert.deepInclude(json(answer), { error: "INVALID_FORM_DATA", http_code: 400 })
+      }
+      assert.strictEqual((yield* create({ redirect_url: url.slice(1) })).status, 200)
+    })
+  )
+
   it.effect("keeps fields that are called like what every object has", () =>
     Effect.gen(function* () {
       const template = { name: "prototypes", template: { fields: { a: 1 } } }
@@ -244,6 +255,13 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
         "keywords: Expected at most 20"
       )
       assert.deepInclude(json(yield* list("/templates", { keywords })), { error: "TEMPLATE_LIST_ERROR" })
+      assert.strictEqual((yield* list("/assemblies", { fromdate, keywords: ["a".repeat(256)] })).status, 200)
+      refused(
+        yield* list("/assemblies", { fromdate, keywords: ["a".repeat(257)] }),
+        400,
+        "ASSEMBLY_LIST_ERROR",
+        "keywords: Expected at most 256 characters each"
+      )
     })
   )
 })

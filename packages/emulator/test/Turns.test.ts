@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Turns from "../src/internal/http/Turns.ts"
 
-/** Counts the rounds of the event loop. Other clients are answered in each of them. */
+/** Counts the rounds of the event loop: in each of them the other clients are answered. */
 const rounds = Effect.acquireRelease(
   Effect.sync(() => {
     const counter = { count: 0, pending: setImmediate(() => undefined) }
@@ -33,4 +33,27 @@ it.live("work that fails gives its turn back", () =>
     assert.strictEqual(yield* Effect.flip(turns.take(Effect.fail("a reason"))), "a reason")
     assert.strictEqual(yield* turns.take(Effect.succeed("next")), "next")
   }).pipe(Effect.provide(Turns.layer))
+)
+
+it.live("short work shares a round until it has had enough", () =>
+  Effect.gen(function* () {
+    const turns = yield* Turns.Turns
+    const counter = yield* rounds
+    const busy = (millis: number) =>
+      Effect.sync(() => {
+        const end = process.hrtime.bigint() + BigInt(millis) * 1_000_000n
+        while (process.hrtime.bigint() < end);
+        return counter.count
+      })
+    const share = (millis: number, count: number) =>
+      Effect.forEach(
+        Array.from({ length: count }, () => millis),
+        (one) => turns.share(busy(one)),
+        { concurrency: "unbounded" }
+      )
+    yield* Effect.yieldNow
+    assert.strictEqual(new Set(yield* share(0, 10)).size, 1)
+    yield* Effect.yieldNow
+    assert.isAtLeast(new Set(yield* share(11, 4)).size, 4)
+  }).pipe(Effect.scoped, Effect.provide(Turns.layer))
 )

@@ -61,6 +61,16 @@ export const signedForm = Effect.fnUntraced(function* (path: string, params: obj
   return yield* send(HttpClientRequest.post(path).pipe(HttpClientRequest.bodyFormData(form)))
 })
 
+/** A GET with the signature of the first Auth Key. */
+export const signedQuery = Effect.fnUntraced(function* (path: string, params: object) {
+  const { credentials } = yield* Emulator.Emulator
+  const nonce = yield* Clock.currentTimeNanos
+  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
+  const text = JSON.stringify({ auth, nonce: String(nonce), ...params })
+  const query = { params: text, signature: hmac(text, credentials.secret) }
+  return yield* send(HttpClientRequest.get(path).pipe(HttpClientRequest.setUrlParams(query)))
+})
+
 /** The attempts to notify of an Assembly, as who sends these headers and this query sees them. */
 export const listed = (assemblyId: string, headers: Readonly<Record<string, string>> = {}, query = "") =>
   Effect.map(send(HttpClientRequest.get(`/assembly_notifications/${assemblyId}${query}`, { headers })), (answer) => {

@@ -35,6 +35,48 @@ export const emulator = [
     ]
   ),
   ...changes(
+    "packages/emulator/src/internal/assembly/AssemblyListing.ts",
+    ["/Assemblies.test", "Stops"],
+    [
+      {
+        name: "a search ends with its first slice",
+        find: `if (last === undefined || searched.length < slice) return found`,
+        replace: `if (last === undefined || searched.length <= slice) return found`
+      },
+      {
+        name: "keywords match in other letters only",
+        find: `lower(keyword.value)`,
+        replace: `upper(keyword.value)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/http/Slices.ts",
+    ["Stops"],
+    [{ name: "all files are one slice", find: `const size = 200`, replace: `const size = 1e9` }]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/robots/TransloaditStore.ts",
+    ["Amplification"],
+    [
+      {
+        name: "a path is built however long its variables make it",
+        find: `if (path.length + piece.length > maxPath) return false`,
+        replace: `if (path.length + piece.length < 0) return false`
+      },
+      {
+        name: "a path is bounded before its normalisation as it is after it",
+        find: `const maxPath = 4 * 1024`,
+        replace: `const maxPath = 1024`
+      },
+      {
+        name: "a variable is what every object has",
+        find: `Object.hasOwn(values, key) ? values[key]`,
+        replace: `key in values ? String(values[key])`
+      }
+    ]
+  ),
+  ...changes(
     "packages/emulator/src/internal/assembly/Creation.ts",
     ["/Limits"],
     [
@@ -333,6 +375,12 @@ export const emulator = [
     ["NotifiedHosts"],
     [
       {
+        name: "any number of notifications is under way",
+        find: `const room = limits.notifications - underWay`,
+        replace: `const room = limits.notifications + underWay`,
+        tests: ["ManyNotifications"]
+      },
+      {
         name: "a bearer token lets this machine be notified",
         find: `isSigned ? "loopback" : "public"`,
         replace: `isSigned ? "loopback" : "loopback"`
@@ -455,9 +503,8 @@ export const emulator = [
     [
       {
         name: "Steps may make any number of files",
-        find: `if (files > results) return Effect.fail(tooManyFiles)
-      if`,
-        replace: `if`
+        find: `if (++files > results)`,
+        replace: `if (++files < 0)`
       },
       {
         name: "Steps may make any number of bytes",
@@ -466,8 +513,8 @@ export const emulator = [
       },
       {
         name: "Steps may make a Status of any size",
-        find: `text > resultText ?`,
-        replace: `text < 0 ?`
+        find: `if (text > resultText)`,
+        replace: `if (text < 0)`
       }
     ]
   ),

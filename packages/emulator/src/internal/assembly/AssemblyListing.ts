@@ -9,6 +9,7 @@ import { okOf } from "./AssemblyStatus.ts"
 import * as AssemblyStore from "./AssemblyStore.ts"
 import * as Database from "../data/Database.ts"
 import * as ServiceDate from "../data/ServiceDate.ts"
+import * as Slices from "../http/Slices.ts"
 import * as Turns from "../http/Turns.ts"
 
 /** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
@@ -38,35 +39,45 @@ const Row = Schema.Struct({
   output_bytes: Schema.Int
 })
 
+const listed = `
+FROM assemblies
+WHERE workspace = :workspace AND created_at > :from AND created_at < :to AND (:type = 'all' OR state = :type)`
+
+const newestFirst = "ORDER BY created_at DESC, assemblies.rowid DESC"
+
+const placesSql = `SELECT rowid AS position ${listed} ${newestFirst} LIMIT :limit OFFSET :offset`
+
+const countSql = `SELECT count(*) AS count ${listed}`
+
+/** How many Assemblies are searched in one turn: each has at most 22 KiB of text. */
+const slice = 20
+
+const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
+
 /**
  * Selects the Assemblies that contain every keyword in some field, ignoring case. The fields are joined by line feeds,
  * so that a keyword does not match across two fields.
  */
-const matching = `
-WITH listed AS (
-  SELECT assemblies.*, assemblies.rowid AS position, (
-    SELECT group_concat(filename, ', ') FROM uploads WHERE uploads.assembly_id = assemblies.id
-  ) AS files, (
+const searchSql = `
+SELECT assemblies.rowid AS position, created_at, NOT EXISTS (
+  SELECT 1 FROM json_each(:keywords) AS keyword
+  WHERE instr(created || char(10) || files || char(10) || outcome, lower(keyword.value)) = 0
+) AS matches
+${listed.replace("FROM assemblies", "FROM assemblies JOIN searches ON assembly_id = id")}
+  AND created_at <= :before AND (created_at < :before OR assemblies.rowid < :position)
+${newestFirst} LIMIT ${slice}`
+
+/** The files are as many as a line of a list should tell. */
+const entrySql = `
+SELECT id, state, parent_id, region, template_id, (
     SELECT name FROM templates WHERE templates.workspace = assemblies.workspace AND templates.id = template_id
-  ) AS template_name
-  FROM assemblies
-  WHERE workspace = :workspace AND created_at > :from AND created_at < :to AND (:type = 'all' OR state = :type)
-), matching AS (
-  SELECT * FROM listed WHERE NOT EXISTS (
-    SELECT 1 FROM json_each(:keywords) AS keyword
-    WHERE instr(
-      lower(concat_ws(char(10), id, redirect_url, fields, notify_url, error, message, files)),
-      lower(keyword.value)
-    ) = 0
-  )
-)`
-
-const pageSql = `${matching}
-SELECT id, state, parent_id, region, template_id, template_name, notify_url, redirect_url, error, files, created_at,
-  uploaded_at, ended_at, input_files, input_bytes, output_bytes
-FROM matching ORDER BY created_at DESC, position DESC LIMIT :limit OFFSET :offset`
-
-const countSql = `${matching} SELECT count(*) AS count FROM matching`
+  ) AS template_name, notify_url, redirect_url, error, (
+    SELECT substr(group_concat(filename, ', '), 1, 4096) FROM (
+      SELECT substr(filename, 1, 255) AS filename FROM uploads
+      WHERE uploads.assembly_id = assemblies.id ORDER BY rowid LIMIT 100
+    )
+  ) AS files, created_at, uploaded_at, ended_at, input_files, input_bytes, output_bytes
+FROM assemblies WHERE rowid = :position`
 
 /** Present only when the uploads have ended: the service omits the field otherwise. */
 const uploadDuration = ({ created_at, uploaded_at }: typeof Row.Type): { readonly upload_duration?: number } => {
@@ -94,33 +105,72 @@ const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
   execution_duration: ServiceDate.secondsBetween(row.uploaded_at, row.ended_at)
 })
 
-const toFilter = (workspace: string, query: AssemblyList.Query): Database.Parameters => ({
+type Filter = Readonly<Record<"from" | "to" | "type" | "workspace", string | number | bigint>>
+
+const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
   workspace,
   from: query.fromDate.epochMilliseconds,
   to: query.toDate?.epochMilliseconds ?? Database.maxInteger,
-  type: query.type ?? AssemblyList.defaults.type,
-  keywords: JSON.stringify(query.keywords ?? AssemblyList.defaults.keywords)
+  type: query.type ?? AssemblyList.defaults.type
 })
 
 const make = Effect.gen(function* () {
   const database = yield* Database.Database
-  const page = database.query(Row, pageSql)
   const turns = yield* Turns.Turns
+  const places = database.query(Schema.Struct({ position: Schema.Int }), placesSql)
   const count = database.query(Schema.Struct({ count: Schema.Int }), countSql)
+  const search = database.query(Searched, searchSql)
+  const entry = database.query(Row, entrySql)
 
-  return AssemblyListing.of({
-    page: (workspace, query) => {
-      const filter = toFilter(workspace, query)
-      const limit = query.pageSize ?? AssemblyList.defaults.pageSize
-      const offset = Database.offsetOf(query.page ?? AssemblyList.defaults.page, limit)
-      return turns.take(
-        database.transaction(() => ({
-          items: page.all({ ...filter, limit, offset }).map(toEntry),
-          count: Option.getOrThrow(count.first(filter)).count
-        }))
-      )
+  /** The places of all that match, slice by slice: one statement would stop the others as long as it takes. */
+  const matching = Effect.fnUntraced(function* (filter: Filter, keywords: ReadonlyArray<string>) {
+    const found: Array<number> = []
+    let after: Database.Parameters = { before: Database.maxInteger, position: 0 }
+    while (true) {
+      const parameters = { ...filter, ...after, keywords: JSON.stringify(keywords) }
+      const searched = yield* turns.share(database.run(() => search.all(parameters)))
+      for (const { matches, position } of searched) if (matches === 1) found.push(position)
+      const last = searched.at(-1)
+      if (last === undefined || searched.length < slice) return found
+      after = { before: last.created_at, position: last.position }
     }
   })
+
+  const find = Effect.fnUntraced(function* (workspace: string, query: AssemblyList.Query) {
+    const filter = toFilter(workspace, query)
+    const { keywords = [], page = AssemblyList.defaults.page, pageSize: limit = AssemblyList.defaults.pageSize } = query
+    const offset = Database.offsetOf(page, limit)
+    if (keywords.length > 0) {
+      const found = yield* matching(filter, keywords)
+      return { positions: found.slice(Number(offset), Number(offset) + limit), count: found.length }
+    }
+    return yield* turns.take(
+      database.transaction(() => ({
+        positions: places.all({ ...filter, limit, offset }).map(({ position }) => position),
+        count: Option.getOrThrow(count.first(filter)).count
+      }))
+    )
+  })
+
+  return AssemblyListing.of({
+    page: Effect.fnUntraced(function* (workspace, query) {
+      const { count: total, positions } = yield* find(workspace, query)
+      const items = yield* Slices.mapEffect(turns, positions, (some) =>
+        database.run(() => some.map((position) => toEntry(Option.getOrThrow(entry.first({ position })))))
+      )
+      return { items, count: total }
+    })
+  })
+})
+
+const encodeEntry = Schema.encodeSync(AssemblyList.Entry)
+
+/** The JSON of a page, which may have thousands of entries. */
+export const encode = Effect.fnUntraced(function* (
+  { items, ...page }: AssemblyList.Page,
+  turns: Turns.Turns["Service"]
+) {
+  return { items: yield* Slices.map(turns, items, (item) => encodeEntry(item)), ...page }
 })
 
 export const layer: Layer.Layer<AssemblyListing, never, Database.Database | Turns.Turns> = Layer.effect(

@@ -9,6 +9,7 @@ import * as KeywordLimit from "../data/KeywordLimit.ts"
 import * as Refusal from "../http/Refusal.ts"
 import * as Replay from "./Replay.ts"
 import * as Route from "../http/Route.ts"
+import * as StatusEncoding from "./StatusEncoding.ts"
 
 /** `POST /assemblies`: creates an Assembly with a new id. */
 const CreateWithoutId = Operation.make({
@@ -23,6 +24,11 @@ const aliases = { tus_num_expected_upload_files: "num_expected_upload_files" }
 
 const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${KeywordLimit.max}`)
 
+const tooLongKeyword = Refusal.named(
+  "ASSEMBLY_LIST_ERROR",
+  `keywords: Expected at most ${KeywordLimit.maxLength} characters each`
+)
+
 const routes = Effect.gen(function* () {
   const creation = yield* Creation.Creation
   const cancellation = yield* Cancellation.Cancellation
@@ -33,12 +39,14 @@ const routes = Effect.gen(function* () {
       invalid: Refusal.invalidForm,
       aliases,
       takesFiles: true,
+      encode: StatusEncoding.encode,
       handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
     }),
     Route.signed(CreateWithoutId, {
       invalid: Refusal.invalidForm,
       aliases,
       takesFiles: true,
+      encode: StatusEncoding.encode,
       handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
     }),
     Route.signed(Replay.Replay, {
@@ -48,18 +56,23 @@ const routes = Effect.gen(function* () {
     Route.open(Operations.Get, {
       // An invalid id is answered like an unknown one.
       invalid: () => Creation.notFound,
+      encode: StatusEncoding.encode,
       handle: ({ path }) => creation.status(path.assemblyId)
     }),
     Route.open(Operations.Cancel, {
       invalid: () => Creation.notFound,
+      encode: StatusEncoding.encode,
       handle: ({ path }) => Effect.andThen(cancellation.cancel(path.assemblyId), creation.status(path.assemblyId))
     }),
     Route.signed(Operations.List, {
+      encode: AssemblyListing.encode,
       invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", Refusal.explain(issues)),
       handle: ({ authKey, params }) =>
         (params.keywords ?? []).length > KeywordLimit.max
           ? Effect.fail(tooManyKeywords)
-          : listing.page(authKey.workspace, params)
+          : (params.keywords ?? []).some(({ length }) => length > KeywordLimit.maxLength)
+            ? Effect.fail(tooLongKeyword)
+            : listing.page(authKey.workspace, params)
     })
   ])
 })

@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import type * as AssemblyStore from "./AssemblyStore.ts"
+import * as AssemblyStore from "./AssemblyStore.ts"
 import * as FileStore from "../files/FileStore.ts"
 import * as Origin from "../http/Origin.ts"
 import * as ServiceDate from "../data/ServiceDate.ts"
@@ -47,6 +47,7 @@ const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
 const make = Effect.gen(function* () {
+  const assemblies = yield* AssemblyStore.AssemblyStore
   const uploads = yield* UploadStore.UploadStore
   const files = yield* FileStore.FileStore
   const origin = yield* Origin.Origin
@@ -68,6 +69,7 @@ const make = Effect.gen(function* () {
 
   return AssemblyStatus.of({
     of: Effect.fnUntraced(function* (assembly) {
+      const made = yield* assemblies.made(assembly.id)
       const rows = yield* uploads.ofAssembly(assembly.id)
       const receipts = yield* Effect.forEach(
         rows.filter(({ kind }) => kind !== "form"),
@@ -99,12 +101,15 @@ const make = Effect.gen(function* () {
         started_tus_uploads: receipts.length,
         finished_tus_uploads: receipts.filter(({ finished }) => finished).length,
         tus_uploads: receipts,
-        uploads: assembly.uploads,
-        results: assembly.results
+        uploads: made.uploads,
+        results: made.results
       }
     })
   })
 })
 
-export const layer: Layer.Layer<AssemblyStatus, never, UploadStore.UploadStore | FileStore.FileStore | Origin.Origin> =
-  Layer.effect(AssemblyStatus, make)
+export const layer: Layer.Layer<
+  AssemblyStatus,
+  never,
+  AssemblyStore.AssemblyStore | UploadStore.UploadStore | FileStore.FileStore | Origin.Origin
+> = Layer.effect(AssemblyStatus, make)

@@ -3,11 +3,13 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as CreationOptions from "./CreationOptions.ts"
 import * as Database from "../data/Database.ts"
+import * as Slices from "../http/Slices.ts"
+import * as Turns from "../http/Turns.ts"
 
 /** The states of an Assembly, by the names that the list accepts as a filter (spec.md, "States and transitions"). */
 export const State = Schema.Literals(["uploading", "executing", "canceled", "completed", "failed", "request_aborted"])
@@ -63,8 +65,6 @@ export const Row = Schema.Struct({
   ended_at: Schema.NullOr(Schema.Int),
   error: Schema.NullOr(Schema.String),
   message: Schema.NullOr(Schema.String),
-  uploads: Schema.fromJsonString(Schema.Array(Assembly.File)),
-  results: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Array(Assembly.File))),
   input_files: Schema.Int,
   input_bytes: Schema.Int,
   output_files: Schema.Int,
@@ -72,10 +72,21 @@ export const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-/** The result of an Assembly when it ends. */
-export interface Outcome {
+/** The files of an Assembly: those that it works on, and those that its Steps have made. */
+export interface Made {
   readonly uploads: ReadonlyArray<Assembly.File>
   readonly results: Readonly<Record<string, ReadonlyArray<Assembly.File>>>
+}
+
+const MadeRow = Schema.Struct({
+  uploads: Schema.fromJsonString(Schema.Array(Schema.Unknown)),
+  results: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Array(Schema.Unknown)))
+})
+
+const decodeFile = Schema.decodeUnknownSync(Assembly.File)
+
+/** What an Assembly has made when it ends. */
+export interface Outcome extends Made {
   readonly failure: { readonly error: string; readonly message: string } | undefined
 }
 
@@ -86,15 +97,19 @@ export class AssemblyStore extends Context.Service<
     /** Answers false if the id is taken. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** The busy Assemblies of a former process. Creations whose body never ended are aborted first. */
+    /** Its files, as far as it has come. */
+    readonly made: (id: string) => Effect.Effect<Made, StorageFailed>
+    /** What a former process left: creations whose body never ended are aborted, the others are answered. */
     readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /** Records that the body of the creation has ended. */
     readonly received: (id: string) => Effect.Effect<void, StorageFailed>
     /** Starts the execution if every expected upload has arrived. Answers whether this call started it. */
     readonly beginExecution: (id: string) => Effect.Effect<boolean, StorageFailed>
-    /** Stores what an executing Assembly has made so far. */
-    readonly progress: (id: string, made: Pick<Outcome, "uploads" | "results">) => Effect.Effect<void, StorageFailed>
-    /** Ends a busy Assembly. Answers whether this call ended it. */
+    /** An Assembly begins to work on these files. */
+    readonly works: (id: string, uploads: ReadonlyArray<Assembly.File>) => Effect.Effect<void, StorageFailed>
+    /** What an Assembly that executes has made so far, as the JSON of its results. */
+    readonly progress: (id: string, results: string) => Effect.Effect<void, StorageFailed>
+    /** Ends an Assembly that is busy; whether it was this call that ended it. */
     readonly end: (id: string, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
     /** Cancels or aborts a busy Assembly. Answers whether this call ended it. */
     readonly stop: (id: string, state: "canceled" | "request_aborted") => Effect.Effect<boolean, StorageFailed>
@@ -119,6 +134,9 @@ WHERE id = :id AND state = 'uploading' AND receiving = 0 AND expected_uploads <=
   WHERE assembly_id = :id AND finished_at IS NOT NULL AND kind IN ('ordinary', 'final')
 )`
 
+/** The columns of a row. Its files are read where they are told. */
+const columns = Object.keys(Row.fields).join(", ")
+
 const busy = "state IN ('uploading', 'executing')"
 
 const endSql = `
@@ -127,8 +145,10 @@ SET state = :state, ended_at = :now, error = :error, message = :message, uploads
   input_files = :inputFiles, input_bytes = :inputBytes, output_files = :outputFiles, output_bytes = :outputBytes
 WHERE id = :id AND ${busy}`
 
-const progressSql = `
-UPDATE assemblies SET uploads = :uploads, results = :results WHERE id = :id AND state = 'executing'`
+const worksSql = `
+UPDATE assemblies SET uploads = :uploads, results = '{}' WHERE id = :id AND state = 'executing'`
+
+const progressSql = "UPDATE assemblies SET results = :results WHERE id = :id AND state = 'executing'"
 
 const stopSql = `UPDATE assemblies SET state = :state, ended_at = :now WHERE id = :id AND ${busy}`
 
@@ -181,20 +201,31 @@ const toInsertParameters = (assembly: New): Database.Parameters => ({
 
 const make = Effect.gen(function* () {
   const database = yield* Database.Database
+  const turns = yield* Turns.Turns
   const insert = database.command(insertSql)
-  const byId = database.query(Row, "SELECT * FROM assemblies WHERE id = :id")
-  const unfinished = database.query(Row, `SELECT * FROM assemblies WHERE ${busy}`)
+  const byId = database.query(Row, `SELECT ${columns} FROM assemblies WHERE id = :id`)
+  const madeById = database.query(MadeRow, "SELECT uploads, results FROM assemblies WHERE id = :id")
+  const unfinished = database.query(Row, `SELECT ${columns} FROM assemblies WHERE ${busy}`)
   const abortReceiving = database.command(abortReceivingSql)
   const received = database.command("UPDATE assemblies SET receiving = 0 WHERE id = :id")
   const begin = database.command(beginSql)
+  const works = database.command(worksSql)
   const progress = database.command(progressSql)
   const end = database.command(endSql)
   const stop = database.command(stopSql)
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
   return AssemblyStore.of({
-    insert: (assembly) => database.run(() => insert(toInsertParameters(assembly)) === 1),
-    find: (id) => database.run(() => byId.first({ id })),
+    insert: (assembly) => turns.share(database.run(() => insert(toInsertParameters(assembly)) === 1)),
+    // Steps and fields may be a megabyte.
+    find: (id) => turns.share(database.run(() => byId.first({ id }))),
+    made: Effect.fnUntraced(function* (id) {
+      const row = yield* turns.share(database.run(() => Option.getOrThrow(madeById.first({ id }))))
+      return {
+        uploads: yield* Slices.map(turns, row.uploads, (file) => decodeFile(file)),
+        results: yield* Slices.mapRecord(turns, row.results, (file) => decodeFile(file))
+      }
+    }),
     recover: Effect.flatMap(now, (millis) =>
       database.run(() => {
         abortReceiving({ now: millis })
@@ -203,12 +234,15 @@ const make = Effect.gen(function* () {
     ),
     received: (id) => database.run(() => void received({ id })),
     beginExecution: (id) => Effect.flatMap(now, (millis) => database.run(() => begin({ id, now: millis }) === 1)),
-    progress: (id, { results, uploads }) =>
-      database.run(() => void progress({ id, uploads: JSON.stringify(uploads), results: JSON.stringify(results) })),
+    works: (id, uploads) => turns.share(database.run(() => void works({ id, uploads: JSON.stringify(uploads) }))),
+    progress: (id, results) => turns.share(database.run(() => void progress({ id, results }))),
     end: (id, outcome) =>
-      Effect.flatMap(now, (millis) => database.run(() => end(toEndParameters(id, millis, outcome)) === 1)),
+      Effect.flatMap(now, (millis) => turns.share(database.run(() => end(toEndParameters(id, millis, outcome)) === 1))),
     stop: (id, state) => Effect.flatMap(now, (millis) => database.run(() => stop({ id, state, now: millis }) === 1))
   })
 })
 
-export const layer: Layer.Layer<AssemblyStore, never, Database.Database> = Layer.effect(AssemblyStore, make)
+export const layer: Layer.Layer<AssemblyStore, never, Database.Database | Turns.Turns> = Layer.effect(
+  AssemblyStore,
+  make
+)

@@ -22,6 +22,7 @@ import { maxSizeExceeded, tooManyFiles } from "../robots/Robot.ts"
 import { region } from "./Region.ts"
 import type * as Replay from "./Replay.ts"
 import * as TemplateStore from "../templates/TemplateStore.ts"
+import * as Turns from "../http/Turns.ts"
 
 /** A request that creates an Assembly. Without an `id` the service chooses one. */
 export interface Request {
@@ -95,6 +96,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const statuses = yield* AssemblyStatus.AssemblyStatus
   const templates = yield* TemplateStore.TemplateStore
+  const turns = yield* Turns.Turns
   const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
 
   const status = Effect.fnUntraced(function* (id: string) {
@@ -103,7 +105,10 @@ const make = Effect.gen(function* () {
   })
 
   const read = (workspace: string, params: Schema.JsonObject) =>
-    Effect.provideService(Instructions.read(workspace, params, limits), TemplateStore.TemplateStore, templates)
+    Instructions.read(workspace, params, limits).pipe(
+      Effect.provideService(TemplateStore.TemplateStore, templates),
+      Effect.provideService(Turns.Turns, turns)
+    )
 
   /** The lower of `auth.max_size` and the limit of the emulator. */
   const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
@@ -204,4 +209,5 @@ export const layer: Layer.Layer<
   | Origin.Origin
   | SecureRandom.SecureRandom
   | TemplateStore.TemplateStore
+  | Turns.Turns
 > = Layer.effect(Creation, make)

@@ -12,9 +12,13 @@ export const Payload = Schema.Literals([
 ])
 export type Payload = typeof Payload.Type
 
-/** Further params of a creation. Beyond the specification, except `auth.max_size` ("Limits"). */
+/** A page of the list tells the URLs of 5000 Assemblies. */
+const Url = Schema.String.check(Schema.isMaxLength(2048))
+
+/** What else the params of a creation may say. Beyond the specification, except `auth.max_size` ("Limits"). */
 const Options = Schema.Struct({
-  redirect_url: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  notify_url: Schema.optionalKey(Schema.NullOr(Url)),
+  redirect_url: Schema.optionalKey(Schema.NullOr(Url)),
   emit_execution_progress: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
   notification_payload: Schema.optionalKey(Schema.NullOr(Schema.Array(Payload))),
   quiet: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),

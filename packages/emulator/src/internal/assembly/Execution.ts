@@ -14,6 +14,7 @@ import * as Robots from "../robots/Robots.ts"
 import { type StepFile, StepFailed, tooManyFiles } from "../robots/Robot.ts"
 import * as Steps from "./Steps.ts"
 import * as StorageFailure from "../data/StorageFailure.ts"
+import * as Turns from "../http/Turns.ts"
 import * as Updates from "./Updates.ts"
 import * as UploadedFiles from "../files/UploadedFiles.ts"
 
@@ -57,15 +58,19 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
     /** Fails if the limit does not allow `more` files. */
     hasRoom: (more: number): Effect.Effect<void, StepFailed> =>
       files + more > results ? Effect.fail(tooManyFiles) : Effect.void,
-    count: (made: ReadonlyArray<StepFile>): Effect.Effect<void, StepFailed> => {
+    /** Counts what a Step has made. Answers its JSON. */
+    count: (made: ReadonlyArray<StepFile>): Effect.Effect<string, StepFailed> => {
+      const texts: Array<string> = []
       for (const { file } of made) {
-        files++
+        const said = JSON.stringify(file)
         bytes += file.size ?? 0
-        text += JSON.stringify(file).length
+        text += said.length
+        texts.push(said)
+        if (++files > results) return Effect.fail(tooManyFiles)
+        if (bytes > resultBytes) return tooMuch(`The Steps make more than ${resultBytes} bytes.`)
+        if (text > resultText) return tooMuch("The results are too large for a Status.")
       }
-      if (files > results) return Effect.fail(tooManyFiles)
-      if (bytes > resultBytes) return tooMuch(`The Steps make more than ${resultBytes} bytes.`)
-      return text > resultText ? tooMuch("The results are too large for a Status.") : Effect.void
+      return Effect.succeed(`[${texts.join(",")}]`)
     }
   }
 }
@@ -75,6 +80,7 @@ const make = Effect.gen(function* () {
   const assemblyEnd = yield* AssemblyEnd.AssemblyEnd
   const limits = yield* Limits.Limits
   const robots = yield* Robots.Robots
+  const turns = yield* Turns.Turns
   const updates = yield* Updates.Updates
   const uploadedFiles = yield* UploadedFiles.UploadedFiles
   const running = yield* FiberMap.make<string>()
@@ -88,14 +94,16 @@ const make = Effect.gen(function* () {
     const { id } = assembly
     const plan = yield* Steps.plan(assembly.steps, robots, limits)
     const { count, hasRoom } = meter(limits)
+    // What the Steps have made is put into JSON once, not after each further Step again.
+    const told: Array<string> = []
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
       const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
       // Checked first: a Step that uses another one twice doubles its files.
       yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
       const made = yield* robot.run({ assembly, name, step, files: inputs.flat() })
-      yield* count(made)
+      told.push(`${JSON.stringify(name)}:${yield* turns.share(Effect.suspend(() => count(made)))}`)
       results.set(name, made)
-      yield* assemblies.progress(id, { uploads: toFiles(uploaded), results: toResults(results) })
+      yield* assemblies.progress(id, `{${told.join(",")}}`)
       for (const file of toFiles(made)) yield* updates.publish(Updates.resultFinished(id, name, file))
       if (assembly.emit_progress === 1) {
         yield* updates.publish(Updates.progressed(id, Math.round(((index + 1) / plan.length) * 100)))
@@ -106,7 +114,7 @@ const make = Effect.gen(function* () {
   const execute = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
     const uploaded = yield* uploadedFiles.ofAssembly(assembly)
     const results: Results = new Map()
-    yield* assemblies.progress(assembly.id, { uploads: toFiles(uploaded), results: {} })
+    yield* assemblies.works(assembly.id, toFiles(uploaded))
     yield* updates.publish(Updates.uploadingFinished(assembly.id))
     yield* updates.publish(Updates.metaDataExtracted(assembly.id))
     const failure = yield* runSteps(assembly, uploaded, results).pipe(
@@ -182,5 +190,10 @@ const make = Effect.gen(function* () {
 export const layer: Layer.Layer<
   Execution,
   StorageFailed,
-  AssemblyStore.AssemblyStore | AssemblyEnd.AssemblyEnd | Robots.Robots | Updates.Updates | UploadedFiles.UploadedFiles
+  | AssemblyStore.AssemblyStore
+  | AssemblyEnd.AssemblyEnd
+  | Robots.Robots
+  | Turns.Turns
+  | Updates.Updates
+  | UploadedFiles.UploadedFiles
 > = Layer.effect(Execution, make)

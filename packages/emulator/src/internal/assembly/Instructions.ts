@@ -9,6 +9,7 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as Limits from "../../Limits.ts"
 import * as CreationOptions from "./CreationOptions.ts"
 import * as Json from "../data/Json.ts"
+import * as Turns from "../http/Turns.ts"
 import * as Refusal from "../http/Refusal.ts"
 import * as TemplateMerge from "../templates/TemplateMerge.ts"
 import type * as TemplateStore from "../templates/TemplateStore.ts"
@@ -35,16 +36,16 @@ export const read: (
   workspace: string,
   params: Schema.JsonObject,
   limits: Limits.Values
-) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore> = Effect.fnUntraced(
-  function* (workspace, params, limits) {
+) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore | Turns.Turns> =
+  Effect.fnUntraced(function* (workspace, params, limits) {
+    const { share } = yield* Turns.Turns
     const merged = Json.withoutNulls(yield* TemplateMerge.merge(workspace, params))
     // Counted before the Steps are decoded.
     if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
     return {
-      params: yield* decodeParams(merged).pipe(
+      params: yield* share(decodeParams(merged)).pipe(
         Effect.mapError((issue) => Refusal.invalidForm(Input.fromSchemaIssue(issue)))
       ),
-      options: yield* CreationOptions.read(merged)
+      options: yield* share(CreationOptions.read(merged))
     }
-  }
-)
+  })

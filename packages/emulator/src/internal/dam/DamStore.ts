@@ -165,7 +165,6 @@ const storeNow = (
 ): DamAsset.Asset | Problem => {
   const made = sql.madeBy.first({ madeBy: file.madeBy })
   if (Option.isSome(made)) return toAsset(sql, made.value)
-  if (isPathTooLong([...file.folders, file.filename].join("/"))) return "PathTooLong"
   const folderId = ensureFolder(sql, file, fresh.folderIds)
   const place = { workspace: file.workspace, folderId: folderId ?? null, name: file.filename }
   if (folderId === undefined || Option.isSome(sql.folderAt.first(place))) return "NameTaken"
@@ -218,6 +217,8 @@ const make = Effect.gen(function* () {
   return DamStore.of({
     store: Effect.fnUntraced(
       function* (file) {
+        // Before each of its folders gets an id.
+        if (isPathTooLong([...file.folders, file.filename].join("/"))) return "PathTooLong" as const
         const now = yield* DateTime.now
         const fresh = {
           assetId: yield* Ids.identifier,

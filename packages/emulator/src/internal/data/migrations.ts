@@ -156,5 +156,50 @@ CREATE INDEX used_signatures_by_expiry ON used_signatures (expires_at);
 CREATE INDEX assemblies_by_template ON assemblies (workspace, template_id, created_at)
 `
 
-/** One script per version of the database. A script never changes after its release. */
-export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth, seventh]
+const eighth = `
+-- What the keywords of a list are looked for in, in small letters. Each part is bounded: a list reads the text of every
+-- Assembly, and the fields of one may be a megabyte.
+CREATE TABLE searches (
+  assembly_id TEXT PRIMARY KEY REFERENCES assemblies (id),
+  created TEXT NOT NULL,
+  files TEXT NOT NULL DEFAULT '',
+  outcome TEXT NOT NULL DEFAULT ''
+) STRICT;
+
+CREATE TRIGGER searches_of_assembly AFTER INSERT ON assemblies BEGIN
+  INSERT INTO searches (assembly_id, created) VALUES (new.id, lower(concat_ws(
+    char(10), new.id, substr(new.redirect_url, 1, 2048), substr(new.notify_url, 1, 2048), substr(new.fields, 1, 8192)
+  )));
+END;
+CREATE TRIGGER searches_of_outcome AFTER UPDATE OF error, message ON assemblies BEGIN
+  UPDATE searches SET outcome = lower(concat_ws(char(10), substr(new.error, 1, 256), substr(new.message, 1, 1024)))
+  WHERE assembly_id = new.id;
+END;
+CREATE TRIGGER searches_of_file AFTER INSERT ON uploads BEGIN
+  UPDATE searches SET files = substr(files || lower(new.filename) || char(10), 1, 8192)
+  WHERE assembly_id = new.assembly_id AND length(files) < 8192;
+END;
+
+INSERT INTO searches (assembly_id, created, outcome, files)
+SELECT id,
+  lower(concat_ws(
+    char(10), id, substr(redirect_url, 1, 2048), substr(notify_url, 1, 2048), substr(fields, 1, 8192)
+  )),
+  lower(concat_ws(char(10), substr(error, 1, 256), substr(message, 1, 1024))),
+  coalesce(lower(substr(
+    (SELECT group_concat(filename, char(10)) FROM uploads WHERE uploads.assembly_id = assemblies.id), 1, 8192
+  )), '')
+FROM assemblies
+`
+
+const ninth = `
+-- A notification that is still to begin waits here: when it is due, whether the URL came with a signature, and which
+-- attempt of its Assembly it is. 0 is one that was asked for once more, which is not repeated.
+ALTER TABLE notifications ADD COLUMN due_at INTEGER;
+ALTER TABLE notifications ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE notifications ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX notifications_by_due ON notifications (due_at) WHERE due_at IS NOT NULL
+`
+
+/** Each script brings the database one version further; one that has run somewhere is never changed again. */
+export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth, seventh, eighth, ninth]

@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Database from "../data/Database.ts"
 import type * as FileStore from "./FileStore.ts"
+import * as Turns from "../http/Turns.ts"
 
 /** The origin of a file: a tus upload, a partial or final tus upload, or the form of the creation. */
 export const Kind = Schema.Literals(["ordinary", "partial", "final", "form"])
@@ -32,7 +33,9 @@ export const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-/** A new upload. `metadata` is the value of the header. */
+const PlacedRow = Schema.Struct({ ...Row.fields, position: Schema.Int })
+
+/** What an upload is created with; `metadata` is the header as it came. */
 export interface New {
   readonly id: string
   readonly assemblyId: string
@@ -80,9 +83,14 @@ const insertSql = `
 INSERT INTO uploads (id, assembly_id, kind, concat, metadata, filename, fieldname, user_meta, length, created_at)
 VALUES (:id, :assemblyId, :kind, :concat, :metadata, :filename, :fieldname, :userMeta, :length, :now)`
 
+/** How many uploads are read in one turn. */
+const slice = 200
+
 const ofAssemblySql = `
-SELECT * FROM uploads
-WHERE assembly_id = :assemblyId AND kind <> 'partial' AND (terminated_at IS NULL OR finished_at IS NOT NULL) ORDER BY rowid`
+SELECT *, rowid AS position FROM uploads
+WHERE assembly_id = :assemblyId AND rowid > :after AND kind <> 'partial'
+  AND (terminated_at IS NULL OR finished_at IS NOT NULL)
+ORDER BY rowid LIMIT ${slice}`
 
 const Id = Schema.Struct({ id: Schema.String })
 
@@ -93,6 +101,7 @@ const isOfUse = `NOT (${isExpired}) AND (finished_at IS NOT NULL OR (terminated_
 
 const make = Effect.gen(function* () {
   const database = yield* Database.Database
+  const turns = yield* Turns.Turns
   const insert = database.command(insertSql)
   const byId = database.query(Row, "SELECT * FROM uploads WHERE id = :id AND terminated_at IS NULL AND kind <> 'form'")
   const ofForm = database.query(Row, "SELECT * FROM uploads WHERE id = :id AND kind = 'form'")
@@ -100,7 +109,7 @@ const make = Effect.gen(function* () {
     Schema.Struct({ count: Schema.Int }),
     "SELECT count(*) AS count FROM uploads WHERE assembly_id = :assemblyId"
   )
-  const ofAssembly = database.query(Row, ofAssemblySql)
+  const ofAssembly = database.query(PlacedRow, ofAssemblySql)
   const setLength = database.command("UPDATE uploads SET length = :length WHERE id = :id")
   const finish = database.command(
     `UPDATE uploads SET finished_at = :now, md5hash = :md5hash, sha256 = :sha256
@@ -124,7 +133,15 @@ const make = Effect.gen(function* () {
     find: (id) => database.run(() => byId.first({ id })),
     ofForm: (id) => database.run(() => ofForm.first({ id })),
     count: (assemblyId) => database.run(() => Option.getOrThrow(count.first({ assemblyId })).count),
-    ofAssembly: (assemblyId) => database.run(() => ofAssembly.all({ assemblyId })),
+    ofAssembly: Effect.fnUntraced(function* (assemblyId) {
+      const rows: Array<Row> = []
+      for (let after = 0; ;) {
+        const read = yield* turns.share(database.run(() => ofAssembly.all({ assemblyId, after })))
+        rows.push(...read)
+        if (read.length < slice) return rows
+        after = read.at(-1)?.position ?? after
+      }
+    }),
     setLength: (id, length) => database.run(() => setLength({ id, length: length.toString() })),
     finish: Effect.fnUntraced(function* (id, digest) {
       const now = (yield* DateTime.now).epochMilliseconds
@@ -142,4 +159,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<UploadStore, never, Database.Database> = Layer.effect(UploadStore, make)
+export const layer: Layer.Layer<UploadStore, never, Database.Database | Turns.Turns> = Layer.effect(UploadStore, make)

@@ -3,6 +3,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Multipart from "effect/http/Multipart"
+import * as Predicate from "effect/Predicate"
 import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -58,6 +59,14 @@ const tooLargeFor = (limits: Limits.Values): Partial<Record<string, TooLarge>> =
   TooManyParts: new TooLarge({ problem: "The form has too many fields and files." })
 })
 
+/** By the tags of the parser's errors. */
+const malformedBody: Partial<Record<string, string>> = {
+  InvalidBoundary: "The multipart body has no boundary: its content-type must name one.",
+  BadHeaders: "The headers of a part of the multipart body cannot be read.",
+  InvalidDisposition: "A part of the multipart body has no content-disposition that names its field.",
+  EndNotReached: "The multipart body ends before its last boundary."
+}
+
 const ifFile = (part: Multipart.Part): Effect.Effect<Multipart.File, Malformed> =>
   Multipart.isFile(part)
     ? Effect.succeed(part)
@@ -65,11 +74,17 @@ const ifFile = (part: Multipart.Part): Effect.Effect<Multipart.File, Malformed> 
 
 const withoutFiles = (fields: Fields): Form => ({ fields, files: undefined })
 
+/** What is wrong with a multipart body, or with the connection that brings it. The parser itself has one word for it. */
+const unreadable = (cause: unknown): Malformed => {
+  const tag = Predicate.hasProperty(cause, "_tag") ? cause._tag : undefined
+  return new Malformed({ problem: malformedBody[String(tag)] ?? "The multipart body cannot be read." })
+}
+
 /** The parts of a multipart body. The parser holds one field and its name at a time. */
 const partsOf = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) => {
   const known = tooLargeFor(limits)
   return request.multipartStream.pipe(
-    Stream.mapError(({ message, reason }) => known[reason._tag] ?? new Malformed({ problem: message })),
+    Stream.mapError(({ reason }) => known[reason._tag] ?? unreadable(reason.cause)),
     Stream.provideContext(
       Multipart.limitsServices({ maxParts: limits.formFields + limits.files + 1, maxFieldSize: limits.formBytes })
     )

@@ -22,7 +22,9 @@ const maxMessage = 2000
 
 /** Formats the issues of a request as one message of limited length. */
 export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
-  const told = issues.slice(0, maxIssues).map(({ message, path }) => `${path.join(".")}: ${message}`)
+  const told = issues
+    .slice(0, maxIssues)
+    .map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
   const more = issues.length > maxIssues ? [`and ${issues.length - maxIssues} more`] : []
   return [...told, ...more].join("; ").slice(0, maxMessage)
 }

@@ -53,6 +53,8 @@ interface Rules {
 /** The rules of a route and its handler. */
 interface Options<Input, Op extends Operation.Any> extends Rules {
   readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed>
+  /** Encodes a long answer piece by piece. By default its schema encodes it in one. */
+  readonly encode?: ((said: Operation.Success<Op>, turns: Turns.Turns["Service"]) => Effect.Effect<unknown>) | undefined
 }
 
 const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
@@ -103,6 +105,7 @@ const reader = <Op extends Operation.Any, Proof>(
   operation: Op,
   rules: Rules,
   limits: Limits.Values,
+  turns: Turns.Turns["Service"],
   prove: Prove<Proof>
 ) => {
   const { aliases = {}, invalid, takesFiles = false } = rules
@@ -125,7 +128,7 @@ const reader = <Op extends Operation.Any, Proof>(
     if (Json.isDeeperThan(text, limits.jsonDepth)) {
       return yield* invalid([{ path: ["params"], message: `Expected at most ${limits.jsonDepth} levels` }])
     }
-    const params = decodeJsonObject(text)
+    const params = yield* turns.share(Effect.sync(() => decodeJsonObject(text)))
     if (Option.isNone(params)) return yield* invalid([{ path: ["params"], message: "Expected a JSON object" }])
 
     const proof = yield* prove({
@@ -147,7 +150,7 @@ const reader = <Op extends Operation.Any, Proof>(
       raw: params.value,
       files,
       path: yield* Effect.flatMap(HttpRouter.params, decodePath),
-      params: yield* decodeParams(withoutAuth(params.value)),
+      params: yield* turns.share(decodeParams(withoutAuth(params.value))),
       fields,
       others: otherFields(texts, named)
     }
@@ -158,16 +161,19 @@ const reader = <Op extends Operation.Any, Proof>(
 /** A route that encodes the result of `answer` as JSON. */
 const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
   operation: Op,
+  options: Pick<Options<never, Op>, "encode">,
   answer: (
     request: HttpServerRequest.HttpServerRequest
   ) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed, HttpRouter.RouteContext | Scope.Scope>
 ) {
   const turns = yield* Turns.Turns
-  const encode = SchemaParser.encodeUnknownEffect(operation.success)
+  const encodeWhole = SchemaParser.encodeUnknownEffect(operation.success)
+  const { encode = (said) => turns.share(Effect.orDie(encodeWhole(said))) } = options
   const handler = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
       const said = yield* answer(request)
-      return yield* turns.take(Effect.map(Effect.orDie(encode(said)), (body) => HttpServerResponse.jsonUnsafe(body)))
+      const body = yield* encode(said, turns)
+      return yield* turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body)))
     },
     Effect.scoped,
     Refusal.answered(operation.name)
@@ -182,8 +188,8 @@ export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { 
 ) {
   const authentication = yield* Authentication.Authentication
   const limits = yield* Limits.Limits
-  const read = reader(operation, options, limits, authentication.authenticate)
-  return yield* route(operation, (request) =>
+  const read = reader(operation, options, limits, yield* Turns.Turns, authentication.authenticate)
+  return yield* route(operation, options, (request) =>
     Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, authKey: proof }))
   )
 })
@@ -194,12 +200,12 @@ export const optionallySigned = Effect.fnUntraced(function* <Op extends Operatio
   options: Options<Read<Op> & { readonly caller: Authentication.Caller | undefined }, Op>
 ) {
   const authentication = yield* Authentication.Authentication
-  const read = reader(operation, options, yield* Limits.Limits, (claim) =>
+  const read = reader(operation, options, yield* Limits.Limits, yield* Turns.Turns, (claim) =>
     claim.signature === undefined && claim.authorization === undefined
       ? Effect.undefined
       : authentication.authenticate(claim)
   )
-  return yield* route(operation, (request) =>
+  return yield* route(operation, options, (request) =>
     Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, caller: proof }))
   )
 })
@@ -209,6 +215,8 @@ export const open = Effect.fnUntraced(function* <Op extends Operation.Any & { re
   operation: Op,
   options: Options<Read<Op>, Op>
 ) {
-  const read = reader(operation, options, yield* Limits.Limits, () => Effect.void)
-  return yield* route(operation, (request) => Effect.flatMap(read(request), ({ read: said }) => options.handle(said)))
+  const read = reader(operation, options, yield* Limits.Limits, yield* Turns.Turns, () => Effect.void)
+  return yield* route(operation, options, (request) =>
+    Effect.flatMap(read(request), ({ read: said }) => options.handle(said))
+  )
 })

@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,12 +13,37 @@ export class Turns extends Context.Service<
   {
     /** Waits for a turn, then runs the work. */
     readonly take: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /** The same for work that is short as a rule: it waits only where this round has had enough of such work. */
+    readonly share: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@assembly-effect/emulator/Turns") {}
 
-export const layer: Layer.Layer<Turns> = Layer.effect(
-  Turns,
-  Effect.map(Semaphore.make(1), (turn) =>
-    Turns.of({ take: (work) => turn.withPermits(1)(Effect.andThen(Effect.yieldNow, work)) })
-  )
-)
+/** Nanoseconds of work that one round shares. */
+const budget = 10_000_000n
+
+const make = Effect.gen(function* () {
+  const turn = yield* Semaphore.make(1)
+  let spent = 0n
+
+  const take = <A, E, R>(work: Effect.Effect<A, E, R>) => turn.withPermits(1)(Effect.andThen(Effect.yieldNow, work))
+
+  const spend = (nanos: bigint) => {
+    if (spent === 0n) setImmediate(() => (spent = 0n))
+    spent += nanos + 1n
+  }
+
+  const counted = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Clock.currentTimeNanos, (start) =>
+      Effect.ensuring(
+        work,
+        Effect.map(Clock.currentTimeNanos, (end) => spend(end - start))
+      )
+    )
+
+  return Turns.of({
+    take,
+    share: (work) => Effect.suspend(() => (spent < budget ? counted(work) : take(counted(work))))
+  })
+})
+
+export const layer: Layer.Layer<Turns> = Layer.effect(Turns, make)

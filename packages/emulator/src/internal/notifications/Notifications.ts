@@ -10,10 +10,12 @@ import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Limits from "../../Limits.ts"
 import * as AssemblyStatus from "../assembly/AssemblyStatus.ts"
 import * as AssemblyStore from "../assembly/AssemblyStore.ts"
 import * as AuthKeys from "../auth/AuthKeys.ts"
@@ -134,7 +136,11 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const random = yield* SecureRandom.SecureRandom
   const sent = yield* NotificationStore.NotificationStore
   const statuses = yield* AssemblyStatus.AssemblyStatus
+  const limits = yield* Limits.Limits
   const running = yield* FiberSet.make()
+  // That something may have become due, or that there is room.
+  const wakes = yield* Queue.sliding<void>(1)
+  let underWay = 0
 
   /** The body of a notification. The signature covers the exact text of the Status. */
   const formOf = Effect.fnUntraced(
@@ -170,29 +176,24 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
       })
     )
 
-  /** Sends one attempt. Answers whether it was the last one. */
-  const attempt = Effect.fnUntraced(function* (
-    id: string,
-    assembly: AssemblyStore.Row,
-    url: string,
-    reach: NotificationClient.Reach
-  ) {
-    yield* StorageFailure.retryUntilStored(sent.begin(id, assembly.id, url))
-    const { isFinal, ...outcome } = yield* Effect.flatMap(StorageFailure.retryUntilStored(formOf(assembly)), (body) =>
-      post(reach, url, body)
-    )
-    yield* StorageFailure.retryUntilStored(sent.end(id, outcome))
-    return isFinal
-  })
-
   const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
 
-  const deliver = Effect.fnUntraced(function* (assembly: AssemblyStore.Row, url: string, before: number) {
-    const reach = reachOf(assembly.is_signed === 1, allowPrivate)
-    for (let attempts = before + 1; attempts <= maxAttempts; attempts++) {
-      if (yield* attempt(yield* newId, assembly, url, reach)) return
-      if (attempts < maxAttempts) yield* Effect.sleep(pauseAfter(attempts, firstPause))
-    }
+  const schedule = Effect.fnUntraced(function* (due: Omit<NotificationStore.Due, "id">, after: Duration.Duration) {
+    const id = yield* newId
+    yield* sent.schedule({ ...due, id }, Math.ceil(Duration.toMillis(after)))
+    yield* Queue.offer(wakes, undefined)
+    return id
+  })
+
+  const attempt = Effect.fnUntraced(function* (due: NotificationStore.Due) {
+    const assembly = yield* assemblies.find(due.assembly_id)
+    if (Option.isNone(assembly)) return
+    const body = yield* formOf(assembly.value)
+    const { isFinal, ...outcome } = yield* post(reachOf(due.is_signed === 1, allowPrivate), due.url, body)
+    yield* StorageFailure.retryUntilStored(sent.end(due.id, outcome))
+    if (isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
+    const { id: _id, ...next } = { ...due, attempt: due.attempt + 1 }
+    yield* StorageFailure.retryUntilStored(schedule(next, pauseAfter(due.attempt, firstPause)))
   })
 
   const inBackground = (work: Effect.Effect<unknown>) =>
@@ -203,28 +204,37 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
       )
     )
 
-  const withAssembly = (id: string, work: (assembly: AssemblyStore.Row) => Effect.Effect<void>) =>
-    Effect.flatMap(assemblies.find(id), Option.match({ onNone: () => Effect.void, onSome: work }))
+  const leave = Effect.suspend(() => {
+    underWay--
+    return Queue.offer(wakes, undefined)
+  })
 
-  for (const { attempts, id, url } of yield* sent.recover) {
-    yield* withAssembly(id, (assembly) => inBackground(deliver(assembly, url, attempts)))
-  }
+  /** Begins what is due, as far as there is room, then waits until more is due or has room. */
+  const dispatch = Effect.gen(function* () {
+    const room = limits.notifications - underWay
+    const due = room > 0 ? yield* sent.begin(room) : []
+    underWay += due.length
+    for (const one of due) yield* inBackground(Effect.ensuring(StorageFailure.retryUntilStored(attempt(one)), leave))
+    const next = underWay < limits.notifications ? yield* sent.nextIn : Option.none()
+    const isDue = Option.match(next, { onNone: () => Effect.never, onSome: (millis) => Effect.sleep(millis) })
+    yield* Effect.raceFirst(Queue.take(wakes), isDue)
+  })
+
+  const begin = Effect.fnUntraced(function* (assemblyId: string, attempts: number) {
+    const assembly = yield* assemblies.find(assemblyId)
+    if (Option.isNone(assembly) || assembly.value.notify_url === null) return
+    const { is_signed, notify_url: url } = assembly.value
+    yield* schedule({ assembly_id: assemblyId, url, is_signed, attempt: attempts + 1 }, Duration.zero)
+  })
+
+  for (const { attempts, id } of yield* sent.recover) if (attempts < maxAttempts) yield* begin(id, attempts)
+  yield* Effect.forkScoped(Effect.forever(StorageFailure.retryUntilStored(dispatch)))
 
   return Notifications.of({
-    notify: (id) =>
-      inBackground(
-        StorageFailure.retryUntilStored(
-          withAssembly(id, (assembly) =>
-            assembly.notify_url === null ? Effect.void : deliver(assembly, assembly.notify_url, 0)
-          )
-        )
-      ),
-    replay: Effect.fnUntraced(function* (assemblyId, url, isSigned) {
-      const id = yield* newId
-      const reach = reachOf(isSigned, allowPrivate)
-      yield* withAssembly(assemblyId, (assembly) => inBackground(attempt(id, assembly, url, reach)))
-      return id
-    })
+    // Kept before the end of the Assembly is told, unless the disk does not let it.
+    notify: (id) => begin(id, 0).pipe(Effect.catch(() => inBackground(StorageFailure.retryUntilStored(begin(id, 0))))),
+    replay: (assemblyId, url, isSigned) =>
+      schedule({ assembly_id: assemblyId, url, is_signed: isSigned ? 1 : 0, attempt: 0 }, Duration.zero)
   })
 })
 

@@ -5,7 +5,7 @@ import { type Robot, StepFailed } from "./Robot.ts"
 
 const decodeFailure = Schema.decodeUnknownEffect(
   Schema.Struct({
-    error: Schema.optionalKey(Schema.NonEmptyString),
+    error: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(256))),
     message: Schema.optionalKey(Schema.NonEmptyString)
   })
 )

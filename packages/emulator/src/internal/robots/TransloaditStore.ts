@@ -1,7 +1,6 @@
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
-import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import * as DamStore from "../dam/DamStore.ts"
 import * as Ids from "../data/Ids.ts"
@@ -20,31 +19,57 @@ const messages: Readonly<Record<DamStore.Problem, string>> = {
 /** Beyond the specification: the official client defines no error code for this robot. */
 const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message })
 
-/** The variables in a `path`, besides the fields of the Assembly. Unknown variables stay as they are. */
-const variables = ({ assembly }: Work, { file }: StepFile): Readonly<Record<string, unknown>> => ({
-  ...Record.mapKeys(assembly.fields, (name) => `fields.${name}`),
-  "assembly.id": assembly.id,
-  "file.id": file.id,
-  "file.name": file.name,
-  "file.basename": file["basename"],
-  "file.ext": file["ext"]
+/**
+ * Characters of a `path`, before and after its variables have their values. The limit of an asset holds after the
+ * normalisation to NFC, which makes at most 4 characters one.
+ */
+const maxPath = 4 * 1024
+
+type Value = (name: string) => unknown
+
+/** The variables that a `path` may hold, beside the fields of the Assembly. Any other is kept as it is written. */
+const valuesOf = ({ assembly }: Work, { file }: StepFile): Value => {
+  const known: Readonly<Record<string, unknown>> = {
+    "assembly.id": assembly.id,
+    "file.id": file.id,
+    "file.name": file.name,
+    "file.basename": file["basename"],
+    "file.ext": file["ext"]
+  }
+  return (name) => {
+    const [values, key] = name.startsWith("fields.") ? [assembly.fields, name.slice("fields.".length)] : [known, name]
+    return Object.hasOwn(values, key) ? values[key] : undefined
+  }
+}
+
+/** Undefined where the result is too long: a value is counted before it is copied. */
+const interpolate = (template: string, valueOf: Value): string | undefined => {
+  if (template.length > maxPath) return undefined
+  let path = ""
+  let end = 0
+  const append = (piece: string): boolean => {
+    if (path.length + piece.length > maxPath) return false
+    path += piece
+    return true
+  }
+  for (const { 0: text, 1: name = "", index } of template.matchAll(/\$\{([^{}]+)\}/g)) {
+    const value = valueOf(name)
+    const piece = typeof value === "string" || typeof value === "number" ? String(value) : text
+    if (!append(template.slice(end, index)) || !append(piece)) return undefined
+    end = index + text.length
+  }
+  return append(template.slice(end)) ? path : undefined
+}
+
+const breaksRule = ({ message }: Schema.SchemaError) => failed(`The path breaks a rule: ${message}`)
+
+const placeOf = Effect.fnUntraced(function* (work: Work, source: StepFile) {
+  const { path: template = "${file.name}" } = yield* Effect.mapError(decodeOptions(work.step), breaksRule)
+  const path = interpolate(template, valuesOf(work, source))
+  if (path === undefined) return yield* failed(messages.PathTooLong)
+  const checked = yield* Effect.mapError(decodeNames(path.replace(/^\//, "").split("/")), breaksRule)
+  return { folders: checked.slice(0, -1), filename: checked.at(-1) ?? "" }
 })
-
-const interpolate = (template: string, values: Readonly<Record<string, unknown>>): string =>
-  template.replace(/\$\{([^{}]+)\}/g, (text, name: string) => {
-    const value = Object.hasOwn(values, name) ? values[name] : undefined
-    return typeof value === "string" || typeof value === "number" ? String(value) : text
-  })
-
-const placeOf = Effect.fnUntraced(
-  function* (work: Work, source: StepFile) {
-    const { path = "${file.name}" } = yield* decodeOptions(work.step)
-    const names = interpolate(path, variables(work, source)).replace(/^\//, "").split("/")
-    const checked = yield* decodeNames(names)
-    return { folders: checked.slice(0, -1), filename: checked.at(-1) ?? "" }
-  },
-  Effect.mapError(({ message }) => failed(`The path breaks a rule: ${message}`))
-)
 
 /**
  * `/transloadit/store`: stores each file as an asset of the Workspace at `path`, by default `${file.name}`. Missing
@@ -88,7 +113,9 @@ export const make = Effect.gen(function* () {
 
   const robot: Robot = {
     isSlow: false,
-    run: (work) => Effect.forEach(work.files, (source, index) => store(work, source, index))
+    // Others are answered between two files.
+    run: (work) =>
+      Effect.forEach(work.files, (source, index) => Effect.andThen(Effect.yieldNow, store(work, source, index)))
   }
   return robot
 })

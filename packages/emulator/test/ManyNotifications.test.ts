@@ -1,0 +1,75 @@
+/** Notifications that are not answered keep a bounded number of connections. The others wait, also over a restart. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { assert, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Latch from "effect/Latch"
+import * as Queue from "effect/Queue"
+import { createServer } from "node:http"
+import { listed } from "./notified.ts"
+import { layer } from "./support.ts"
+
+/** Somebody who answers no notification before the gate is open. */
+const hanging = Effect.gen(function* () {
+  const arrived = yield* Queue.unbounded<void>()
+  const gate = yield* Latch.make()
+  const server = yield* NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })
+  yield* server.serve(
+    Effect.gen(function* () {
+      yield* Queue.offer(arrived, undefined)
+      yield* gate.await
+      return HttpServerResponse.text("heard")
+    })
+  )
+  const { port } = new URL(HttpServer.formatAddress(server.address))
+  return { arrived, gate, url: `http://127.0.0.1:${port}/hook` }
+})
+
+const create = (notifyUrl: string) => Effect.map(Assemblies.create({ notifyUrl }), ({ assembly_id }) => assembly_id)
+
+const statuses = (ids: ReadonlyArray<string>) =>
+  Effect.map(
+    Effect.forEach(ids, (id) => listed(id)),
+    (all) => all.flat().map(({ status }) => status)
+  )
+
+it.live("two are under way where the limit is two, then the others", () =>
+  Effect.gen(function* () {
+    const { arrived, gate, url } = yield* hanging
+    yield* Effect.gen(function* () {
+      const ids = yield* Effect.replicateEffect(create(url), 6)
+      yield* Queue.take(arrived)
+      yield* Queue.take(arrived)
+      assert.deepStrictEqual(yield* statuses(ids), ["processing", "processing"])
+      assert.strictEqual(yield* Queue.size(arrived), 0)
+      yield* gate.open
+      const ended = yield* Effect.repeat(statuses(ids), {
+        until: (all) => all.length === 6 && all.every((status) => status === "successful")
+      })
+      assert.strictEqual(ended.length, 6)
+    }).pipe(Effect.provide(layer({ limits: { notifications: 2 } })))
+  }).pipe(Effect.scoped)
+)
+
+it.live("those that wait are sent after a restart", () =>
+  Effect.gen(function* () {
+    const data = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped())
+    const { arrived, gate, url } = yield* hanging
+    const options = { data, limits: { notifications: 1 } }
+    const ids = yield* Effect.gen(function* () {
+      const made = yield* Effect.replicateEffect(create(url), 3)
+      yield* Queue.take(arrived)
+      return made
+    }).pipe(Effect.provide(layer(options)))
+    yield* gate.open
+    yield* Effect.repeat(statuses(ids), {
+      until: (all) => all.filter((status) => status === "successful").length === 3
+    }).pipe(Effect.provide(layer(options)))
+    // The one that was interrupted comes again.
+    assert.strictEqual(yield* Queue.size(arrived), 3)
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)

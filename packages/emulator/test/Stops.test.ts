@@ -1,0 +1,92 @@
+/** Nobody stops the others: a large Assembly, within all limits, is worked on in many short turns. */
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { signedForm, signedQuery } from "./notified.ts"
+import { json, layer as layerEmulator, send } from "./support.ts"
+
+const processorTime = () => {
+  const { system, user } = process.threadCpuUsage()
+  return (system + user) / 1000
+}
+
+/** The longest stretch of processor time, in milliseconds, in which no timer ran: others waited as long. */
+const longestStop = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      const seen = { last: processorTime(), longest: 0 }
+      const timer = setInterval(() => {
+        const now = processorTime()
+        seen.longest = Math.max(seen.longest, now - seen.last)
+        seen.last = now
+      }, 2)
+      return { seen, timer }
+    }),
+    ({ seen }) => Effect.as(work, seen),
+    ({ timer }) => Effect.sync(() => clearInterval(timer))
+  ).pipe(Effect.map(({ longest }) => longest))
+
+const robot = "/upload/handle"
+
+const files = (count: number, name: string) =>
+  Array.from({ length: count }, (_, index) => new File(["hi"], `${name}${index}.txt`))
+
+const handles = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${index}`, { robot }]))
+
+layer(layerEmulator(), { excludeTestServices: true })("No stop is longer than 100 ms", (it) => {
+  const stopsNobody = <E, R>(work: Effect.Effect<unknown, E, R>) =>
+    Effect.gen(function* () {
+      // The first one compiles.
+      yield* work
+      assert.isBelow(yield* longestStop(work), 100)
+    })
+
+  it.effect("while Steps make thousands of files, and while their Status is told", () =>
+    stopsNobody(
+      Effect.gen(function* () {
+        const { assembly_id, ok } = json(yield* signedForm("/assemblies", { steps: handles(99) }, files(45, "a")))
+        assert.strictEqual(ok, "ASSEMBLY_COMPLETED")
+        const { results } = json(yield* send(HttpClientRequest.get(`/assemblies/${assembly_id}`)))
+        assert.strictEqual(Object.values(Object(results)).flat().length, 4455)
+      })
+    )
+  )
+
+  it.effect("while an Assembly fails because its Status would be too long", () =>
+    stopsNobody(
+      Effect.gen(function* () {
+        const answer = yield* signedForm("/assemblies", { steps: handles(61) }, files(40, "n".repeat(2000)))
+        assert.strictEqual(json(answer)["error"], "ASSEMBLY_MEMORY_LIMIT_EXCEEDED")
+      })
+    )
+  )
+
+  it.effect("while a list looks for many keywords in much text", () =>
+    Effect.gen(function* () {
+      const fields = { first: "first", text: "x".repeat(900_000) }
+      for (let count = 0; count < 40; count++) yield* signedForm("/assemblies", { fields })
+      const keywords = Array.from({ length: 20 }, () => "x")
+      const list = (page: number) =>
+        Effect.map(signedQuery("/assemblies", { fromdate: "2020-01-01 00:00:00", keywords, page, pagesize: 30 }), json)
+      yield* stopsNobody(
+        Effect.gen(function* () {
+          const [first, second] = [yield* list(1), yield* list(2)]
+          assert.isAtLeast(Number(first["count"]), 40)
+          assert.strictEqual(Object(first["items"]).length, 30)
+          assert.strictEqual(Object(second["items"]).length, Math.min(30, Number(first["count"]) - 30))
+        })
+      )
+    })
+  )
+
+  it.effect("while an Assembly is created whose Steps say much", () => {
+    const step = { robot, ...Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`k${index}`, 1])) }
+    const steps = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`s${index}`, step]))
+    return stopsNobody(
+      Effect.gen(function* () {
+        assert.strictEqual(json(yield* signedForm("/assemblies", { steps }))["ok"], "ASSEMBLY_COMPLETED")
+      })
+    )
+  })
+})
