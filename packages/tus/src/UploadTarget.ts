@@ -48,8 +48,8 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
 }
 
 /**
- * The service, or the journal, named an upload URL that nothing may be sent to; nothing was. The URL is not told, it may be a trap or
- * a secret.
+ * The service, or the journal, named an upload URL that nothing may be sent to; nothing was. No more of the URL than its
+ * host is told: the rest may be a secret.
  */
 export class UnsafeLocation extends Schema.TaggedError<UnsafeLocation>()("UnsafeLocation", {
   rule: Schema.String
