@@ -54,7 +54,7 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
   let text = 0
   const tooMuch = (message: string) => Effect.fail(new StepFailed({ error: "ASSEMBLY_MEMORY_LIMIT_EXCEEDED", message }))
   return {
-    /** Whether so many files more have room. */
+    /** Whether so many files more have room; no robot makes more files than it gets. */
     hasRoom: (more: number): Effect.Effect<void, StepFailed> =>
       files + more > results ? Effect.fail(tooManyFiles) : Effect.void,
     count: (made: ReadonlyArray<StepFile>): Effect.Effect<void, StepFailed> => {
@@ -63,7 +63,6 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
         bytes += file.size ?? 0
         text += JSON.stringify(file).length
       }
-      if (files > results) return Effect.fail(tooManyFiles)
       if (bytes > resultBytes) return tooMuch(`The Steps make more than ${resultBytes} bytes.`)
       return text > resultText ? tooMuch("The Steps make more than a Status can tell.") : Effect.void
     }
@@ -90,7 +89,7 @@ const make = Effect.gen(function* () {
     const { count, hasRoom } = meter(limits)
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
       const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
-      // A robot makes as many files as it gets, and a Step that uses another twice doubles them.
+      // A Step that uses another twice doubles its files.
       yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
       const made = yield* robot.run({ assembly, name, step, files: inputs.flat() })
       yield* count(made)
