@@ -196,14 +196,14 @@ describe("Output", () => {
     ["hint", Output.hint(Hostile.evil)],
     ["error", Output.error(`${Hostile.evil}\n${Hostile.evil}`)],
     ["draw", Output.draw(Hostile.evil)]
-  ] as const)("escapes by itself what is given to %s", ([name, write]) =>
+  ] as const)("escapes by itself what is given to %s", ([method, write]) =>
     Effect.gen(function* () {
       const { console, written } = hearing("log", "error")
       const screen = Screen.make({ columns: 80, animated: true })
       yield* write.pipe(Effect.provide([Layer.succeed(Console.Console, console), screen.layer]))
-      const text = (written.join("") + screen.text()).replaceAll(name === "draw" ? "\u001b[35m" : "\0", "")
+      const text = (written.join("") + screen.text()).replaceAll(method === "draw" ? "\u001b[35m" : "\0", "")
       expect(text).toContain("\\x1b[2J")
-      isHarmless(text, name)
+      isHarmless(text, method)
     })
   )
 
