@@ -9,6 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import type * as Tracer from "effect/Tracer"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
 import { isExempt } from "../../../scripts/walk/exemptions.ts"
 
 const secret = "q8/w7+e6r5t4y3u2i1"
@@ -84,6 +86,23 @@ describe("The walk", () => {
       Effect.withSpan(Effect.die(new Error("no")), "a", { attributes: { url: "/resumable/files/<redacted>" } })
     )
   )
+})
+
+const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+describe("A file whose tests are over", () => {
+  it("fails where it shows something then", async () => {
+    const args = ["run", "--config", pathOf("fixtures/walk/vitest.config.ts")]
+    const vitest = pathOf("../../../node_modules/vitest/vitest.mjs")
+    const [code, said] = await new Promise<readonly [code: unknown, said: string]>((resolve) => {
+      execFile(process.execPath, [vitest, ...args], { env: { NO_COLOR: "1" } }, (error, stdout, stderr) =>
+        resolve([error?.code, stdout + stderr])
+      )
+    })
+    assert.strictEqual(code, 1)
+    assert.match(said, /1 of what must not be shown.*\n- upload URL \(u0…\) in a console/)
+    assert.match(said, /Tests +1 passed/)
+  })
 })
 
 describe("An exemption", () => {
