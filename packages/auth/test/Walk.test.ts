@@ -92,7 +92,7 @@ const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 describe("A file whose tests are over", () => {
   it("fails where it shows something then", async () => {
-    const args = ["run", "--config", pathOf("fixtures/walk/vitest.config.ts")]
+    const args = ["run", "--config", pathOf("fixtures/late.config.ts")]
     const vitest = pathOf("../../../node_modules/vitest/vitest.mjs")
     const [code, said] = await new Promise<readonly [code: unknown, said: string]>((resolve) => {
       execFile(process.execPath, [vitest, ...args], { env: { NO_COLOR: "1" } }, (error, stdout, stderr) =>
