@@ -23,7 +23,7 @@ const wholeAnswers = {
   why: "It logs whole answers to look for secrets in them; the Status of the caller's own Assembly is data."
 } as const
 
-export const exemptions: ReadonlyArray<Exemption> = [
+const exemptions: ReadonlyArray<Exemption> = [
   {
     file: "/emulator/test/",
     surface: "span",
@@ -52,3 +52,26 @@ export const exemptions: ReadonlyArray<Exemption> = [
     why: "`assembly token` exists to print a token."
   }
 ]
+
+/** What was shown, and by which test of which file. */
+export interface Shown {
+  readonly file: string
+  readonly test: string
+  readonly surface: Surface
+  readonly text: string
+  readonly kind: Leak["kind"]
+}
+
+/** Whether one of the exemptions is about this. */
+export const isExempt = (
+  { file, kind, surface, test, text }: Shown,
+  all: ReadonlyArray<Exemption> = exemptions
+): boolean =>
+  all.some(
+    (exemption) =>
+      file.includes(exemption.file) &&
+      test.startsWith(exemption.test ?? "") &&
+      surface === exemption.surface &&
+      (exemption.text?.test(text) ?? true) &&
+      exemption.kinds.includes(kind)
+  )

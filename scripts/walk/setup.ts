@@ -3,7 +3,7 @@
  * a line of a console or an error fails the test in which it was seen.
  */
 import { afterAll, afterEach, expect } from "vitest"
-import { exemptions } from "./exemptions.ts"
+import { isExempt } from "./exemptions.ts"
 import * as Leak from "./Leak.ts"
 import * as Record from "./Record.ts"
 
@@ -19,16 +19,9 @@ let found: Array<Found> = []
 const clean = new Set<string>()
 const maxClean = 10_000
 
-const isExempt = ({ kind, surface, text }: Found): boolean => {
+const isAllowed = (one: Found): boolean => {
   const { currentTestName = "", testPath = "" } = expect.getState()
-  return exemptions.some(
-    (exemption) =>
-      testPath.includes(exemption.file) &&
-      currentTestName.startsWith(exemption.test ?? "") &&
-      surface === exemption.surface &&
-      (exemption.text?.test(text) ?? true) &&
-      exemption.kinds.includes(kind)
-  )
+  return isExempt({ ...one, file: testPath, test: currentTestName })
 }
 
 /** The beginning of a text and what stands before its leak, which is not repeated. */
@@ -51,7 +44,7 @@ await Record.start((surface, text) => {
 })
 
 const check = () => {
-  const leaks = found.filter((one) => !isExempt(one))
+  const leaks = found.filter((one) => !isAllowed(one))
   found = []
   if (leaks.length === 0) return
   const lines = leaks

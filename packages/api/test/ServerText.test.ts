@@ -69,6 +69,34 @@ describe("The token of a request that an answer repeats", () => {
   )
 })
 
+describe("The token of a request that a success repeats", () => {
+  const bytes =
+    (...parts: ReadonlyArray<string | Uint8Array>): Server.Answer =>
+    (_, response) =>
+      void response.end(Buffer.concat(parts.map((part) => Buffer.from(part))))
+
+  it.effect.each([
+    [
+      "as a key that breaks a rule",
+      Server.text(
+        200,
+        `{"count":1,"items":[{"id":"${assemblyId}","created":"2026/01/01 10:00:00 GMT","${token}":1e999}]}`
+      ),
+      "a body that breaks a rule at items.0.<redacted>"
+    ],
+    ["in a body over the limit", bytes(token, " ".repeat(33 * 1024 * 1024)), "a body of more than 33554432 bytes"],
+    ["in a body that is no text", bytes(token, new Uint8Array([0xff])), "a body that is not UTF-8"]
+  ] as const)("%s is not in the error", ([, answer, problem]) =>
+    Effect.gen(function* () {
+      const error = yield* failure(list, answer)
+      assert(error._tag === "UnexpectedResponse")
+      assert.include(error.problem, problem)
+      assert.include(error.excerpt, "<redacted>")
+      for (const part of ["Xk9", "fQ2", "mN4"]) assert.notInclude(shown(error), part)
+    })
+  )
+})
+
 describe("A capability in an answer", () => {
   const url = `https://api2-x.example.com/assemblies/${assemblyId}`
 
@@ -98,6 +126,16 @@ describe("A capability in an answer", () => {
         explanation:
           "cannot read https://s3.example.com/a?<redacted> for https://api2-x.example.com/assemblies/<redacted> or http:\\/\\/h\\/resumable\\/files\\/<redacted>"
       })
+    })
+  )
+
+  it.effect("is not in the code of an Assembly that failed", () =>
+    Effect.gen(function* () {
+      const status = { assembly_id: assemblyId, error: "http://h/resumable/files/u0" }
+      const error = yield* failure(Assemblies.awaitCompletion(assemblyId), Server.json(200, status))
+      assert(error._tag === "AssemblyFailed")
+      assert.strictEqual(error.code, "http://h/resumable/files/<redacted>")
+      assert.strictEqual(error.message, "http://h/resumable/files/<redacted>")
     })
   )
 

@@ -56,6 +56,7 @@ describe("A secret in a text", () => {
     ["JSON in JSON", JSON.stringify(JSON.stringify({ token }))],
     ["JSON in a URL", encodeURIComponent(JSON.stringify({ token }).replaceAll("/", "\\/"))],
     ["encoded twice", encodeURIComponent(encodeURIComponent(token))],
+    ["five times", Array.from({ length: 4 }).reduce(encodeURIComponent, write(token, () => "percent").join(""))],
     ["in the other case", token.toUpperCase()]
   ])("is taken out inside of others: %s", (_, text) => {
     const safe = Redaction.text(text, { secrets: [token] })
@@ -80,6 +81,14 @@ describe("A secret in a text", () => {
   it("that is short goes as a whole, and an empty one hides nothing", () => {
     assert.strictEqual(Redaction.text("abc ab abc", { secrets: ["abc"] }), "<redacted> ab <redacted>")
     assert.strictEqual(Redaction.text("abc", { secrets: [""] }), "abc")
+  })
+
+  it.each([
+    ["Latin-1 in a URL", "caf%E9-pass%E9", "café-passé"],
+    ["what the secret itself encodes", "a/b/c/d/e/f", "a%2Fb%2Fc%2Fd%2Fe%2Ff"],
+    ["what is written for a control character", "\u001bsecret", "1bsecret"]
+  ])("is taken out as %s", (_, written, secret) => {
+    assert.match(Redaction.text(`it was ${written}!`, { secrets: [secret] }), /^it was (?:\\x)?<redacted>!$/)
   })
 
   // The characters of escapes themselves are the hardest ones.
@@ -133,6 +142,8 @@ describe("A secret in a text", () => {
 })
 
 const assemblyId = "0123456789abcdef0123456789abcdef"
+/** A slash that is percent-encoded five times. */
+const slash5 = "%252525252F"
 
 describe("A capability in a text", () => {
   it.each([
@@ -164,6 +175,14 @@ describe("A capability in a text", () => {
       "&#x0000002F;resumable&#00000047;files&#x02f;&#x00000055;&#x00000050;",
       "&#x0000002F;resumable&#00000047;files&#x02f;<redacted>"
     ],
+    ["\\x2fresumable\\x2Ffiles\\x2fu0", "\\x2fresumable\\x2Ffiles\\x2f<redacted>"],
+    ["\\u{2f}resumable\\u{2F}files\\u{00002f}u0", "\\u{2f}resumable\\u{2F}files\\u{00002f}<redacted>"],
+    ["&sol;resumable&sol;files&sol;u0", "&sol;resumable&sol;files&sol;<redacted>"],
+    ["&#47resumable&#047files&#47u0", "&#47resumable&#047files&#47<redacted>"],
+    [`${slash5}resumable${slash5}files${slash5}u0`, `${slash5}resumable${slash5}files${slash5}<redacted>`],
+    ["see https://h/a#xyz", "see https://h/a#<redacted>"],
+    ["policy=eyJ&a=b", "policy=<redacted>&a=b"],
+    ["Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic <redacted>"],
     ["\\057resumable\\057files\\057u0", "\\057resumable\\057files\\057<redacted>"],
     ["%u002Fresumable%u002ffiles\\U0000002fu0", "%u002Fresumable%u002ffiles\\U0000002f<redacted>"]
   ])("is taken out of %j", (text, safe) => {
@@ -183,6 +202,10 @@ describe("A capability in a text", () => {
     assert.strictEqual(Redaction.text("\n <p>\n  no\u001b[2J\u202e </p>\n"), "<p> no\\x1b[2J\\u202e </p>")
   })
 
+  it("a code is short", () => {
+    assert.strictEqual(Redaction.code("x".repeat(150)), `${"x".repeat(100)}…`)
+  })
+
   it("in JSON goes from keys and texts, and the value is bounded", () => {
     const reason = { [`at ${token}`]: ["/resumable/files/u0", 1, null, true] }
     assert.deepStrictEqual(Redaction.json(reason, { secrets: [token] }), {
@@ -192,6 +215,9 @@ describe("A capability in a text", () => {
     for (let depth = 0; depth < 100_000; depth++) deep = [deep]
     assert.isAtMost(JSON.stringify(Redaction.json(deep)).length, 100)
     assert.isAtMost(JSON.stringify(Redaction.json(Array.from({ length: 100_000 }, () => 1))).length, 2000)
+    const row = Array.from({ length: 200 }, () => 1)
+    const square = Array.from({ length: 200 }, () => row)
+    assert.isAtMost(JSON.stringify(Redaction.json(Array.from({ length: 200 }, () => square))).length, 4000)
     assert.isAtMost(JSON.stringify(Redaction.json({ text: "x".repeat(100_000) })).length, 1100)
   })
 })

@@ -54,6 +54,27 @@ const onlyEntry = Effect.fnUntraced(function* (keyValueStore: KeyValueStore.KeyV
   return { name, bytes: (yield* keyValueStore.getUint8Array(name)) ?? new Uint8Array() }
 })
 
+/** An entry with other text in it, sealed as the store seals it. */
+const resealed = async (bytes: Uint8Array, change: (text: string) => string) => {
+  const utf8 = new TextEncoder()
+  const aad = utf8.encode(JSON.stringify([grant.authKey, grant.audience, grant.baseUrl, grant.scopes]))
+  const info = utf8.encode("assembly-effect TokenStore v1")
+  const { subtle } = globalThis.crypto
+  const secret = await subtle.importKey("raw", utf8.encode("test-secret"), "HKDF", false, ["deriveKey"])
+  const key = await subtle.deriveKey(
+    { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(0), info },
+    secret,
+    { name: "AES-GCM", length: 256 },
+    false,
+    ["encrypt", "decrypt"]
+  )
+  const iv = bytes.slice(0, 12)
+  const parameters = { name: "AES-GCM", iv, additionalData: aad }
+  const text = new TextDecoder().decode(await subtle.decrypt(parameters, key, bytes.slice(12)))
+  const sealed = await subtle.encrypt(parameters, key, utf8.encode(change(text)))
+  return new Uint8Array([...iv, ...new Uint8Array(sealed)])
+}
+
 describe("TokenStore.layerKeyValueStore", () => {
   it.effect("gives back what was saved, until it is forgotten", () =>
     Effect.gen(function* () {
@@ -140,6 +161,21 @@ describe("TokenStore.layerKeyValueStore", () => {
         assert.deepStrictEqual(yield* store.load({ ...grant, ...other }), Option.none())
       }
       assert.deepStrictEqual(textOf(yield* store.load(grant)), Option.some("the-token"))
+    })
+  )
+
+  it.effect.each([
+    { levels: 100, isRead: true },
+    { levels: 1_000_000, isRead: false }
+  ])("an entry of $levels levels is read: $isRead", ({ isRead, levels }) =>
+    Effect.gen(function* () {
+      const keyValueStore = yield* memory
+      const store = yield* open(keyValueStore)
+      yield* store.save(grant, sample)
+      const { bytes, name } = yield* onlyEntry(keyValueStore)
+      const deep = `{"more":${"[".repeat(levels)}${"]".repeat(levels)},`
+      yield* keyValueStore.set(name, yield* Effect.promise(() => resealed(bytes, (text) => text.replace("{", deep))))
+      assert.deepStrictEqual(textOf(yield* store.load(grant)), isRead ? Option.some("the-token") : Option.none())
     })
   )
 })

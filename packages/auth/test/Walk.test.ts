@@ -2,13 +2,36 @@
  * The walk over everything that tests show (`scripts/walk`) sees a leak: each of these tests fails because of it.
  */
 import * as AuthError from "@assembly-effect/auth/AuthError"
-import { describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
+import type * as Tracer from "effect/Tracer"
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { isExempt } from "../../../scripts/walk/exemptions.ts"
 
 const secret = "q8/w7+e6r5t4y3u2i1"
 Redacted.make(secret)
+
+const assemblyId = "5e".repeat(16)
+Redacted.make(`https://api.example.com/assemblies/${assemblyId}`)
+
+const unicode = Array.from(secret, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")
+const entities = Array.from(secret, (unit, index) =>
+  index % 2 === 0 ? `&#${unit.charCodeAt(0)};` : `&#x${unit.charCodeAt(0).toString(16)};`
+).join("")
+
+/** Does something with the span around it. */
+const inSpan = (change: (span: Tracer.Span) => void) => Effect.map(Effect.orDie(Effect.currentSpan), change)
+
+/** A text that was shown before anybody called it a secret, and again. */
+const learnt = Effect.suspend(() => {
+  Redacted.make("early-1f2e3d")
+  return Console.log("early-1f2e3d")
+})
 
 const leaks: ReadonlyArray<readonly [name: string, effect: Effect.Effect<unknown>]> = [
   ["an attribute of a span", Effect.withSpan(Effect.void, "a", { attributes: { url: "/resumable/files/u0" } })],
@@ -17,8 +40,38 @@ const leaks: ReadonlyArray<readonly [name: string, effect: Effect.Effect<unknown
     "the URL of a Status",
     Effect.withSpan(Effect.void, "a", { attributes: { a: `\\/assemblies\\/${"0a".repeat(16)}` } })
   ],
+  ["the name of a span", Effect.withSpan(Effect.void, "GET /resumable/files/u0")],
+  [
+    "an event of a span",
+    Effect.withSpan(
+      inSpan((span) => span.event("a", 0n, { secret })),
+      "a"
+    )
+  ],
+  [
+    "a link of a span",
+    Effect.withSpan(
+      inSpan((span) => span.addLinks([{ span, attributes: { secret } }])),
+      "a"
+    )
+  ],
+  ["the URL of a known Assembly in a span", Effect.withSpan(Effect.void, "a", { attributes: { id: assemblyId } })],
   ["the error of a span", Effect.exit(Effect.withSpan(Effect.die(new Error(secret)), "a"))],
   ["a typed error", Effect.flip(Effect.fail(new AuthError.TokenUnavailable({ problem: encodeURIComponent(secret) })))],
+  [
+    "a defect that is a public error",
+    Effect.exit(Effect.suspend(() => Effect.die(new AuthError.TokenUnavailable({ problem: secret }))))
+  ],
+  ["the cause of a log line that nobody prints", Effect.logDebug("a", Cause.die(new Error(secret)))],
+  [
+    "a log line for a logger of one's own",
+    Effect.provide(Effect.log(secret), Logger.layer([Logger.make(() => undefined)]))
+  ],
+  ["a known value in a text that was clean before", Effect.andThen(Console.log("early-1f2e3d"), learnt)],
+  ["a signature in a URL", Console.log("https://h/a?x-amz-signature=0123456789")],
+  ["a token in a header", Console.log("authorization: Bearer abcdefghijklmnopqrst")],
+  ["a secret in \\u escapes", Console.log(unicode)],
+  ["a secret in entities", Console.log(entities)],
   ["a log line", Effect.log("a", { secret })],
   ["the annotation of a log line that nobody prints", Effect.annotateLogs(Effect.logDebug("a"), { secret })],
   ["a signature in a line of a console", Console.log(`sha384:${"0a".repeat(48)}`)],
@@ -33,4 +86,55 @@ describe("The walk", () => {
       Effect.withSpan(Effect.die(new Error("no")), "a", { attributes: { url: "/resumable/files/<redacted>" } })
     )
   )
+})
+
+const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+describe("A file whose tests are over", () => {
+  it("fails where it shows something then", async () => {
+    const args = ["run", "--config", pathOf("fixtures/late.config.ts")]
+    const vitest = pathOf("../../../node_modules/vitest/vitest.mjs")
+    const [code, said] = await new Promise<readonly [code: unknown, said: string]>((resolve) => {
+      execFile(process.execPath, [vitest, ...args], { env: { NO_COLOR: "1" } }, (error, stdout, stderr) =>
+        resolve([error?.code, stdout + stderr])
+      )
+    })
+    assert.strictEqual(code, 1)
+    assert.match(said, /1 of what must not be shown.*\n- upload URL \(u0…\) in a console/)
+    assert.match(said, /Tests +1 passed/)
+  })
+})
+
+describe("An exemption", () => {
+  const exemption = {
+    file: "/auth/test/A.test.ts",
+    test: "group > shows",
+    surface: "span",
+    text: /^client GET /,
+    kinds: ["upload URL"],
+    why: "A test of exemptions."
+  } as const
+  const shown = {
+    file: "/work/packages/auth/test/A.test.ts",
+    test: "group > shows it",
+    surface: "span",
+    text: "client GET /a",
+    kind: "upload URL"
+  } as const
+
+  it("holds where all of it fits", () => {
+    assert.isTrue(isExempt(shown, [exemption]))
+    const { test: _test, text: _text, ...everywhere } = exemption
+    assert.isTrue(isExempt({ ...shown, test: "other", text: "other" }, [everywhere]))
+  })
+
+  it.each([
+    ["another file", { file: "/work/packages/auth/test/B.test.ts" }],
+    ["another test", { test: "other group > shows it" }],
+    ["another surface", { surface: "log" }],
+    ["another text", { text: "internal GET /a" }],
+    ["another kind", { kind: "signature" }]
+  ] as const)("does not hold for %s", (_, change) => {
+    assert.isFalse(isExempt({ ...shown, ...change }, [exemption]))
+  })
 })

@@ -1,6 +1,7 @@
 /**
  * Every command against a service whose every text is an attack on the terminal: what it writes, byte by byte.
  */
+import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as Output from "@assembly-effect/cli/Output"
 import * as Program from "@assembly-effect/cli/Program"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -12,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import { execFile } from "node:child_process"
 import { format } from "node:util"
@@ -40,14 +42,14 @@ interface Ran {
 }
 
 /** Runs the command line in this process, with colours and a screen that moves. */
-const run = Effect.fnUntraced(function* (origin: string, args: ReadonlyArray<string>) {
+const run = Effect.fnUntraced(function* (origin: string, args: ReadonlyArray<string>, version = "0.1.0") {
   const screen = Screen.make({ columns: 80, animated: true })
   const written = { stdout: "", stderr: "" }
   const console: Console.Console = Object.assign(Object.create(globalThis.console), {
     log: (...values: ReadonlyArray<unknown>) => void (written.stdout += `${format(...values)}\n`),
     error: (...values: ReadonlyArray<unknown>) => void (written.stderr += `${format(...values)}\n`)
   })
-  const exit = yield* Program.run("0.1.0").pipe(
+  const exit = yield* Program.run(version).pipe(
     Effect.provide(
       Layer.mergeAll(
         screen.layer,
@@ -163,12 +165,21 @@ describe("No argument is obeyed by a terminal", () => {
   }
 })
 
+/** A console whose methods keep what they are given. */
+const hearing = (...methods: ReadonlyArray<keyof Console.Console>) => {
+  const written: Array<string> = []
+  const hear = (...values: ReadonlyArray<unknown>) => void written.push(format(...values))
+  const console: Console.Console = Object.assign(
+    Object.create(globalThis.console),
+    Object.fromEntries(methods.map((method) => [method, hear]))
+  )
+  return { console, written }
+}
+
 describe("Output", () => {
   it.live("guards logs, and what does not know it", () =>
     Effect.gen(function* () {
-      const written: Array<string> = []
-      const write = (...values: ReadonlyArray<unknown>) => void written.push(format(...values))
-      const console: Console.Console = Object.assign(Object.create(globalThis.console), { log: write, error: write })
+      const { console, written } = hearing("log", "error")
       yield* Effect.all([
         Effect.logError(Hostile.evil),
         Console.log(Hostile.evil, { text: Hostile.evil }, 1),
@@ -178,6 +189,55 @@ describe("Output", () => {
       for (const line of written) isHarmless(line.replaceAll("\u001b[35m", ""), "a line")
       expect(written.at(-1)).toBe("\u001b[1mbold\u001b[22m \\x1b[8mhidden\\x1b[28m%s")
     })
+  )
+
+  it.effect.each([
+    ["lines", Output.lines([Hostile.evil])],
+    ["hint", Output.hint(Hostile.evil)],
+    ["error", Output.error(`${Hostile.evil}\n${Hostile.evil}`)],
+    ["draw", Output.draw(Hostile.evil)]
+  ] as const)("escapes by itself what is given to %s", ([method, write]) =>
+    Effect.gen(function* () {
+      const { console, written } = hearing("log", "error")
+      const screen = Screen.make({ columns: 80, animated: true })
+      yield* write.pipe(Effect.provide([Layer.succeed(Console.Console, console), screen.layer]))
+      const text = (written.join("") + screen.text()).replaceAll(method === "draw" ? "\u001b[35m" : "\0", "")
+      expect(text).toContain("\\x1b[2J")
+      isHarmless(text, method)
+    })
+  )
+
+  it.effect.each(["log", "error", "info", "warn", "debug", "trace", "group", "groupCollapsed"] as const)(
+    "guards %s of a console",
+    (method) =>
+      Effect.gen(function* () {
+        const { console, written } = hearing(method)
+        yield* Console.consoleWith((guarded) => Effect.sync(() => guarded[method](Hostile.evil))).pipe(
+          Effect.provide(Layer.provideMerge(Output.layer, Layer.succeed(Console.Console, console)))
+        )
+        expect(written).toHaveLength(1)
+        expect(written[0]).toContain("\\x1b[2J")
+        isHarmless(written.join("").replaceAll("\u001b[35m", ""), method)
+      })
+  )
+
+  it.effect("says in one line that a value is no JSON, though its schema takes it", () =>
+    Effect.gen(function* () {
+      let deep: unknown = 1
+      for (let level = 0; level < 100_000; level++) deep = [deep]
+      const exit = yield* Effect.exit(Output.json(Schema.Unknown)(deep))
+      expect(Exit.isFailure(exit) ? ErrorLine.fromCause(exit.cause) : "").toBe(
+        "the answer of the service cannot be printed as JSON: it is nested too deep, or too long"
+      )
+    })
+  )
+
+  it.live("stands before help and the version, which do not know it", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* run("http://127.0.0.1:9", ["--version"], Hostile.evil)
+      expect(stdout).toContain("EVIL")
+      isHarmless(stdout.replaceAll("\u001b[35m", ""), "stdout")
+    }).pipe(Effect.provide(NodeServices.layer))
   )
 })
 

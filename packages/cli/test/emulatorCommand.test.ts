@@ -77,20 +77,21 @@ it.live("assembly emulator: Auth Key and secret are what is given, and of this e
     const env = { ASSEMBLY_EMULATOR_KEY: "k1", ASSEMBLY_EMULATOR_SECRET: "s1" }
     // Those of the service itself are not for a program on this machine.
     const foreign = { ASSEMBLY_AUTH_KEY: "production", ASSEMBLY_AUTH_SECRET: "production" }
-    const [own, byFlags, byEnv, half, empty] = yield* Effect.all(
+    const [own, byFlags, byEnv, half, empty, noKey] = yield* Effect.all(
       [
         runIn(foreign),
         run("--key", "k1", "--secret", "s1"),
         runIn(env, "--seed", "1"),
         run("--key", "k1"),
-        run("--key", "k1", "--secret", "")
+        run("--key", "k1", "--secret", ""),
+        run("--key", "", "--secret", "s1")
       ],
       { concurrency: 2 }
     )
     assert.match(own.said, /^export ASSEMBLY_AUTH_SECRET=[0-9a-f]{32}$/m)
     assert.notInclude(own.said, "production")
     for (const { said } of [byFlags, byEnv]) assert.deepStrictEqual(of(said), { key: "k1", secret: "s1" })
-    for (const { said } of [half, empty]) {
+    for (const { said } of [half, empty, noKey]) {
       assert.strictEqual(
         said,
         "assembly: give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET\n"
@@ -114,6 +115,9 @@ it.live("assembly emulator: it has the public URL and the hosts that it is given
       })
     const hosts = ["dev.example.com", "a.example", "b.example", "c.example"]
     assert.deepStrictEqual(yield* Effect.forEach(hosts, statusAt), [404, 404, 404, 421])
+
+    const shell = yield* run("--public-url", "http://$(id).example")
+    assert.include(shell.said, "export ASSEMBLY_BASE_URL='http://$(id).example'\n")
 
     const refused = yield* run("--public-url", "dev.example.com")
     assert.match(refused.said, /^assembly: the option publicUrl is invalid: Expected an origin such as .*\n$/)

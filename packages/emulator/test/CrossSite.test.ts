@@ -65,6 +65,8 @@ layer(layerEmulator(), { excludeTestServices: true })("A page of another origin"
         assert.include((preflight.headers["access-control-allow-methods"] ?? "").split(", "), method)
         for (const { headers } of [preflight, answer]) {
           assert.deepInclude(headers, { "access-control-allow-origin": origin, vary: "Origin" })
+          // No cookie and no password of a browser authorizes here.
+          assert.notProperty(headers, "access-control-allow-credentials")
         }
         assert.notInclude(answer.text, "ORIGIN_NOT_ALLOWED")
         return
@@ -101,6 +103,7 @@ layer(layerEmulator(), { excludeTestServices: true })("A page of another origin"
     ["a page behind the same proxy", { origin: "http://localhost:5173", "sec-fetch-site": "same-origin" }, 200],
     ["a page of this origin", { origin: "own" }, 200],
     ["a page of this origin by another name", { origin: "http://app.localhost:9", host: "App.localhost:9" }, 200],
+    ["a person, from no page", { "sec-fetch-site": "none" }, 200],
     ["a program", {}, 200]
   ] as const)("a form that %s posts without a preflight replays or not", ([, given, status]) =>
     Effect.gen(function* () {
@@ -113,6 +116,17 @@ layer(layerEmulator(), { excludeTestServices: true })("A page of another origin"
         body: yield* signedForm()
       })
       assert.strictEqual(answer.status, status)
+    })
+  )
+
+  it.effect("gets no preflight for a method that uploads do not know", () =>
+    Effect.gen(function* () {
+      const answer = yield* Raw.sendTo(`/resumable/files/${id}`, {
+        method: "OPTIONS",
+        headers: { origin, "access-control-request-method": "PUT" }
+      })
+      assert.strictEqual(answer.status, 403)
+      assert.notProperty(answer.headers, "access-control-allow-origin")
     })
   )
 
@@ -131,6 +145,21 @@ layer(layerEmulator(), { excludeTestServices: true })("A page of another origin"
         )
       )
       assert.match(String(asked.cause), /CORS: the preflight is answered with 403/)
+    })
+  )
+})
+
+const publicUrl = "https://dev.example.com"
+
+layer(layerEmulator({ publicUrl }), { excludeTestServices: true })("A page of the public URL", (it) => {
+  it.effect.each([
+    [publicUrl, 404],
+    [`${publicUrl}.evil.example`, 403]
+  ] as const)("behind a proxy that names another host is one of this origin: %s, %s", ([page, status]) =>
+    Effect.gen(function* () {
+      const { localUrl } = yield* Emulator.Emulator
+      const headers = { origin: page, host: new URL(localUrl).host }
+      assert.strictEqual((yield* Raw.sendTo("/anything/else", { method: "POST", headers })).status, status)
     })
   )
 })

@@ -54,6 +54,14 @@ layer(layerEmulator(), { excludeTestServices: true })("An emulator", (it) => {
     })
   )
 
+  it.effect("repeats no more of a host than a host name has characters", () =>
+    Effect.gen(function* () {
+      const answer = yield* sendTo(noAssembly, { headers: { host: `${"x".repeat(10_000)}.example` } })
+      assert.strictEqual(answer.status, 421)
+      assert.include(answer.text, `the host \\"${"x".repeat(253)}\\".`)
+    })
+  )
+
   it.effect("does not answer where no host is named", () =>
     Effect.gen(function* () {
       const { localUrl } = yield* Emulator.Emulator

@@ -1,14 +1,36 @@
 /** The limits that protect other clients: forms, nesting, regular expressions, Steps, files and connections. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Limits from "@assembly-effect/emulator/Limits"
 import * as Assembly from "@assembly-effect/schema/Assembly"
-import { assert, describe, layer } from "@effect/vitest"
+import { assert, describe, it as test, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { connect } from "node:net"
 import { createUpload, hmac, json, layer as layerEmulator, send, uploadOne } from "./support.ts"
+
+test("Limits.defaults are what is documented", () => {
+  assert.deepStrictEqual(Limits.defaults, {
+    headers: 16_384,
+    headersTime: "1 minute",
+    connections: 1024,
+    idleTime: "2 minutes",
+    formFields: 1000,
+    formBytes: 1_048_576,
+    formTime: "1 minute",
+    jsonDepth: 100,
+    steps: 100,
+    files: 5000,
+    fileBytes: undefined,
+    signatures: 100_000,
+    notifications: 16,
+    results: 5000,
+    resultBytes: 1_099_511_627_776,
+    resultText: 8_388_608
+  })
+})
 
 let nonce = 0
 
@@ -96,6 +118,60 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("A form",
     })
   )
 
+  /** The signed fields, and one that fills them up to so many bytes of names and values. */
+  const filled = (bytes: number) =>
+    Effect.map(signed({}), (fields) => {
+      const used = Object.entries(fields).flat().join("").length + "pad".length
+      // Characters of two bytes: their number is not their size.
+      return { ...fields, pad: "é".repeat((bytes - used) >> 1) + "x".repeat((bytes - used) & 1) }
+    })
+  const multipart = (fields: Readonly<Record<string, string>>) => {
+    const body = new FormData()
+    for (const [name, value] of Object.entries(fields)) body.append(name, value)
+    return send(HttpClientRequest.post("/assemblies").pipe(HttpClientRequest.bodyFormData(body)))
+  }
+
+  it.effect("of exactly the limits is read, however its characters are counted", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* multipart(yield* filled(4000))).status, 200)
+      refused(yield* multipart(yield* filled(4001)), 413, "SERVER_413", tooLong)
+      const eight = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`f${index}`, ""]))
+      assert.strictEqual((yield* multipart({ ...(yield* signed({})), ...eight })).status, 200)
+      assert.strictEqual((yield* post("/assemblies", { ...(yield* signed({})), ...eight })).status, 200)
+      const urlEncoded = (bytes: number) =>
+        Effect.flatMap(signed({}), (fields) =>
+          send(
+            HttpClientRequest.post("/assemblies").pipe(
+              HttpClientRequest.bodyText(
+                `${new URLSearchParams(fields)}&pad=`.padEnd(bytes, "x"),
+                "application/x-www-form-urlencoded"
+              )
+            )
+          )
+        )
+      refused(yield* urlEncoded(4001), 413, "SERVER_413", tooLong)
+      assert.strictEqual((yield* urlEncoded(4000)).status, 200)
+    })
+  )
+
+  const part = '--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n'
+  it.effect.each([
+    ["field", part, "x".repeat(1000), tooLong],
+    ["row of empty parts", "", `${part}\r\n`, "A form has at most 10 fields."]
+  ] as const)("with an endless %s is cut", ([, first, rest, message]) =>
+    Effect.gen(function* () {
+      let pieces = 0
+      const body = Stream.concat(Stream.make(first), Stream.forever(Stream.sync(() => (pieces++, rest)))).pipe(
+        Stream.encodeText
+      )
+      const request = HttpClientRequest.post("/assemblies").pipe(
+        HttpClientRequest.bodyStream(body, { contentType: "multipart/form-data; boundary=b" })
+      )
+      assert.isTrue(yield* answeredOrCut(send(request), (answer) => refused(answer, 413, "SERVER_413", message)))
+      assert.isAbove(pieces, 0)
+    })
+  )
+
   it.effect("that is nested deep is not read, whoever sends it", () =>
     Effect.gen(function* () {
       const params = `{"auth":AUTH,"fields":{"a":${nested(99)}}}`
@@ -168,6 +244,14 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
       assert.strictEqual(status.error, "MAX_NUMBER_OF_FILES_EXCEEDED")
       assert.strictEqual(status.message, "The Assembly has more files than the emulator allows.")
       assert.strictEqual((yield* uploadOne({ steps: doubling(3) }, new Uint8Array(1))).ok, "ASSEMBLY_COMPLETED")
+      // Exactly 8 files, and exactly 4 uses of a Step.
+      const robot = "/upload/handle"
+      for (const steps of [
+        { ...doubling(3), more: { robot } },
+        { a: { robot }, b: { robot, use: ["a", "a", "a", "a"] } }
+      ]) {
+        assert.strictEqual((yield* uploadOne({ steps }, new Uint8Array(1))).ok, "ASSEMBLY_COMPLETED")
+      }
     })
   )
 
@@ -183,6 +267,27 @@ layer(layerEmulator({ limits: small }), { excludeTestServices: true })("An Assem
           message: "The Step b uses more than 4 others."
         })
       }
+    })
+  )
+
+  it.effect.each(["constructor", "toString", "__proto__"])("knows no Step %s that it does not have", (use) =>
+    Effect.gen(function* () {
+      const answer = yield* create({ steps: { a: { robot: "/upload/handle", use } } })
+      assert.deepInclude(json(answer), {
+        error: "ASSEMBLY_STEP_UNKNOWN_USE",
+        message: `The Step a uses ${use}, which is not a Step.`
+      })
+    })
+  )
+
+  it.effect("takes no final concatenation beyond its uploads", () =>
+    Effect.gen(function* () {
+      const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 3 })
+      const upload = (headers: Readonly<Record<string, string>>) => createUpload(assembly, headers)
+      const created = yield* upload({ "upload-length": "0", "upload-concat": "partial" })
+      const final = upload({ "upload-concat": `final;${created.headers["location"]}` })
+      // A part is an upload as well.
+      assert.deepStrictEqual([(yield* final).status, (yield* final).status], [201, 413])
     })
   )
 
@@ -280,6 +385,16 @@ layer(layerEmulator({ limits: { fileBytes: 4, resultBytes: 6, resultText: 2500 }
       })
     )
 
+    it.effect("are no larger than that where auth.max_size is", () =>
+      Effect.gen(function* () {
+        const created = yield* Effect.flatMap(signed({}, { max_size: 100 }), (fields) =>
+          post("/assemblies", { ...fields, num_expected_upload_files: "1" })
+        )
+        const assembly = yield* Assemblies.get(Assembly.AssemblyId.make(String(json(created)["assembly_id"])))
+        assert.strictEqual((yield* createUpload(assembly, { "upload-length": "5" })).status, 413)
+      })
+    )
+
     it.effect("have no more bytes together than the emulator allows", () =>
       Effect.gen(function* () {
         const two = { a: { robot }, b: { robot } }
@@ -324,6 +439,8 @@ layer(layerEmulator(), { excludeTestServices: true })("auth.referer", (it) => {
   it.effect("is not matched where that would take long", () =>
     Effect.gen(function* () {
       mismatch(yield* list("x{500}x{501}", "x".repeat(1100)))
+      // Few repetitions in few characters that become many instructions.
+      mismatch(yield* list("(?:a?b?c?d?){900}", "a"))
       mismatch(yield* list("((((a{10}){10}){10}b)|c){9}", "a"))
       mismatch(yield* list("a".repeat(257), "a".repeat(300)))
       mismatch(yield* list("a", "a".repeat(2049)))
@@ -421,12 +538,15 @@ describe("A connection", () => {
       })
     )
 
-    it.effect("whose form does not end is answered", () =>
+    it.effect.each([
+      ["application/x-www-form-urlencoded", "params="],
+      ["multipart/form-data; boundary=b", '--b\r\ncontent-disposition: form-data; name="params"\r\n\r\n{']
+    ] as const)("whose form does not end is answered: %s", ([type, body]) =>
       Effect.gen(function* () {
         const { baseUrl } = yield* Emulator.Emulator
         const text = yield* raw(
           `POST /assemblies HTTP/1.1\r\nhost: ${new URL(baseUrl).host}\r\nconnection: close\r\n` +
-            "content-type: application/x-www-form-urlencoded\r\ncontent-length: 100\r\n\r\nparams="
+            `content-type: ${type}\r\ncontent-length: 100\r\n\r\n${body}`
         )
         assert.match(text, /^HTTP\/1\.1 408 /)
         assert.include(text, '"message":"The fields of the form took too long to arrive."')
@@ -438,8 +558,23 @@ describe("A connection", () => {
     it.effect("that waits for nothing is closed", () =>
       Effect.gen(function* () {
         const { baseUrl } = yield* Emulator.Emulator
-        const text = yield* raw(`GET /nowhere HTTP/1.1\r\nhost: ${new URL(baseUrl).host}\r\n\r\n`)
-        assert.match(text, /^HTTP\/1\.1 404 /)
+        for (const headers of ["", "connection: upgrade\r\nupgrade: websocket\r\n"]) {
+          const text = yield* raw(`GET /nowhere HTTP/1.1\r\nhost: ${new URL(baseUrl).host}\r\n${headers}\r\n`)
+          assert.match(text, /^HTTP\/1\.1 404 /)
+          assert.include(text, "There is no such operation.")
+        }
+      })
+    )
+
+    it.effect("that asks for another protocol still brings its body", () =>
+      Effect.gen(function* () {
+        const { host } = new URL((yield* Emulator.Emulator).baseUrl)
+        const body = String(new URLSearchParams(yield* signed({})))
+        const text = yield* raw(
+          `POST /assemblies HTTP/1.1\r\nhost: ${host}\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
+            `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+        )
+        assert.match(text, /^HTTP\/1\.1 200 /)
       })
     )
 

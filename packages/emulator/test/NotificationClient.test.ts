@@ -2,6 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { LookupAddress } from "node:dns"
+import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from "node:net"
 import * as NotificationClient from "../src/internal/notifications/NotificationClient.ts"
 import { receiver } from "./notified.ts"
 
@@ -55,6 +56,20 @@ it.live("of several addresses only those within reach are tried", () =>
   }).pipe(Effect.scoped)
 )
 
+it.live("of several addresses the first within reach is tried, where only one is", () =>
+  Effect.gen(function* () {
+    const family = getDefaultAutoSelectFamily()
+    yield* Effect.acquireRelease(
+      Effect.sync(() => setDefaultAutoSelectFamily(false)),
+      () => Effect.sync(() => setDefaultAutoSelectFamily(family))
+    )
+    // Where 0.0.0.0 is 127.0.0.1, nobody listens.
+    const { heard, urlAt } = yield* receiver([], { host: "127.0.0.2" })
+    assert.strictEqual((yield* ask("loopback", urlAt("several.example"), [["0.0.0.0", "127.0.0.2"]])).outcome, 200)
+    assert.strictEqual(yield* heard, 1)
+  }).pipe(Effect.scoped)
+)
+
 it.live.each([
   ["public", "https://127.0.0.1:1/"],
   ["public", "http://[::1]:1/"],
@@ -82,7 +97,9 @@ it.live.each([
   "hook",
   "",
   "http://%zz@example.com/",
-  "https://user:pw@example.com/"
+  "https://user:pw@example.com/",
+  "https://user@example.com/",
+  "https://:pw@example.com/"
 ])("%j is no URL that is asked", (url) =>
   Effect.gen(function* () {
     assert.deepStrictEqual(yield* ask("any", url, [["127.0.0.1"]]), { outcome: "NotHttp", resolved: 0 })

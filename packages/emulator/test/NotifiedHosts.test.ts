@@ -118,6 +118,28 @@ layer(layerEmulator({ notificationPause: "1 millis" }), { excludeTestServices: t
     }).pipe(Effect.scoped)
   )
 
+  it.effect.each([
+    ["an attempt of an Assembly with a signature", "/assembly_notifications"],
+    ["an Assembly", "/assemblies"]
+  ] as const)("of a replay without a signature reaches no loopback: %s", ([, path]) =>
+    Effect.gen(function* () {
+      const { heard, url } = yield* receiver([])
+      const original = yield* Assemblies.create({})
+      const form = new FormData()
+      form.set("params", JSON.stringify({ notify_url: url }))
+      const headers = { authorization: `Bearer ${yield* token}` }
+      const asked = yield* send(
+        HttpClientRequest.post(`${path}/${original.assembly_id}/replay`, { headers }).pipe(
+          HttpClientRequest.bodyFormData(form)
+        )
+      )
+      assert.strictEqual(asked.status, 200)
+      const { error } = yield* outcomeOf(String(json(asked)["assembly_id"] ?? original.assembly_id))
+      assert.match(String(error), /is not public/)
+      assert.strictEqual(yield* heard, 0)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("follows no redirect", () =>
     Effect.gen(function* () {
       const target = yield* receiver([])

@@ -143,7 +143,6 @@ const matches = (entry: string, origin: string): boolean => {
   const before = entry.slice(0, star)
   const after = entry.slice(star + 1)
   return (
-    origin.length > before.length + after.length &&
     origin.startsWith(before) &&
     origin.endsWith(after) &&
     /^[a-z0-9-]+$/.test(origin.slice(before.length, origin.length - after.length))

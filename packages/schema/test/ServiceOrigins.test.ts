@@ -53,11 +53,21 @@ describe("ServiceOrigins", () => {
         "transloadit.com",
         "evil.example/api2-a.transloadit.com",
         "evil.example#.transloadit.com",
-        "api2-ada.transloadit.com:8443"
+        "api2-ada.transloadit.com:8443",
+        // As long behind the cell as the name of the service.
+        "api2-ada.evil-service.io"
       ]) {
         assert.isFalse(ServiceOrigins.includes(all, `https://${host}`), host)
       }
       assert.isFalse(ServiceOrigins.includes(all, "http://api2-ada.transloadit.com/"))
+    }
+    for (const baseUrl of [
+      "https://api2-.transloadit.com",
+      "https://api2-ada.transloadit.com:8443",
+      "https://api2-a.b.transloadit.com",
+      "https://api3-ada.transloadit.com"
+    ]) {
+      assert.deepStrictEqual(origins(baseUrl).entries, [baseUrl])
     }
     assert.isFalse(ServiceOrigins.includes(origins("https://api.example.com"), "https://api2-ada.transloadit.com/"))
   })
@@ -66,6 +76,7 @@ describe("ServiceOrigins", () => {
     const all = origins("https://api.example.com", [
       "https://Upload.example.com/",
       "https://up-*.eu.example.com",
+      "https://in-*-in.example.com",
       "https://*-cell.example.com:8443"
     ])
     for (const url of [
@@ -78,6 +89,8 @@ describe("ServiceOrigins", () => {
     for (const url of [
       "https://up-1.us.example.com/",
       "https://up-.eu.example.com/",
+      // The beginning and the end of the pattern, one over the other.
+      "https://in-in.example.com/",
       "https://a-cell.example.com/",
       "https://up-a.b.eu.example.com/"
     ]) {

@@ -58,8 +58,8 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
 }
 
 /**
- * The service, or the journal, named an upload URL that breaks a rule. Nothing was sent there. The error does not tell the
- * URL, which may be a capability. Where its origin belongs to the service, add it to the option `origins`.
+ * The service, or the journal, named an upload URL that breaks a rule. Nothing was sent there. The error tells its
+ * host only: the rest may be a capability. Where its origin belongs to the service, add it to the option `origins`.
  *
  * @since 0.1.0
  * @category errors

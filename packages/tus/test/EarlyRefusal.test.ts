@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import * as Behaviour from "../../../test/hostile/Behaviour.ts"
 import * as Loopback from "../../../test/hostile/Loopback.ts"
+import { Caution } from "../src/internal/Caution.ts"
 import * as Clients from "./utils/Clients.ts"
 import * as Scene from "./utils/Scene.ts"
 
@@ -131,4 +132,22 @@ describe.each(Object.entries(Clients.beneath))("with %s", (_, http) => {
       assert.deepStrictEqual(seen, { cut: 1, arrived: [] })
     }).pipe(Effect.scoped, Effect.provide(http))
   )
+})
+
+describe("Caution", () => {
+  it("comes with the second cut at one offset, and goes with bodies that arrive", () => {
+    const caution = new Caution()
+    caution.cut(0n, 64n * 1024n)
+    caution.cut(100n, 64n * 1024n)
+    caution.cut(200n, 64n * 1024n)
+    assert.isUndefined(caution.most)
+    caution.cut(200n, 200n + 64n * 1024n)
+    assert.strictEqual(caution.most, 16n * 1024n)
+    caution.arrived()
+    assert.strictEqual(caution.most, 32n * 1024n)
+    caution.arrived()
+    assert.isUndefined(caution.most)
+    caution.arrived()
+    assert.isUndefined(caution.most)
+  })
 })

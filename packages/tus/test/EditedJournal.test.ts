@@ -142,6 +142,43 @@ layer(Journals.platform, { excludeTestServices: true })("An entry that was edite
     }
   }
 
+  const planned = { marker: null, url: null }
+  it.effect.each([
+    [
+      "a Location",
+      {
+        _tag: "Parts",
+        parts: [
+          { ...planned, start: "0", end: "150000" },
+          { ...planned, start: "150000", end: "300000" }
+        ]
+      },
+      "UnsafeLocation"
+    ],
+    ["a receipt", { _tag: "Creating" }, "CreationUnknown"]
+  ] as const)("and adds an origin does not make it one of the service's for %s", ([, change, tag]) =>
+    Effect.gen(function* () {
+      const scene = yield* broken
+      const { target } = scene.entry
+      scene.server.meet = (request, go) => {
+        const answer = go()
+        const body = answer.body?.replaceAll("/resumable/files/", `${there(scene)}/resumable/files/`)
+        const headers = request.method === "POST" ? { location: `${there(scene)}/resumable/files/u0` } : undefined
+        return { ...answer, body, headers: { ...answer.headers, ...headers } }
+      }
+      for (const events of [
+        ResumableUpload.events(scene.server.target, source, options),
+        ResumableUpload.resumeEvents(scene.key, source, options)
+      ]) {
+        yield* scene.edit({ ...change, target: { ...target, origins: [here(scene), there(scene)] } })
+        const error = yield* events.pipe(Stream.runDrain, Effect.flip, scene.inJournal)
+        assert.strictEqual(error._tag, tag, error.message)
+      }
+      assert.deepStrictEqual(scene.other.requests, [])
+      assert.notInclude(scene.sent(), "PATCH")
+    })
+  )
+
   it.effect("in nothing continues, whether the caller names the target or only the key", () =>
     Effect.gen(function* () {
       const scene = yield* broken

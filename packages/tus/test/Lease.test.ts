@@ -366,6 +366,19 @@ const contend = (makeJournal: (process: Process) => Effect.Effect<Journal, unkno
     return counts
   })
 
+describe("the text of a lease", () => {
+  it.effect.each([
+    { levels: 100, held: true },
+    { levels: 1_000_000, held: false }
+  ])("of $levels levels protects its holder: $held", ({ held, levels }) =>
+    Effect.gen(function* () {
+      const { first, leases } = two()
+      leases.set("k", `{"owner":"o","until":1e12,"more":${"[".repeat(levels)}${"]".repeat(levels)}}`)
+      assert.strictEqual(yield* isLeased(first), held)
+    })
+  )
+})
+
 describe("what is left of leases", () => {
   it.effect("goes a day after it ended, with the entries that expired", () =>
     Effect.gen(function* () {

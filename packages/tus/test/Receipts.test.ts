@@ -47,6 +47,7 @@ const unproven: Readonly<Record<string, Retell>> = {
 const foreign: Readonly<Record<string, Retell>> = {
   "with another filename": each(() => ({ filename: "b.bin" })),
   "with another fieldname": each(() => ({ fieldname: "other" })),
+  "in a Status over 8 MiB": (receipts) => [...receipts, { upload_url: "x".repeat(8 * 1024 * 1024) }],
   "that is there twice": (receipts) => [...receipts, ...receipts]
 }
 

@@ -9,6 +9,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import * as Tracer from "effect/Tracer"
 import { inspect } from "node:util"
@@ -128,6 +130,41 @@ describe("The text of a server", () => {
           .slice(20, 40)
       )
     }).pipe(Effect.provide(FetchHttpClient.layer))
+  )
+
+  it.effect("does not bring the id of a part into the error of the final creation", () =>
+    Effect.gen(function* () {
+      const { target, url } = yield* make(403, () => `no upload ${id}, nor ${id.slice(0, 20)}`)
+      const metadata = { filename: "a.txt", fieldname: "file" }
+      const error = yield* Effect.flip(Tus.create(target, { _tag: "Final", parts: [url, url], metadata }))
+      assert.strictEqual(error.message, "no upload <redacted>, nor <redacted>")
+    }).pipe(Effect.provide(FetchHttpClient.layer))
+  )
+
+  it.effect("is read up to 8 KiB, of a body that does not end too", () =>
+    Effect.gen(function* () {
+      const { url } = yield* make(500, () => "")
+      let pulled = 0
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        pulled += 1024
+        if (pulled > 1024 * 1024) controller.close()
+        else controller.enqueue(new Uint8Array(1024).fill(0x78))
+      }
+      const http = HttpClient.make((request) =>
+        Effect.sync(() =>
+          HttpClientResponse.fromWeb(
+            request,
+            new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status: 500 })
+          )
+        )
+      )
+      const error = yield* Tus.append(url, { offset: 0n, body: new Uint8Array(3) }).pipe(
+        Effect.flip,
+        Effect.provideService(HttpClient.HttpClient, http)
+      )
+      assert.strictEqual(error._tag, "ServerFailure")
+      assert.isAtMost(pulled, 12 * 1024)
+    })
   )
 
   it.live("does not bring the URL into the reason of an event", () =>

@@ -133,7 +133,11 @@ describe("UploadJournal in files", () => {
         const journal = yield* journalIn(path)
         yield* journal.put("k", yield* entry)
         const text = yield* fs.readFileString(`${path}/k.json`)
-        for (const torn of ["", text.slice(0, -10), "null", text.replace("https:", "http:")]) {
+        const deep = (levels: number) => text.replace("{", `{"more":${"[".repeat(levels)}${"]".repeat(levels)},`)
+        yield* fs.writeFileString(`${path}/k.json`, deep(100))
+        assert.isTrue(Option.isSome(yield* journal.get("k")))
+        const damaged = ["", text.slice(0, -10), "null", text.replace("https:", "http:"), deep(1_000_000)]
+        for (const torn of damaged) {
           yield* fs.writeFileString(`${path}/k.json`, torn)
           const error = yield* Effect.flip(journal.get("k"))
           assert.strictEqual(error._tag, "JournalTorn")

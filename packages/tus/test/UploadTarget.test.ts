@@ -79,8 +79,8 @@ describe("UploadTarget.resolve", () => {
         assert.isTrue(Result.isFailure(result), location)
         if (Result.isFailure(result)) {
           assert.strictEqual(result.failure._tag, "UnsafeLocation")
-          // The host is told, so that a person can find the option; the path and the query are the capability.
-          assert.notMatch(result.failure.message, /files\/[^<]|\?/)
+          // The host is told, so that a person can find the option; what stands before and behind it is not.
+          assert.notMatch(result.failure.message, /@|files\/1|secret|password|token|\s$/)
         }
       })
     )
@@ -101,6 +101,17 @@ describe("UploadTarget.resolve", () => {
       })
     )
   }
+
+  it.effect.each([
+    "https://t%75s.example.com/resumable/files/1",
+    "https://ｔus.example.com/resumable/files/1",
+    "https://0x7f.1/resumable/files/1"
+  ])("says of %s that its host is not written plainly", (location) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Effect.fromResult(UploadTarget.resolve(yield* make, location)))
+      assert.strictEqual(error.rule, "a host that is not written plainly")
+    })
+  )
 
   it.effect("knows further origins from the deployment only", () =>
     Effect.gen(function* () {
@@ -201,6 +212,18 @@ describe("UploadTarget.fromAssembly", () => {
       )
       const origins = ["https://up-*.example.com"]
       assert.strictEqual(yield* messageOf(named("up-1.example.com", own), baseUrl, origins), "accepted")
+    })
+  )
+
+  it.effect.each([
+    ["an id", `${assembly_id}.example.com`, "<redacted>.example.com"],
+    ["10 kB", `${"x".repeat(10_000)}.example.com`, `${"x".repeat(253)}…`]
+  ] as const)("does not repeat a host with %s in it", ([, host, told]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* messageOf(named(host, "api.example.com"), "https://api.example.com"),
+        `tus_url: the host ${told} is none of the service's: if it is, add its origin to the option origins`
+      )
     })
   )
 

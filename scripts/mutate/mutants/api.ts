@@ -293,5 +293,32 @@ export const api = [
         replace: `const limit = Duration.days(92)`
       }
     ]
+  ),
+  ...changes(
+    "packages/api/src/internal/response.ts",
+    ["ServerText"],
+    [
+      {
+        name: "a key of an answer brings a token into a problem",
+        find: `problem: Redaction.text(problem, { secrets })`,
+        replace: `problem`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/body.ts",
+    ["ServerText"],
+    [
+      {
+        name: "the start of a body that is too large brings a token",
+        find: `excerptBytes)), secrets)`,
+        replace: `excerptBytes)), [])`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/completion.ts",
+    ["ServerText"],
+    [{ name: "the code of an Assembly brings a capability", find: `code: Redaction.code(code)`, replace: `code` }]
   )
 ]

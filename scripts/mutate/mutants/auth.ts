@@ -19,6 +19,43 @@ export const auth = [
         name: "the text of a server reaches a terminal",
         find: `Printable.escape(onOneLine(redacted))`,
         replace: `onOneLine(redacted)`
+      },
+      {
+        name: "what is written for a character completes a secret",
+        find: `printable === redacted ? printable : redact(printable, secrets)`,
+        replace: `printable`
+      },
+      {
+        name: "the values of a reason have no bound",
+        find: `if (++values > maxValues || depth`,
+        replace: `if (depth`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/Written.ts",
+    ["Redaction"],
+    [
+      {
+        name: "five escapes in each other hide a capability",
+        find: `const maxLevels = 5`,
+        replace: `const maxLevels = 4`
+      },
+      {
+        name: "Latin-1 in a URL hides a secret",
+        find: `return { value: String.fromCharCode(first), end: at + 3 }`,
+        replace: `return undefined`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/Capabilities.ts",
+    ["Redaction"],
+    [
+      {
+        name: "the fragment of a URL stays",
+        find: `[?#])[^`,
+        replace: `[?])[^`
       }
     ]
   ),
@@ -26,6 +63,11 @@ export const auth = [
     "packages/auth/src/internal/Fragments.ts",
     ["Redaction"],
     [
+      {
+        name: "a secret that holds escapes stays decoded",
+        find: `secrets.flatMap(readingsOf)`,
+        replace: `secrets`
+      },
       {
         name: "9 characters of a secret stay",
         find: `const minPiece = 8`,
@@ -147,6 +189,12 @@ export const auth = [
     "packages/auth/src/TokenStore.ts",
     ["TokenStore"],
     [
+      {
+        name: "a stored token of a million levels is parsed",
+        find: `const AtRest = Json.fromString(`,
+        replace: `const AtRest = Schema.fromJsonString(`,
+        tests: ["TokenStore"]
+      },
       {
         name: "one nonce seals every token",
         find: `const nonce = yield* random.randomBytes(nonceLength)`,
@@ -285,6 +333,18 @@ export const auth = [
         find: `const rest = Duration.seconds(5)`,
         replace: `const rest = Duration.hours(5)`,
         project: "api"
+      },
+      {
+        name: "the body of an error is read without end",
+        find: `return size <= maxBytes`,
+        replace: `return true`,
+        tests: ["ReadBody"]
+      },
+      {
+        name: "a body of exactly the limit is refused",
+        find: `if (size > maxBytes) return refuse`,
+        replace: `if (size >= maxBytes) return refuse`,
+        tests: ["ReadBody"]
       }
     ]
   ),

@@ -21,6 +21,16 @@ export const cli = [
         replace: `Effect.flatMap((encoded) => Effect.orDie(stringify(encoded))),`
       },
       {
+        name: "a hint reaches the terminal as it is",
+        find: `Console.error(Printable.escape(text))`,
+        replace: `Console.error(text)`
+      },
+      {
+        name: "what is drawn is not guarded",
+        find: `terminal.display(guard(text, Style.screen))`,
+        replace: `terminal.display(text)`
+      },
+      {
         name: "the console is not guarded",
         find: `Effect.map(Console.Console, guarded)`,
         replace: `Effect.tap(Console.Console, (console) => Effect.sync(() => guarded(console)))`

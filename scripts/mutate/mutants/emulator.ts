@@ -503,8 +503,8 @@ export const emulator = [
     [
       {
         name: "Steps may make any number of files",
-        find: `if (++files > results)`,
-        replace: `if (++files < 0)`
+        find: `files + more > results ?`,
+        replace: `files + more < 0 ?`
       },
       {
         name: "Steps may make any number of bytes",
@@ -596,6 +596,97 @@ export const emulator = [
         name: "a path that is no text is answered with nothing",
         find: `return isReadable(request.url) ? yield* handler`,
         replace: `return isReadable("") ? yield* handler`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/notifications/NotificationRoutes.ts",
+    ["NotifiedHosts"],
+    [
+      {
+        name: "a token replays a signed Assembly to this machine",
+        find: `(params.notify_url === undefined && assembly.value.is_signed === 1)`,
+        replace: `assembly.value.is_signed === 1`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/assembly/Creation.ts",
+    ["NotifiedHosts"],
+    [
+      {
+        name: "a replay by token notifies this machine",
+        find: `isSigned: authKey.isSigned,
+      // The replay reports`,
+        replace: `isSigned: true,
+      // The replay reports`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/http/Form.ts",
+    ["/Limits"],
+    [
+      {
+        name: "the characters of a field count, not its bytes",
+        find: `Buffer.byteLength(part.key) + Buffer.byteLength(part.value)`,
+        replace: `part.key.length + part.value.length`
+      },
+      {
+        name: "the fields of a multipart form may trickle in",
+        find: `inTime(limits)(fromMultipart(request, limits))`,
+        replace: `fromMultipart(request, limits)`
+      },
+      { name: "one field has no end", find: `maxFieldSize: limits.formBytes`, replace: `maxFieldSize: 8e9` }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/assembly/Steps.ts",
+    ["/Limits"],
+    [
+      {
+        name: "what every object has is a Step",
+        find: `used !== ":original" && !Object.hasOwn(steps, used)`,
+        replace: `used !== ":original" && !(used in steps)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/auth/LinearPattern.ts",
+    ["/Limits"],
+    [
+      {
+        name: "a pattern may become any number of instructions",
+        find: `compiled.programSize() <= maxProgram && `,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/notifications/NotificationClient.ts",
+    ["NotificationClient"],
+    [
+      {
+        name: "the only address that is tried is out of reach",
+        find: `else callback(null, first.address, first.family)`,
+        replace: `else callback(null, addresses[0]!.address, addresses[0]!.family)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/http/Cors.ts",
+    ["CrossSite"],
+    [{ name: "a page of the public URL is a foreign one", find: ` && origin !== baseUrl`, replace: `` }]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/tus/Uploads.ts",
+    ["/Limits"],
+    [
+      {
+        name: "a final creation does not count",
+        find: `    yield* checkCount(assembly)
+    const parts`,
+        replace: `    const parts`
       }
     ]
   )

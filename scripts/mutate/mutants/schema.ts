@@ -96,9 +96,9 @@ export const schema = [
     ["ServiceOrigins"],
     [
       {
-        name: "the star of a pattern stands for several labels",
-        find: `/^[a-z0-9-]+$/.test(`,
-        replace: `/^[a-z0-9.-]+$/.test(`
+        name: "a cell is one wherever it is",
+        find: `origin.endsWith(after) &&`,
+        replace: ``
       }
     ]
   ),

@@ -920,5 +920,71 @@ export const tus = [
         replace: `transfer === undefined && marker !== "" ? Session.verifyMetadata(metadata, marker)`
       }
     ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Journaled.ts",
+    ["EditedJournal"],
+    [
+      {
+        name: "an entry says itself which origins are the service's",
+        find: `return { about: { ...entry, target }, state }`,
+        replace: `return { about: entry, state }`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadTarget.ts",
+    ["UploadTarget"],
+    [
+      {
+        name: "a host that was repaired is told as it was not written",
+        find: `if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("its host is not in its canonical form")`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/exchange.ts",
+    ["ServerText"],
+    [{ name: "the ids of parts stay in an error", find: `[url, headers["upload-concat"] ?? ""]`, replace: `[url]` }]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Caution.ts",
+    ["EarlyRefusal"],
+    [
+      {
+        name: "cuts at any offset are held against the body",
+        find: `this.#cuts = start === this.#start ? this.#cuts + 1 : 1`,
+        replace: `this.#cuts++`
+      },
+      { name: "caution never ends", find: `if (this.#most >= this.#largest) this.#most = undefined`, replace: `` }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Receipts.ts",
+    ["Receipts"],
+    [{ name: "a Status has no limit", find: `{ maxBytes: maxStatusBytes }`, replace: `{ maxBytes: 8e9 }` }]
+  ),
+  ...changes(
+    "packages/tus/src/internal/Lease.ts",
+    ["Lease.test"],
+    [
+      {
+        name: "a lease of a million levels is parsed",
+        find: `const AtRest = Json.fromString(`,
+        replace: `const AtRest = Schema.fromJsonString(`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/JournalEntry.ts",
+    ["UploadJournal"],
+    [
+      {
+        name: "an entry of a million levels is parsed",
+        find: `const codec = Json.fromString(`,
+        replace: `const codec = Schema.fromJsonString(`
+      }
+    ]
   )
 ]

@@ -15,8 +15,17 @@ export interface Answer {
 /** Milliseconds until an answer that does not come is a failure. */
 const patience = 20_000
 
-/** Milliseconds until a request counts as one that lacks something. */
+/** Milliseconds until a request that may lack something is ended. */
 const politeness = 80
+
+/** Whether the headers announce exactly what follows them: such a request is answered, however long that takes. */
+const isComplete = (sent: string): boolean => {
+  const end = sent.indexOf("\r\n\r\n")
+  const head = sent.slice(0, end)
+  if (end === -1 || /^transfer-encoding/im.test(head)) return false
+  const [length, ...others] = Array.from(head.matchAll(/^content-length: (.*)\r?$/gim), ([, value]) => Number(value))
+  return others.length === 0 && (length ?? 0) === sent.length - end - 4
+}
 
 const nothing = (outcome: "closed" | "silent"): Answer => ({ outcome, headers: new Map(), body: "", isWhole: false })
 
@@ -70,7 +79,7 @@ export const exchange = (port: number, bytes: Buffer): Promise<Answer> =>
     }
     const timer = setTimeout(() => end(nothing("silent")), patience)
     // A body that is shorter than its headers say is over then for the server too.
-    const half = setTimeout(() => socket.end(), politeness)
+    const half = isComplete(bytes.toString("latin1")) ? undefined : setTimeout(() => socket.end(), politeness)
     socket.setEncoding("latin1")
     socket.on("connect", () => {
       socket.write(bytes)

