@@ -17,7 +17,11 @@ it("tells its version", async () => {
 })
 
 it("says in one line which variable to set", async () => {
-  const missing = { code: 1, stdout: "", stderr: "assembly: set the environment variable ASSEMBLY_AUTH_KEY\n" }
+  const missing = {
+    code: 1,
+    stdout: "",
+    stderr: "assembly: set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET\n"
+  }
   expect(await assembly("list")).toEqual(missing)
 })
 

@@ -106,10 +106,10 @@ describe("UploadTarget.resolve", () => {
     "https://t%75s.example.com/resumable/files/1",
     "https://ｔus.example.com/resumable/files/1",
     "https://0x7f.1/resumable/files/1"
-  ])("says of %s that its host is not written plainly", (location) =>
+  ])("says of %s that its host is not in its canonical form", (location) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Effect.fromResult(UploadTarget.resolve(yield* make, location)))
-      assert.strictEqual(error.rule, "a host that is not written plainly")
+      assert.strictEqual(error.rule, "its host is not in its canonical form")
     })
   )
 
@@ -222,7 +222,7 @@ describe("UploadTarget.fromAssembly", () => {
     Effect.gen(function* () {
       assert.strictEqual(
         yield* messageOf(named(host, "api.example.com"), "https://api.example.com"),
-        `tus_url: the host ${told} is none of the service's: if it is, add its origin to the option origins`
+        `tus_url: the host ${told} does not belong to the service; if it does, add its origin to the option origins`
       )
     })
   )
