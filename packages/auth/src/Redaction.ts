@@ -28,9 +28,9 @@
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import type * as Schema from "effect/Schema"
-import * as Capabilities from "./internal/Capabilities.ts"
-import * as Fragments from "./internal/Fragments.ts"
-import * as Written from "./internal/Written.ts"
+import * as Capabilities from "./internal/capabilities.ts"
+import * as Fragments from "./internal/fragments.ts"
+import * as Written from "./internal/written.ts"
 
 /**
  * What stands in the place of what was taken out.

@@ -8,7 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { DatabaseSync } from "node:sqlite"
-import * as Database from "../src/internal/data/Database.ts"
+import * as Database from "../src/internal/data/database.ts"
 import { migrations } from "../src/internal/data/migrations.ts"
 
 const Count = Schema.Struct({ count: Schema.Int })

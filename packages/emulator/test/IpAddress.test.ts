@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { BlockList } from "node:net"
-import * as IpAddress from "../src/internal/http/IpAddress.ts"
+import * as IpAddress from "../src/internal/http/ipAddress.ts"
 
 /**
  * The IANA registries of special-purpose addresses (RFC 6890), what is not global unicast, and what is the service of

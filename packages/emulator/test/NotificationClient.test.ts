@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { LookupAddress } from "node:dns"
 import { getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from "node:net"
-import * as NotificationClient from "../src/internal/notifications/NotificationClient.ts"
+import * as NotificationClient from "../src/internal/notifications/notificationClient.ts"
 import { receiver } from "./notified.ts"
 
 /** Requests a name that resolves to the given addresses in turn. Answers the number of look-ups. */

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Turns from "../src/internal/http/Turns.ts"
+import * as Turns from "../src/internal/http/turns.ts"
 
 /** Counts the rounds of the event loop: in each of them the other clients are answered. */
 const rounds = Effect.acquireRelease(

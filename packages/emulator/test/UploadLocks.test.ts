@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Scheduler from "effect/Scheduler"
-import * as UploadLocks from "../src/internal/tus/UploadLocks.ts"
+import * as UploadLocks from "../src/internal/tus/uploadLocks.ts"
 
 it.effect("an upload has one holder, wherever the fibers that want it yield", () =>
   Effect.gen(function* () {

@@ -16,15 +16,15 @@ import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as AssemblyEntryAtRest from "./internal/AssemblyEntry.ts"
+import * as AssemblyEntryAtRest from "./internal/assemblyEntry.ts"
 import * as JournalEntries from "./internal/journalEntries.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Stores from "./internal/journalStores.ts"
-import * as JournalEntry from "./internal/JournalEntry.ts"
-import * as JournalKey from "./internal/JournalKey.ts"
-import type * as JournalTexts from "./internal/JournalTexts.ts"
-import * as Leasing from "./internal/Lease.ts"
-import type { JournalFailed, UploadLeased } from "./internal/JournalError.ts"
+import * as JournalEntry from "./internal/journalEntry.ts"
+import * as JournalKey from "./internal/journalKey.ts"
+import type * as JournalTexts from "./internal/journalTexts.ts"
+import * as Leasing from "./internal/lease.ts"
+import type { JournalFailed, UploadLeased } from "./internal/journalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
@@ -35,7 +35,7 @@ export {
   LeaseLost,
   NoSuchUpload,
   UploadLeased
-} from "./internal/JournalError.ts"
+} from "./internal/journalError.ts"
 
 /**
  * An entry. URLs are plain texts here: `UploadTarget.urlAtRest` makes capabilities of them, through the checks.

@@ -10,7 +10,7 @@ import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as FilePieces from "./internal/FilePieces.ts"
+import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
 
 const remedy = {

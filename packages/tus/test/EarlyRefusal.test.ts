@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import * as Behaviour from "../../../test/hostile/Behaviour.ts"
 import * as Loopback from "../../../test/hostile/Loopback.ts"
-import { Caution } from "../src/internal/Caution.ts"
+import { Caution } from "../src/internal/caution.ts"
 import * as Clients from "./utils/Clients.ts"
 import * as Scene from "./utils/Scene.ts"
 

@@ -6,7 +6,7 @@ import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as JournalEntry from "../src/internal/JournalEntry.ts"
+import * as JournalEntry from "../src/internal/journalEntry.ts"
 
 const target = Effect.runSync(
   UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" })

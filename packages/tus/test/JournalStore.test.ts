@@ -8,7 +8,7 @@ import * as UploadState from "@assembly-effect/tus/UploadState"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as JournalStore from "../src/internal/JournalStore.ts"
+import * as JournalStore from "../src/internal/journalStore.ts"
 
 const key = "k"
 

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as StateStore from "../src/internal/StateStore.ts"
+import * as StateStore from "../src/internal/stateStore.ts"
 
 const size = 3n * 1024n * 1024n
 const creating = (index: number) => UploadState.part(index).set({ _tag: "Creating", marker: `m${index}` })

@@ -19,7 +19,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
-import * as Events from "../src/internal/Events.ts"
+import * as Events from "../src/internal/events.ts"
 import * as Scene from "./utils/Scene.ts"
 
 const secret = "s3cr3t"

@@ -33,7 +33,7 @@ export const auth = [
     ]
   ),
   ...changes(
-    "packages/auth/src/internal/Written.ts",
+    "packages/auth/src/internal/written.ts",
     ["Redaction"],
     [
       {
@@ -49,7 +49,7 @@ export const auth = [
     ]
   ),
   ...changes(
-    "packages/auth/src/internal/Capabilities.ts",
+    "packages/auth/src/internal/capabilities.ts",
     ["Redaction"],
     [
       {
@@ -60,7 +60,7 @@ export const auth = [
     ]
   ),
   ...changes(
-    "packages/auth/src/internal/Fragments.ts",
+    "packages/auth/src/internal/fragments.ts",
     ["Redaction"],
     [
       {
@@ -203,7 +203,7 @@ export const auth = [
     ]
   ),
   ...changes(
-    "packages/auth/src/internal/SendGuard.ts",
+    "packages/auth/src/internal/sendGuard.ts",
     ["SendGuard"],
     [
       {
@@ -289,7 +289,7 @@ export const auth = [
     ]
   ),
   ...changes(
-    "packages/auth/src/internal/Diagnosis.ts",
+    "packages/auth/src/internal/diagnosis.ts",
     ["TransportFailure", "SendGuard"],
     [
       {
@@ -313,7 +313,7 @@ export const auth = [
     ]
   ),
   ...changes(
-    "packages/auth/src/internal/ReadBody.ts",
+    "packages/auth/src/internal/readBody.ts",
     ["BrokenErrors", "OperationsOverHttp"],
     [
       {
@@ -349,7 +349,7 @@ export const auth = [
     ]
   ),
   ...changes(
-    "packages/auth/src/internal/SameBytes.ts",
+    "packages/auth/src/internal/sameBytes.ts",
     ["SendGuard"],
     [
       {

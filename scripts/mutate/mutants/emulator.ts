@@ -2,7 +2,7 @@ import { changes } from "../Mutant.ts"
 
 export const emulator = [
   ...changes(
-    "packages/emulator/src/internal/data/Database.ts",
+    "packages/emulator/src/internal/data/database.ts",
     ["Database"],
     [
       {
@@ -18,7 +18,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/dam/DamStore.ts",
+    "packages/emulator/src/internal/dam/damStore.ts",
     ["Workspaces"],
     [
       {
@@ -35,7 +35,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/assembly/AssemblyListing.ts",
+    "packages/emulator/src/internal/assembly/assemblyListing.ts",
     ["/Assemblies.test", "Stops"],
     [
       {
@@ -51,12 +51,12 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Slices.ts",
+    "packages/emulator/src/internal/http/slices.ts",
     ["Stops"],
     [{ name: "all files are one slice", find: `const size = 200`, replace: `const size = 1e9` }]
   ),
   ...changes(
-    "packages/emulator/src/internal/robots/TransloaditStore.ts",
+    "packages/emulator/src/internal/robots/transloaditStore.ts",
     ["Amplification"],
     [
       {
@@ -77,7 +77,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/assembly/Creation.ts",
+    "packages/emulator/src/internal/assembly/creation.ts",
     ["/Limits"],
     [
       {
@@ -88,7 +88,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/auth/Authentication.ts",
+    "packages/emulator/src/internal/auth/authentication.ts",
     ["/Authentication.test", "Tokens", "Workspaces"],
     [
       {
@@ -114,7 +114,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/auth/TokenRoutes.ts",
+    "packages/emulator/src/internal/auth/tokenRoutes.ts",
     ["/Tokens.test", "Workspaces"],
     [
       {
@@ -125,7 +125,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/auth/BearerTokens.ts",
+    "packages/emulator/src/internal/auth/bearerTokens.ts",
     ["/Tokens.test"],
     [
       {
@@ -142,7 +142,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/auth/UsedSignatures.ts",
+    "packages/emulator/src/internal/auth/usedSignatures.ts",
     ["/Authentication.test"],
     [
       {
@@ -164,7 +164,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Turns.ts",
+    "packages/emulator/src/internal/http/turns.ts",
     ["Turns"],
     [
       {
@@ -176,7 +176,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/assembly/Updates.ts",
+    "packages/emulator/src/internal/assembly/updates.ts",
     ["Growth"],
     [
       {
@@ -187,7 +187,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Refusal.ts",
+    "packages/emulator/src/internal/http/refusal.ts",
     ["Disk"],
     [
       {
@@ -198,7 +198,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/tus/TusRefusal.ts",
+    "packages/emulator/src/internal/tus/tusRefusal.ts",
     ["Disk"],
     [
       {
@@ -209,7 +209,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/data/StorageFailure.ts",
+    "packages/emulator/src/internal/data/storageFailure.ts",
     ["Database", "Disk"],
     [
       {
@@ -220,7 +220,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/tus/UploadLocks.ts",
+    "packages/emulator/src/internal/tus/uploadLocks.ts",
     ["UploadLocks"],
     [
       {
@@ -242,7 +242,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/data/SeededRandom.ts",
+    "packages/emulator/src/internal/data/seededRandom.ts",
     ["/Emulator.test"],
     [
       {
@@ -264,7 +264,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/tus/Uploads.ts",
+    "packages/emulator/src/internal/tus/uploads.ts",
     ["/Limits"],
     [
       {
@@ -275,7 +275,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/assembly/AssemblyStore.ts",
+    "packages/emulator/src/internal/assembly/assemblyStore.ts",
     ["/Assemblies.test", "Lifecycle", "TusExtensions"],
     [
       {
@@ -291,7 +291,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/auth/Workspaces.ts",
+    "packages/emulator/src/internal/auth/workspaces.ts",
     ["/Emulator.test"],
     [
       {
@@ -302,7 +302,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Origin.ts",
+    "packages/emulator/src/internal/http/origin.ts",
     ["Hosts"],
     [
       {
@@ -318,7 +318,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Cors.ts",
+    "packages/emulator/src/internal/http/cors.ts",
     ["CrossSite"],
     [
       {
@@ -339,7 +339,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/IpAddress.ts",
+    "packages/emulator/src/internal/http/ipAddress.ts",
     ["Address.test"],
     [
       {
@@ -355,7 +355,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/notifications/NotificationClient.ts",
+    "packages/emulator/src/internal/notifications/notificationClient.ts",
     ["NotificationClient"],
     [
       {
@@ -371,7 +371,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/notifications/Notifications.ts",
+    "packages/emulator/src/internal/notifications/notifications.ts",
     ["NotifiedHosts"],
     [
       {
@@ -388,7 +388,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/notifications/NotificationRoutes.ts",
+    "packages/emulator/src/internal/notifications/notificationRoutes.ts",
     ["NotifiedHosts"],
     [
       {
@@ -404,7 +404,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Form.ts",
+    "packages/emulator/src/internal/http/form.ts",
     ["/Limits"],
     [
       {
@@ -435,7 +435,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/data/Json.ts",
+    "packages/emulator/src/internal/data/json.ts",
     ["/Limits"],
     [
       {
@@ -456,7 +456,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Route.ts",
+    "packages/emulator/src/internal/http/route.ts",
     ["/Limits"],
     [
       {
@@ -472,7 +472,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/auth/LinearPattern.ts",
+    "packages/emulator/src/internal/auth/linearPattern.ts",
     ["/Limits"],
     [
       {
@@ -498,7 +498,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/assembly/Execution.ts",
+    "packages/emulator/src/internal/assembly/execution.ts",
     ["/Limits"],
     [
       {
@@ -519,7 +519,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/assembly/Steps.ts",
+    "packages/emulator/src/internal/assembly/steps.ts",
     ["/Limits"],
     [
       {
@@ -530,7 +530,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/templates/TemplateMerge.ts",
+    "packages/emulator/src/internal/templates/templateMerge.ts",
     ["Templates"],
     [
       {
@@ -546,7 +546,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/assembly/Instructions.ts",
+    "packages/emulator/src/internal/assembly/instructions.ts",
     ["/Limits"],
     [
       {
@@ -557,7 +557,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/files/FormFiles.ts",
+    "packages/emulator/src/internal/files/formFiles.ts",
     ["/Limits"],
     [
       {
@@ -568,7 +568,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Connections.ts",
+    "packages/emulator/src/internal/http/connections.ts",
     ["/Limits"],
     [
       {
@@ -589,7 +589,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/ReadablePath.ts",
+    "packages/emulator/src/internal/http/readablePath.ts",
     ["/Limits"],
     [
       {
@@ -600,7 +600,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/notifications/NotificationRoutes.ts",
+    "packages/emulator/src/internal/notifications/notificationRoutes.ts",
     ["NotifiedHosts"],
     [
       {
@@ -611,7 +611,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/assembly/Creation.ts",
+    "packages/emulator/src/internal/assembly/creation.ts",
     ["NotifiedHosts"],
     [
       {
@@ -624,7 +624,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Form.ts",
+    "packages/emulator/src/internal/http/form.ts",
     ["/Limits"],
     [
       {
@@ -641,7 +641,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/assembly/Steps.ts",
+    "packages/emulator/src/internal/assembly/steps.ts",
     ["/Limits"],
     [
       {
@@ -652,7 +652,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/auth/LinearPattern.ts",
+    "packages/emulator/src/internal/auth/linearPattern.ts",
     ["/Limits"],
     [
       {
@@ -663,7 +663,7 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/notifications/NotificationClient.ts",
+    "packages/emulator/src/internal/notifications/notificationClient.ts",
     ["NotificationClient"],
     [
       {
@@ -674,12 +674,12 @@ export const emulator = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/http/Cors.ts",
+    "packages/emulator/src/internal/http/cors.ts",
     ["CrossSite"],
     [{ name: "a page of the public URL is a foreign one", find: ` && origin !== baseUrl`, replace: `` }]
   ),
   ...changes(
-    "packages/emulator/src/internal/tus/Uploads.ts",
+    "packages/emulator/src/internal/tus/uploads.ts",
     ["/Limits"],
     [
       {

@@ -13,7 +13,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Lease.ts",
+    "packages/tus/src/internal/lease.ts",
     ["/Lease.test"],
     [
       {
@@ -71,7 +71,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/JournalKey.ts",
+    "packages/tus/src/internal/journalKey.ts",
     ["JournalKeys"],
     [
       {
@@ -82,7 +82,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Hold.ts",
+    "packages/tus/src/internal/hold.ts",
     ["Journaled"],
     [
       {
@@ -108,7 +108,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/JournalStore.ts",
+    "packages/tus/src/internal/journalStore.ts",
     ["JournalStore"],
     [
       {
@@ -119,7 +119,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/JournalEntry.ts",
+    "packages/tus/src/internal/journalEntry.ts",
     ["EditedJournal", "JournalEntry"],
     [
       {
@@ -156,7 +156,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/StateStore.ts",
+    "packages/tus/src/internal/stateStore.ts",
     ["StateStore"],
     [
       {
@@ -178,7 +178,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Removal.ts",
+    "packages/tus/src/internal/removal.ts",
     ["Journaled"],
     [
       {
@@ -203,7 +203,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Journaled.ts",
+    "packages/tus/src/internal/journaled.ts",
     ["Journaled", "Resumable"],
     [
       {
@@ -257,7 +257,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Interpreter.ts",
+    "packages/tus/src/internal/interpreter.ts",
     ["Journaled", "Resumable"],
     [
       {
@@ -273,7 +273,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Piece.ts",
+    "packages/tus/src/internal/piece.ts",
     ["Run", "Untrusted"],
     [
       {
@@ -311,7 +311,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Policy.ts",
+    "packages/tus/src/internal/policy.ts",
     ["Pauses", "Waits", "/Creation.test"],
     [
       {
@@ -343,7 +343,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Creation.ts",
+    "packages/tus/src/internal/creation.ts",
     ["/Creation.test", "Pauses", "Parallel"],
     [
       {
@@ -384,7 +384,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Session.ts",
+    "packages/tus/src/internal/session.ts",
     ["Journaled", "Resumable"],
     [
       {
@@ -400,7 +400,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Append.ts",
+    "packages/tus/src/internal/append.ts",
     ["Pauses", "/Upload.test"],
     [
       {
@@ -440,7 +440,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/FilePieces.ts",
+    "packages/tus/src/internal/filePieces.ts",
     ["FilePieces"],
     [
       {
@@ -512,7 +512,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Run.ts",
+    "packages/tus/src/internal/run.ts",
     ["Run", "Untrusted"],
     [
       {
@@ -529,7 +529,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Slices.ts",
+    "packages/tus/src/internal/slices.ts",
     ["Slices"],
     [
       {
@@ -560,7 +560,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Receipts.ts",
+    "packages/tus/src/internal/receipts.ts",
     ["Receipts", "/Creation.test", "Concatenation"],
     [
       {
@@ -591,7 +591,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Concatenation.ts",
+    "packages/tus/src/internal/concatenation.ts",
     ["Concatenation"],
     [
       {
@@ -619,7 +619,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Parts.ts",
+    "packages/tus/src/internal/parts.ts",
     ["Concatenation", "Parallel"],
     [
       {
@@ -656,7 +656,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Options.ts",
+    "packages/tus/src/internal/options.ts",
     ["Options"],
     [
       {
@@ -684,7 +684,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/AssemblyOptions.ts",
+    "packages/tus/src/internal/assemblyOptions.ts",
     ["HostileAssembly", "AssemblyUpload"],
     [
       {
@@ -744,7 +744,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/AssemblyFiles.ts",
+    "packages/tus/src/internal/assemblyFiles.ts",
     ["HostileAssembly", "AssemblyUpload"],
     [
       {
@@ -811,7 +811,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Caution.ts",
+    "packages/tus/src/internal/caution.ts",
     ["EarlyRefusal"],
     [
       {
@@ -884,7 +884,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Events.ts",
+    "packages/tus/src/internal/events.ts",
     ["UploadEvent"],
     [
       {
@@ -895,7 +895,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Telemetry.ts",
+    "packages/tus/src/internal/telemetry.ts",
     ["Telemetry"],
     [
       {
@@ -911,7 +911,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Piece.ts",
+    "packages/tus/src/internal/piece.ts",
     ["ResumeAt"],
     [
       {
@@ -922,7 +922,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Journaled.ts",
+    "packages/tus/src/internal/journaled.ts",
     ["EditedJournal"],
     [
       {
@@ -949,7 +949,7 @@ export const tus = [
     [{ name: "the ids of parts stay in an error", find: `[url, headers["upload-concat"] ?? ""]`, replace: `[url]` }]
   ),
   ...changes(
-    "packages/tus/src/internal/Caution.ts",
+    "packages/tus/src/internal/caution.ts",
     ["EarlyRefusal"],
     [
       {
@@ -961,12 +961,12 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/Receipts.ts",
+    "packages/tus/src/internal/receipts.ts",
     ["Receipts"],
     [{ name: "a Status has no limit", find: `{ maxBytes: maxStatusBytes }`, replace: `{ maxBytes: 8e9 }` }]
   ),
   ...changes(
-    "packages/tus/src/internal/Lease.ts",
+    "packages/tus/src/internal/lease.ts",
     ["Lease.test"],
     [
       {
@@ -977,7 +977,7 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/internal/JournalEntry.ts",
+    "packages/tus/src/internal/journalEntry.ts",
     ["UploadJournal"],
     [
       {

@@ -10,7 +10,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { withLimit } from "../internal/ReadBody.ts"
+import { withLimit } from "../internal/readBody.ts"
 
 /**
  * A request was not let through, and was not sent. `wait` is the time until it could have been, where that is more than

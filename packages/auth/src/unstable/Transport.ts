@@ -15,13 +15,13 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
-import * as Diagnosis from "../internal/Diagnosis.ts"
-import type { Lost } from "../internal/Lost.ts"
-import * as SendGuard from "../internal/SendGuard.ts"
+import * as Diagnosis from "../internal/diagnosis.ts"
+import type { Lost } from "../internal/lost.ts"
+import * as SendGuard from "../internal/sendGuard.ts"
 
-export { Lost } from "../internal/Lost.ts"
-export { afterStatus, readError, readText, UnreadableBody, withLimit } from "../internal/ReadBody.ts"
-export type { ErrorText } from "../internal/ReadBody.ts"
+export { Lost } from "../internal/lost.ts"
+export { afterStatus, readError, readText, UnreadableBody, withLimit } from "../internal/readBody.ts"
+export type { ErrorText } from "../internal/readBody.ts"
 
 /**
  * What an error of an HTTP client says about a request, such as one in the middle of an answer. The error itself holds

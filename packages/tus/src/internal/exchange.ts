@@ -13,8 +13,8 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
-import * as Telemetry from "./Telemetry.ts"
-import { limited } from "./Timeout.ts"
+import * as Telemetry from "./telemetry.ts"
+import { limited } from "./timeout.ts"
 
 const maxErrorBytes = 8 * 1024
 const decodeErrorBody = Schema.decodeUnknownSync(ServiceError.TusErrorBody)

@@ -7,10 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { JournalFailed, JournalTorn, type UploadLeased } from "./JournalError.ts"
-import * as JournalKey from "./JournalKey.ts"
-import type { Store } from "./JournalTexts.ts"
-import type { Lease } from "./Lease.ts"
+import { JournalFailed, JournalTorn, type UploadLeased } from "./journalError.ts"
+import * as JournalKey from "./journalKey.ts"
+import type { Store } from "./journalTexts.ts"
+import type { Lease } from "./lease.ts"
 
 /** Every entry says when it was written, in milliseconds since 1970. */
 interface Dated {

@@ -1,0 +1,78 @@
+/**
+ * Finds a secret, or a piece of it, however each of its characters is written.
+ */
+import * as Written from "./written.ts"
+
+/** From a place of a text up to before another one. */
+export interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** So many characters of a secret in a row are found anywhere. A shorter secret is found as a whole. */
+const minPiece = 8
+
+/** So many characters of the beginning of a secret are found where the text breaks off. */
+const minBeginning = 4
+
+/** A space may stand for a plus sign and the other way round; letters of either case are the same. */
+const fold = (text: string): string => text.replace(/[A-Z ]/g, (unit) => (unit === " " ? "+" : unit.toLowerCase()))
+
+/** A secret as it is compared. */
+export interface Sought {
+  readonly text: string
+  readonly units: ReadonlySet<string>
+  readonly piece: number
+}
+
+const sought = (secret: string): Sought => {
+  const text = fold(secret)
+  return { text, units: new Set(text.split("")), piece: Math.min(minPiece, text.length) }
+}
+
+/** What a secret reads as that holds escapes itself. */
+const readingsOf = (secret: string): ReadonlyArray<string> =>
+  Written.readings(secret)
+    .map(({ text }) => text)
+    .filter((text) => text === secret || text.length >= minPiece)
+
+/** The secrets as they are sought. An empty one stands everywhere, and is none. */
+export const seek = (secrets: ReadonlyArray<string>): ReadonlyArray<Sought> =>
+  [...new Set(secrets.flatMap(readingsOf))].filter((secret) => secret !== "").map(sought)
+
+/** Where the piece of the secret ends that goes on at a place after what was `found` of it. */
+const endOfPiece = (text: string, at: number, found: string, secret: Sought): number | undefined => {
+  if (found.length >= secret.piece) return at
+  if (
+    found.length >= minBeginning &&
+    text.length - at < 10 &&
+    secret.text.startsWith(found) &&
+    Written.isBrokenEscape(text.slice(at))
+  ) {
+    return text.length
+  }
+  const goOn = (value: string, end: number): number | undefined => {
+    const longer = found + fold(value)
+    return secret.text.includes(longer) ? endOfPiece(text, end, longer, secret) : undefined
+  }
+  const escape = Written.escapeAt(text, at)
+  const afterEscape = escape === undefined ? undefined : goOn(escape.value, escape.end)
+  if (afterEscape !== undefined) return afterEscape
+  return at < text.length ? goOn(text.charAt(at), at + 1) : undefined
+}
+
+const isStart = (text: string, at: number, { units }: Sought): boolean =>
+  units.has(fold(text.charAt(at))) || text[at] === "\\" || text[at] === "%" || text[at] === "&"
+
+/** The ranges of a text in which a piece of a secret stands. */
+export const find = (text: string, secrets: ReadonlyArray<Sought>): ReadonlyArray<Range> => {
+  const found: Array<Range> = []
+  for (const secret of secrets) {
+    for (let start = 0; start < text.length; start++) {
+      if (!isStart(text, start, secret)) continue
+      const end = endOfPiece(text, start, "", secret)
+      if (end !== undefined) found.push({ start, end })
+    }
+  }
+  return found
+}

@@ -1,0 +1,179 @@
+import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import { okOf } from "./assemblyStatus.ts"
+import * as AssemblyStore from "./assemblyStore.ts"
+import * as Database from "../data/database.ts"
+import * as ServiceDate from "../data/serviceDate.ts"
+import * as Slices from "../http/slices.ts"
+import * as Turns from "../http/turns.ts"
+
+/** The list of Assemblies, page by page (spec.md, "Retrieve list of Assemblies"). */
+export class AssemblyListing extends Context.Service<
+  AssemblyListing,
+  {
+    readonly page: (workspace: string, query: AssemblyList.Query) => Effect.Effect<AssemblyList.Page, StorageFailed>
+  }
+>()("@assembly-effect/emulator/AssemblyListing") {}
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  state: AssemblyStore.State,
+  parent_id: Schema.NullOr(Schema.String),
+  region: Schema.String,
+  template_id: Schema.NullOr(Schema.String),
+  template_name: Schema.NullOr(Schema.String),
+  notify_url: Schema.NullOr(Schema.String),
+  redirect_url: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.String),
+  files: Schema.NullOr(Schema.String),
+  created_at: Schema.Int,
+  uploaded_at: Schema.NullOr(Schema.Int),
+  ended_at: Schema.NullOr(Schema.Int),
+  input_files: Schema.Int,
+  input_bytes: Schema.Int,
+  output_bytes: Schema.Int
+})
+
+const listed = `
+FROM assemblies
+WHERE workspace = :workspace AND created_at > :from AND created_at < :to AND (:type = 'all' OR state = :type)`
+
+const newestFirst = "ORDER BY created_at DESC, assemblies.rowid DESC"
+
+const placesSql = `SELECT rowid AS position ${listed} ${newestFirst} LIMIT :limit OFFSET :offset`
+
+const countSql = `SELECT count(*) AS count ${listed}`
+
+/** How many Assemblies are searched in one turn: each has at most 22 KiB of text. */
+const slice = 20
+
+const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
+
+/**
+ * Selects the Assemblies that contain every keyword in some field, ignoring case. The fields are joined by line feeds,
+ * so that a keyword does not match across two fields.
+ */
+const searchSql = `
+SELECT assemblies.rowid AS position, created_at, NOT EXISTS (
+  SELECT 1 FROM json_each(:keywords) AS keyword
+  WHERE instr(created || char(10) || files || char(10) || outcome, lower(keyword.value)) = 0
+) AS matches
+${listed.replace("FROM assemblies", "FROM assemblies JOIN searches ON assembly_id = id")}
+  AND created_at <= :before AND (created_at < :before OR assemblies.rowid < :position)
+${newestFirst} LIMIT ${slice}`
+
+/** The files are as many as a line of a list should tell. */
+const entrySql = `
+SELECT id, state, parent_id, region, template_id, (
+    SELECT name FROM templates WHERE templates.workspace = assemblies.workspace AND templates.id = template_id
+  ) AS template_name, notify_url, redirect_url, error, (
+    SELECT substr(group_concat(filename, ', '), 1, 4096) FROM (
+      SELECT substr(filename, 1, 255) AS filename FROM uploads
+      WHERE uploads.assembly_id = assemblies.id ORDER BY rowid LIMIT 100
+    )
+  ) AS files, created_at, uploaded_at, ended_at, input_files, input_bytes, output_bytes
+FROM assemblies WHERE rowid = :position`
+
+/** Present only when the uploads have ended: the service omits the field otherwise. */
+const uploadDuration = ({ created_at, uploaded_at }: typeof Row.Type): { readonly upload_duration?: number } => {
+  const duration = ServiceDate.secondsBetween(created_at, uploaded_at)
+  return duration === null ? {} : { upload_duration: duration }
+}
+
+const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
+  id: row.id,
+  created: ServiceDate.format(row.created_at),
+  created_ts: Math.floor(row.created_at / 1000),
+  ok: okOf(row),
+  error: row.error,
+  region: row.region,
+  template_id: row.template_id,
+  template_name: row.template_name,
+  parent_id: row.parent_id,
+  notify_url: row.notify_url,
+  redirect_url: row.redirect_url,
+  files: row.files,
+  num_input_files: row.input_files,
+  bytes_received: row.input_bytes,
+  bytes_usage: row.input_bytes + row.output_bytes,
+  ...uploadDuration(row),
+  execution_duration: ServiceDate.secondsBetween(row.uploaded_at, row.ended_at)
+})
+
+type Filter = Readonly<Record<"from" | "to" | "type" | "workspace", string | number | bigint>>
+
+const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
+  workspace,
+  from: query.fromDate.epochMilliseconds,
+  to: query.toDate?.epochMilliseconds ?? Database.maxInteger,
+  type: query.type ?? AssemblyList.defaults.type
+})
+
+const make = Effect.gen(function* () {
+  const database = yield* Database.Database
+  const turns = yield* Turns.Turns
+  const places = database.query(Schema.Struct({ position: Schema.Int }), placesSql)
+  const count = database.query(Schema.Struct({ count: Schema.Int }), countSql)
+  const search = database.query(Searched, searchSql)
+  const entry = database.query(Row, entrySql)
+
+  /** The places of all that match, slice by slice: one statement would stop the others as long as it takes. */
+  const matching = Effect.fnUntraced(function* (filter: Filter, keywords: ReadonlyArray<string>) {
+    const found: Array<number> = []
+    let after: Database.Parameters = { before: Database.maxInteger, position: 0 }
+    while (true) {
+      const parameters = { ...filter, ...after, keywords: JSON.stringify(keywords) }
+      const searched = yield* turns.share(database.run(() => search.all(parameters)))
+      for (const { matches, position } of searched) if (matches === 1) found.push(position)
+      const last = searched.at(-1)
+      if (last === undefined || searched.length < slice) return found
+      after = { before: last.created_at, position: last.position }
+    }
+  })
+
+  const find = Effect.fnUntraced(function* (workspace: string, query: AssemblyList.Query) {
+    const filter = toFilter(workspace, query)
+    const { keywords = [], page = AssemblyList.defaults.page, pageSize: limit = AssemblyList.defaults.pageSize } = query
+    const offset = Database.offsetOf(page, limit)
+    if (keywords.length > 0) {
+      const found = yield* matching(filter, keywords)
+      return { positions: found.slice(Number(offset), Number(offset) + limit), count: found.length }
+    }
+    return yield* turns.take(
+      database.transaction(() => ({
+        positions: places.all({ ...filter, limit, offset }).map(({ position }) => position),
+        count: Option.getOrThrow(count.first(filter)).count
+      }))
+    )
+  })
+
+  return AssemblyListing.of({
+    page: Effect.fnUntraced(function* (workspace, query) {
+      const { count: total, positions } = yield* find(workspace, query)
+      const items = yield* Slices.mapEffect(turns, positions, (some) =>
+        database.run(() => some.map((position) => toEntry(Option.getOrThrow(entry.first({ position })))))
+      )
+      return { items, count: total }
+    })
+  })
+})
+
+const encodeEntry = Schema.encodeSync(AssemblyList.Entry)
+
+/** The JSON of a page, which may have thousands of entries. */
+export const encode = Effect.fnUntraced(function* (
+  { items, ...page }: AssemblyList.Page,
+  turns: Turns.Turns["Service"]
+) {
+  return { items: yield* Slices.map(turns, items, (item) => encodeEntry(item)), ...page }
+})
+
+export const layer: Layer.Layer<AssemblyListing, never, Database.Database | Turns.Turns> = Layer.effect(
+  AssemblyListing,
+  make
+)

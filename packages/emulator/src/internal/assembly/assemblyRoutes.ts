@@ -1,0 +1,81 @@
+import * as Operations from "@assembly-effect/api/Assemblies"
+import * as Operation from "@assembly-effect/api/Operation"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as AssemblyListing from "./assemblyListing.ts"
+import * as Cancellation from "./cancellation.ts"
+import * as Creation from "./creation.ts"
+import * as KeywordLimit from "../data/keywordLimit.ts"
+import * as Refusal from "../http/refusal.ts"
+import * as Replay from "./replay.ts"
+import * as Route from "../http/route.ts"
+import * as StatusEncoding from "./statusEncoding.ts"
+
+/** `POST /assemblies`: creates an Assembly with a new id. */
+const CreateWithoutId = Operation.make({
+  ...Operations.Create,
+  name: "Assemblies.createWithoutId",
+  path: "/assemblies",
+  variables: {},
+  retry: "never"
+})
+
+const aliases = { tus_num_expected_upload_files: "num_expected_upload_files" }
+
+const tooManyKeywords = Refusal.named("ASSEMBLY_LIST_ERROR", `keywords: Expected at most ${KeywordLimit.max}`)
+
+const tooLongKeyword = Refusal.named(
+  "ASSEMBLY_LIST_ERROR",
+  `keywords: Expected at most ${KeywordLimit.maxLength} characters each`
+)
+
+const routes = Effect.gen(function* () {
+  const creation = yield* Creation.Creation
+  const cancellation = yield* Cancellation.Cancellation
+  const listing = yield* AssemblyListing.AssemblyListing
+
+  return yield* Effect.all([
+    Route.signed(Operations.Create, {
+      invalid: Refusal.invalidForm,
+      aliases,
+      takesFiles: true,
+      encode: StatusEncoding.encode,
+      handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
+    }),
+    Route.signed(CreateWithoutId, {
+      invalid: Refusal.invalidForm,
+      aliases,
+      takesFiles: true,
+      encode: StatusEncoding.encode,
+      handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
+    }),
+    Route.signed(Replay.Replay, {
+      invalid: Refusal.invalidForm,
+      handle: ({ authKey, params, path }) => creation.replay(path.assemblyId, authKey, params)
+    }),
+    Route.open(Operations.Get, {
+      // An invalid id is answered like an unknown one.
+      invalid: () => Creation.notFound,
+      encode: StatusEncoding.encode,
+      handle: ({ path }) => creation.status(path.assemblyId)
+    }),
+    Route.open(Operations.Cancel, {
+      invalid: () => Creation.notFound,
+      encode: StatusEncoding.encode,
+      handle: ({ path }) => Effect.andThen(cancellation.cancel(path.assemblyId), creation.status(path.assemblyId))
+    }),
+    Route.signed(Operations.List, {
+      encode: AssemblyListing.encode,
+      invalid: (issues) => Refusal.named("ASSEMBLY_LIST_ERROR", Refusal.explain(issues)),
+      handle: ({ authKey, params }) =>
+        (params.keywords ?? []).length > KeywordLimit.max
+          ? Effect.fail(tooManyKeywords)
+          : (params.keywords ?? []).some(({ length }) => length > KeywordLimit.maxLength)
+            ? Effect.fail(tooLongKeyword)
+            : listing.page(authKey.workspace, params)
+    })
+  ])
+})
+
+/** The routes under `/assemblies`. */
+export const layer = HttpRouter.addAll(routes)

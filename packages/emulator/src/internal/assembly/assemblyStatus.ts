@@ -1,0 +1,115 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as AssemblyStore from "./assemblyStore.ts"
+import * as FileStore from "../files/fileStore.ts"
+import * as Origin from "../http/origin.ts"
+import * as ServiceDate from "../data/serviceDate.ts"
+import * as UploadStore from "../files/uploadStore.ts"
+
+/** An Assembly as the service shows it. */
+export class AssemblyStatus extends Context.Service<
+  AssemblyStatus,
+  {
+    readonly of: (assembly: AssemblyStore.Row) => Effect.Effect<Assembly.Status, StorageFailed>
+  }
+>()("@assembly-effect/emulator/AssemblyStatus") {}
+
+/** `ok` and its message. */
+const ok: Readonly<Record<AssemblyStore.State, readonly [ok: string, message: string] | undefined>> = {
+  uploading: ["ASSEMBLY_UPLOADING", "The Assembly waits for its uploads."],
+  executing: ["ASSEMBLY_EXECUTING", "The Assembly is executing."],
+  completed: ["ASSEMBLY_COMPLETED", "The Assembly was completed."],
+  canceled: ["ASSEMBLY_CANCELED", "The Assembly was canceled."],
+  request_aborted: ["REQUEST_ABORTED", "The request was aborted."],
+  failed: undefined
+}
+
+/** The `ok` of a replay while it executes. Beyond the specification: no source says how long the service reports it. */
+const replaying = ["ASSEMBLY_REPLAYING", "The Assembly is being replayed."] as const
+
+type Standing = Pick<AssemblyStore.Row, "state" | "parent_id">
+
+const named = ({ parent_id, state }: Standing) => (state === "executing" && parent_id !== null ? replaying : ok[state])
+
+/** The `ok` code of an Assembly. A failed Assembly has none. */
+export const okOf = (assembly: Standing): string | null => named(assembly)?.[0] ?? null
+
+const standing = ({ error, message, ...assembly }: AssemblyStore.Row) => {
+  const said = named(assembly)
+  return said === undefined
+    ? { error: error ?? "INTERNAL_COMMAND_ERROR", message: message ?? "The Assembly failed." }
+    : { ok: said[0], message: said[1] }
+}
+
+const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
+
+const make = Effect.gen(function* () {
+  const assemblies = yield* AssemblyStore.AssemblyStore
+  const uploads = yield* UploadStore.UploadStore
+  const files = yield* FileStore.FileStore
+  const origin = yield* Origin.Origin
+
+  const receipt = Effect.fnUntraced(function* (upload: UploadStore.Row) {
+    const finished = upload.finished_at !== null
+    const offset = finished && upload.length !== null ? upload.length : yield* files.size(upload.id)
+    return {
+      filename: upload.filename,
+      fieldname: upload.fieldname,
+      user_meta: upload.user_meta,
+      // Like other tus servers, the service reports 0 for a deferred length.
+      size: Number(upload.length ?? 0n),
+      offset: Number(offset),
+      finished,
+      upload_url: origin.uploadUrl(upload.id)
+    } satisfies Assembly.TusReceipt
+  })
+
+  return AssemblyStatus.of({
+    of: Effect.fnUntraced(function* (assembly) {
+      const made = yield* assemblies.made(assembly.id)
+      const rows = yield* uploads.ofAssembly(assembly.id)
+      const receipts = yield* Effect.forEach(
+        rows.filter(({ kind }) => kind !== "form"),
+        receipt
+      )
+      const url = origin.assemblyUrl(assembly.id)
+      return {
+        ...standing(assembly),
+        assembly_id: assembly.id,
+        assembly_url: url,
+        assembly_ssl_url: url,
+        tus_url: origin.tusUrl,
+        update_stream_url: origin.updatesUrl(assembly.id),
+        parent_id: assembly.parent_id,
+        region: assembly.region,
+        template_id: assembly.template_id,
+        notify_url: assembly.notify_url,
+        redirect_url: assembly.redirect_url,
+        fields: assembly.fields,
+        start_date: ServiceDate.format(assembly.created_at),
+        execution_start: assembly.uploaded_at === null ? null : ServiceDate.format(assembly.uploaded_at),
+        upload_duration: ServiceDate.secondsBetween(assembly.created_at, assembly.uploaded_at) ?? 0,
+        execution_duration: ServiceDate.secondsBetween(assembly.uploaded_at, assembly.ended_at) ?? 0,
+        bytes_expected: sum(receipts.map(({ size }) => size)),
+        bytes_received: sum(receipts.map(({ offset }) => offset)),
+        bytes_usage: assembly.input_bytes + assembly.output_bytes,
+        num_input_files: assembly.input_files,
+        expected_tus_uploads: assembly.expected_uploads,
+        started_tus_uploads: receipts.length,
+        finished_tus_uploads: receipts.filter(({ finished }) => finished).length,
+        tus_uploads: receipts,
+        uploads: made.uploads,
+        results: made.results
+      }
+    })
+  })
+})
+
+export const layer: Layer.Layer<
+  AssemblyStatus,
+  never,
+  AssemblyStore.AssemblyStore | UploadStore.UploadStore | FileStore.FileStore | Origin.Origin
+> = Layer.effect(AssemblyStatus, make)

@@ -1,0 +1,37 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Execution from "./execution.ts"
+import * as UploadLocks from "../tus/uploadLocks.ts"
+import * as UploadStore from "../files/uploadStore.ts"
+
+/** Cancels Assemblies. */
+export class Cancellation extends Context.Service<
+  Cancellation,
+  {
+    /** Cancels a busy Assembly and the requests that upload to it. One that has ended stays unchanged. */
+    readonly cancel: (assemblyId: string) => Effect.Effect<void, StorageFailed>
+  }
+>()("@assembly-effect/emulator/Cancellation") {}
+
+const make = Effect.gen(function* () {
+  const execution = yield* Execution.Execution
+  const locks = yield* UploadLocks.UploadLocks
+  const uploads = yield* UploadStore.UploadStore
+
+  return Cancellation.of({
+    cancel: Effect.fnUntraced(function* (id) {
+      yield* execution.stop(id, "canceled")
+      // Taking the lock asks the current request to stop. The next request is refused, since the Assembly has ended.
+      const unfinished = (yield* uploads.ofAssembly(id)).filter(({ finished_at }) => finished_at === null)
+      yield* Effect.forEach(unfinished, (upload) => locks.hold(upload.id, () => Effect.void))
+    }, Effect.uninterruptible)
+  })
+})
+
+export const layer: Layer.Layer<
+  Cancellation,
+  never,
+  Execution.Execution | UploadLocks.UploadLocks | UploadStore.UploadStore
+> = Layer.effect(Cancellation, make)

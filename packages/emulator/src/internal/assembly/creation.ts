@@ -1,0 +1,213 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Limits from "../../Limits.ts"
+import * as AssemblyStatus from "./assemblyStatus.ts"
+import * as AssemblyStore from "./assemblyStore.ts"
+import type * as Authentication from "../auth/authentication.ts"
+import * as Execution from "./execution.ts"
+import type * as Form from "../http/form.ts"
+import * as FormFiles from "../files/formFiles.ts"
+import * as Ids from "../data/ids.ts"
+import * as Instructions from "./instructions.ts"
+import * as Origin from "../http/origin.ts"
+import * as Refusal from "../http/refusal.ts"
+import { maxSizeExceeded, tooManyFiles } from "../robots/robot.ts"
+import { region } from "./region.ts"
+import type * as Replay from "./replay.ts"
+import * as TemplateStore from "../templates/templateStore.ts"
+import * as Turns from "../http/turns.ts"
+
+/** A request that creates an Assembly. Without an `id` the service chooses one. */
+export interface Request {
+  readonly id: string | undefined
+  readonly authKey: Authentication.Caller
+  /** The params before decoding. */
+  readonly raw: Schema.JsonObject
+  readonly form: Assembly.CreateForm
+  readonly others: Form.Fields
+  readonly files: Form.Form["files"]
+}
+
+/** Creates and replays Assemblies. */
+export class Creation extends Context.Service<
+  Creation,
+  {
+    readonly create: (request: Request) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
+    /** Creates an Assembly that works on the uploads of an ended one. */
+    readonly replay: (
+      id: string,
+      authKey: Authentication.Caller,
+      params: Replay.Params
+    ) => Effect.Effect<Replay.Replayed, Refusal.Refusal | StorageFailed>
+    readonly status: (id: string) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
+  }
+>()("@assembly-effect/emulator/Creation") {}
+
+export const notFound = new Refusal.Refusal({
+  code: "ASSEMBLY_NOT_FOUND",
+  status: 404,
+  message: "There is no such Assembly."
+})
+
+const taken = new Refusal.Refusal({
+  code: "ASSEMBLY_ID_TAKEN",
+  status: 409,
+  message: "An Assembly with this id exists already."
+})
+
+const isBusy = new Refusal.Refusal({
+  code: "ASSEMBLY_NOT_FINISHED",
+  status: 400,
+  message: "Only an Assembly that has ended can be replayed."
+})
+
+/** The short Status that a creation with `quiet` answers. */
+const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly.Status =>
+  error === undefined ? { assembly_id, ok: ok ?? null } : { assembly_id, error, message: message ?? null }
+
+/**
+ * The params of a replay. It runs the original Steps, unless it names other Steps or a Template, or reads the Template
+ * again.
+ */
+const replayParams = (original: AssemblyStore.Row, params: Replay.Params): Schema.JsonObject => {
+  const { fields = original.fields, notify_url = original.notify_url, reparse_template, steps, template_id } = params
+  const templateId = template_id ?? (reparse_template === 1 ? original.template_id : null)
+  return {
+    fields,
+    notify_url,
+    template_id: templateId,
+    ...(steps === undefined ? (templateId === null ? { steps: original.steps } : {}) : { steps })
+  }
+}
+
+const make = Effect.gen(function* () {
+  const assemblies = yield* AssemblyStore.AssemblyStore
+  const execution = yield* Execution.Execution
+  const formFiles = yield* FormFiles.FormFiles
+  const limits = yield* Limits.Limits
+  const origin = yield* Origin.Origin
+  const random = yield* SecureRandom.SecureRandom
+  const statuses = yield* AssemblyStatus.AssemblyStatus
+  const templates = yield* TemplateStore.TemplateStore
+  const turns = yield* Turns.Turns
+  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+
+  const status = Effect.fnUntraced(function* (id: string) {
+    const found = yield* assemblies.find(id)
+    return yield* Option.isNone(found) ? notFound : statuses.of(found.value)
+  })
+
+  const read = (workspace: string, params: Schema.JsonObject) =>
+    Instructions.read(workspace, params, limits).pipe(
+      Effect.provideService(TemplateStore.TemplateStore, templates),
+      Effect.provideService(Turns.Turns, turns)
+    )
+
+  /** The lower of `auth.max_size` and the limit of the emulator. */
+  const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
+    maxSize === undefined ? limits.fileBytes : Math.min(maxSize, limits.fileBytes ?? maxSize)
+
+  const insert = Effect.fnUntraced(function* (assembly: Omit<AssemblyStore.New, "createdAt" | "region">) {
+    const now = yield* DateTime.now
+    if (!(yield* assemblies.insert({ ...assembly, region, createdAt: now.epochMilliseconds }))) return yield* taken
+    yield* execution.check(assembly.id)
+    yield* execution.advance(assembly.id)
+  }, Effect.uninterruptible)
+
+  /** Stores the files of the form. A body that breaks off aborts the Assembly. */
+  const receive = (id: string, files: NonNullable<Request["files"]>, maxSize: number | undefined) =>
+    formFiles.receive(id, files, maxSize).pipe(
+      Effect.catchTag("Oversized", () => execution.fail(id, maxSizeExceeded)),
+      Effect.catchTag("TooMany", () => execution.fail(id, tooManyFiles)),
+      Effect.catchTag("Malformed", () => execution.abort(id)),
+      Effect.andThen(assemblies.received(id)),
+      // The request was interrupted, or the disk failed.
+      Effect.onError(() => execution.abort(id)),
+      Effect.andThen(execution.advance(id))
+    )
+
+  const create = Effect.fnUntraced(function* ({ authKey, files, form, others, raw, ...request }: Request) {
+    const { options, params } = yield* read(authKey.workspace, raw)
+    const id = request.id ?? (yield* newId)
+    const maxSize = maxSizeOf(options)
+    yield* insert({
+      ...options,
+      maxSize,
+      id,
+      workspace: authKey.workspace,
+      authKey: authKey.key,
+      isSigned: authKey.isSigned,
+      params,
+      // Like the service: form fields, which are not signed, override the signed `fields`.
+      fields: { ...params.fields, ...others },
+      expectedUploads: form.numExpectedUploadFiles ?? 0,
+      replayOf: undefined,
+      receiving: files !== undefined
+    })
+    if (files !== undefined) yield* receive(id, files, maxSize)
+    const made = yield* status(id)
+    return options.isQuiet ? quietly(made) : made
+  })
+
+  const replay = Effect.fnUntraced(function* (
+    originalId: string,
+    authKey: Authentication.Caller,
+    params: Replay.Params
+  ) {
+    const found = Option.filter(yield* assemblies.find(originalId), ({ workspace }) => workspace === authKey.workspace)
+    if (Option.isNone(found)) return yield* notFound
+    const original = found.value
+    if (original.state === "uploading" || original.state === "executing") return yield* isBusy
+    const templateId = params.template_id ?? original.template_id
+    const instructions = yield* read(authKey.workspace, replayParams(original, params))
+    const id = yield* newId
+    yield* insert({
+      id,
+      workspace: authKey.workspace,
+      authKey: authKey.key,
+      isSigned: authKey.isSigned,
+      // The replay reports its Template even if it does not read it again.
+      params: templateId === null ? instructions.params : { ...instructions.params, templateId },
+      fields: instructions.params.fields ?? {},
+      redirectUrl: original.redirect_url ?? undefined,
+      emitProgress: original.emit_progress === 1,
+      notificationPayload: original.notification_payload,
+      maxSize: undefined,
+      expectedUploads: 0,
+      replayOf: original,
+      receiving: false
+    })
+    const url = origin.assemblyUrl(id)
+    return {
+      ok: "ASSEMBLY_REPLAYING",
+      message: "The Assembly is being replayed.",
+      success: true,
+      assembly_id: id,
+      assembly_url: url,
+      assembly_ssl_url: url,
+      notify_url: instructions.params.notifyUrl ?? null
+    } as const
+  })
+
+  return Creation.of({ create, replay, status })
+})
+
+export const layer: Layer.Layer<
+  Creation,
+  never,
+  | AssemblyStatus.AssemblyStatus
+  | AssemblyStore.AssemblyStore
+  | Execution.Execution
+  | FormFiles.FormFiles
+  | Origin.Origin
+  | SecureRandom.SecureRandom
+  | TemplateStore.TemplateStore
+  | Turns.Turns
+> = Layer.effect(Creation, make)

@@ -1,0 +1,57 @@
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Refusal from "../http/refusal.ts"
+
+/** The parts of the Status that a notification can omit. */
+export const Payload = Schema.Literals([
+  "without_params",
+  "without_results",
+  "without_result_meta_data",
+  "without_uploads",
+  "without_upload_meta_data"
+])
+export type Payload = typeof Payload.Type
+
+/** A page of the list tells the URLs of 5000 Assemblies. */
+const Url = Schema.String.check(Schema.isMaxLength(2048))
+
+/** What else the params of a creation may say. Beyond the specification, except `auth.max_size` ("Limits"). */
+const Options = Schema.Struct({
+  notify_url: Schema.optionalKey(Schema.NullOr(Url)),
+  redirect_url: Schema.optionalKey(Schema.NullOr(Url)),
+  emit_execution_progress: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  notification_payload: Schema.optionalKey(Schema.NullOr(Schema.Array(Payload))),
+  quiet: Schema.optionalKey(Schema.NullOr(Schema.Boolean)),
+  auth: Schema.optionalKey(
+    Schema.Struct({
+      max_size: Schema.optionalKey(
+        Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })))
+      )
+    })
+  )
+})
+
+export interface CreationOptions {
+  readonly redirectUrl: string | undefined
+  readonly emitProgress: boolean
+  readonly notificationPayload: ReadonlyArray<Payload>
+  /** Whether the answer holds only the id and the outcome. */
+  readonly isQuiet: boolean
+  /** Bytes. */
+  readonly maxSize: number | undefined
+}
+
+const decode = Schema.decodeUnknownEffect(Options)
+
+/** Reads the options from params that are not decoded yet. */
+export const read = (params: Schema.JsonObject): Effect.Effect<CreationOptions, Refusal.Refusal> =>
+  decode(params).pipe(
+    Effect.map(({ auth, emit_execution_progress, notification_payload, quiet, redirect_url }) => ({
+      redirectUrl: redirect_url ?? undefined,
+      emitProgress: emit_execution_progress ?? false,
+      notificationPayload: notification_payload ?? [],
+      isQuiet: quiet ?? false,
+      maxSize: auth?.max_size ?? undefined
+    })),
+    Effect.mapError(({ message }) => new Refusal.Refusal({ code: "INVALID_FORM_DATA", status: 400, message }))
+  )

@@ -1,0 +1,199 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberMap from "effect/FiberMap"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Limits from "../../Limits.ts"
+import * as AssemblyStore from "./assemblyStore.ts"
+import * as AssemblyEnd from "./assemblyEnd.ts"
+import * as Robots from "../robots/robots.ts"
+import { type StepFile, StepFailed, tooManyFiles } from "../robots/robot.ts"
+import * as Steps from "./steps.ts"
+import * as StorageFailure from "../data/storageFailure.ts"
+import * as Turns from "../http/turns.ts"
+import * as Updates from "./updates.ts"
+import * as UploadedFiles from "../files/uploadedFiles.ts"
+
+/**
+ * Executes Assemblies after their last upload. If the disk fails, it retries until the disk works again; no restart is
+ * needed.
+ */
+export class Execution extends Context.Service<
+  Execution,
+  {
+    /** Ends an Assembly at once if its Steps can never run. */
+    readonly check: (assemblyId: string) => Effect.Effect<void>
+    /** Executes an Assembly if every expected upload has arrived. Waits for its end unless one of its Steps is slow. */
+    readonly advance: (assemblyId: string) => Effect.Effect<void>
+    /** Cancels a busy Assembly and stops its execution. */
+    readonly stop: (assemblyId: string, state: "canceled") => Effect.Effect<void, StorageFailed>
+    /** Ends an Assembly whose creation broke off. */
+    readonly abort: (assemblyId: string) => Effect.Effect<void>
+    /** Ends a busy Assembly with an error. */
+    readonly fail: (assemblyId: string, failure: StepFailed) => Effect.Effect<void, StorageFailed>
+  }
+>()("@assembly-effect/emulator/Execution") {}
+
+type Results = Map<string, ReadonlyArray<StepFile>>
+
+const toFiles = (files: ReadonlyArray<StepFile>): ReadonlyArray<Assembly.File> => files.map(({ file }) => file)
+
+const toResults = (results: Results) =>
+  Object.fromEntries([...results].map(([name, files]) => [name, toFiles(files)] as const))
+
+/** The error after a defect of a robot. The cause is logged, not sent. */
+const broken = new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message: "The emulator failed; see its log." })
+
+/** Counts the results of an Assembly against the limits. The error codes are those of the service. */
+const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
+  let files = 0
+  let bytes = 0
+  let text = 0
+  const tooMuch = (message: string) => Effect.fail(new StepFailed({ error: "ASSEMBLY_MEMORY_LIMIT_EXCEEDED", message }))
+  return {
+    /** Fails if the limit does not allow `more` files. No robot makes more files than it gets. */
+    hasRoom: (more: number): Effect.Effect<void, StepFailed> =>
+      files + more > results ? Effect.fail(tooManyFiles) : Effect.void,
+    /** Counts what a Step has made. Answers its JSON. */
+    count: (made: ReadonlyArray<StepFile>): Effect.Effect<string, StepFailed> => {
+      const texts: Array<string> = []
+      for (const { file } of made) {
+        const said = JSON.stringify(file)
+        bytes += file.size ?? 0
+        text += said.length
+        texts.push(said)
+        files++
+        if (bytes > resultBytes) return tooMuch(`The Steps make more than ${resultBytes} bytes.`)
+        if (text > resultText) return tooMuch("The results are too large for a Status.")
+      }
+      return Effect.succeed(`[${texts.join(",")}]`)
+    }
+  }
+}
+
+const make = Effect.gen(function* () {
+  const assemblies = yield* AssemblyStore.AssemblyStore
+  const assemblyEnd = yield* AssemblyEnd.AssemblyEnd
+  const limits = yield* Limits.Limits
+  const robots = yield* Robots.Robots
+  const turns = yield* Turns.Turns
+  const updates = yield* Updates.Updates
+  const uploadedFiles = yield* UploadedFiles.UploadedFiles
+  const running = yield* FiberMap.make<string>()
+  const waiting = yield* FiberMap.make<string>()
+
+  const runSteps = Effect.fnUntraced(function* (
+    assembly: AssemblyStore.Row,
+    uploaded: ReadonlyArray<StepFile>,
+    results: Results
+  ) {
+    const { id } = assembly
+    const plan = yield* Steps.plan(assembly.steps, robots, limits)
+    const { count, hasRoom } = meter(limits)
+    // What the Steps have made is put into JSON once, not after each further Step again.
+    const told: Array<string> = []
+    for (const [index, { name, robot, step, uses }] of plan.entries()) {
+      const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
+      // Checked first: a Step that uses another one twice doubles its files.
+      yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
+      const made = yield* robot.run({ assembly, name, step, files: inputs.flat() })
+      told.push(`${JSON.stringify(name)}:${yield* turns.share(Effect.suspend(() => count(made)))}`)
+      results.set(name, made)
+      yield* assemblies.progress(id, `{${told.join(",")}}`)
+      for (const file of toFiles(made)) yield* updates.publish(Updates.resultFinished(id, name, file))
+      if (assembly.emit_progress === 1) {
+        yield* updates.publish(Updates.progressed(id, Math.round(((index + 1) / plan.length) * 100)))
+      }
+    }
+  })
+
+  const execute = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
+    const uploaded = yield* uploadedFiles.ofAssembly(assembly)
+    const results: Results = new Map()
+    yield* assemblies.works(assembly.id, toFiles(uploaded))
+    yield* updates.publish(Updates.uploadingFinished(assembly.id))
+    yield* updates.publish(Updates.metaDataExtracted(assembly.id))
+    const failure = yield* runSteps(assembly, uploaded, results).pipe(
+      Effect.as(undefined),
+      Effect.catchDefect((defect) =>
+        Effect.andThen(Effect.logError(`Assembly ${assembly.id} failed`, defect), Effect.fail(broken))
+      ),
+      Effect.catchTag("StepFailed", (error) => Effect.succeed(error))
+    )
+    yield* assemblyEnd.end(assembly.id, { uploads: toFiles(uploaded), results: toResults(results), failure })
+  })
+
+  /** Whether a Step of an Assembly is slow. Steps that cannot be planned fail at once, so they are not. */
+  const isSlow = ({ steps }: AssemblyStore.Row) =>
+    Steps.plan(steps, robots, limits).pipe(
+      Effect.map((plan) => plan.some(({ robot }) => robot.isSlow)),
+      Effect.catch(() => Effect.succeed(false))
+    )
+
+  /** Waits for the end of the execution, or for its first failure to store. */
+  const start = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
+    const tried = yield* Deferred.make<void>()
+    const execution = Effect.ensuring(execute(assembly), Deferred.succeed(tried, undefined))
+    const fiber = yield* FiberMap.run(running, assembly.id, StorageFailure.retryUntilStored(execution))
+    if (yield* isSlow(assembly)) return
+    yield* Effect.interruptible(Effect.raceFirst(Deferred.await(tried), Fiber.await(fiber)))
+  })
+
+  const startById = (id: string) =>
+    Effect.flatMap(assemblies.find(id), Option.match({ onNone: () => Effect.void, onSome: start }))
+
+  /** Runs the work. If the disk fails, retries it in the background. */
+  const orSoon = (key: string, work: Effect.Effect<void, StorageFailed>) =>
+    work.pipe(
+      Effect.catch(() => Effect.asVoid(FiberMap.run(waiting, key, StorageFailure.retryUntilStored(work)))),
+      Effect.uninterruptible
+    )
+
+  const begin = (id: string) =>
+    Effect.flatMap(assemblies.beginExecution(id), (began) =>
+      began ? StorageFailure.retryUntilStored(startById(id)) : Effect.void
+    )
+
+  // The state is stored first, so that an execution that ends meanwhile has no effect.
+  const stop = (id: string, state: "canceled" | "request_aborted") =>
+    Effect.andThen(assemblyEnd.stop(id, state), FiberMap.remove(running, id))
+
+  const fail = (id: string, failure: StepFailed) =>
+    Effect.andThen(assemblyEnd.end(id, { uploads: [], results: {}, failure }), FiberMap.remove(running, id))
+
+  const check = Effect.fnUntraced(function* (id: string) {
+    const assembly = yield* assemblies.find(id)
+    if (Option.isNone(assembly)) return
+    yield* Steps.plan(assembly.value.steps, robots, limits).pipe(Effect.catch((failure) => fail(id, failure)))
+  })
+
+  const advance = (id: string) => orSoon(`advance ${id}`, begin(id))
+
+  // Assemblies of a former process go on before the first request.
+  for (const assembly of yield* assemblies.recover) {
+    yield* assembly.state === "executing" ? start(assembly) : advance(assembly.id)
+  }
+
+  return Execution.of({
+    check: (id) => orSoon(`check ${id}`, check(id)),
+    advance,
+    stop,
+    abort: (id) => orSoon(`abort ${id}`, stop(id, "request_aborted")),
+    fail
+  })
+})
+
+export const layer: Layer.Layer<
+  Execution,
+  StorageFailed,
+  | AssemblyStore.AssemblyStore
+  | AssemblyEnd.AssemblyEnd
+  | Robots.Robots
+  | Turns.Turns
+  | Updates.Updates
+  | UploadedFiles.UploadedFiles
+> = Layer.effect(Execution, make)

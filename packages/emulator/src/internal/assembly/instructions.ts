@@ -1,0 +1,51 @@
+import * as Input from "@assembly-effect/api/unstable/Input"
+import * as Operations from "@assembly-effect/api/Assemblies"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import type * as Limits from "../../Limits.ts"
+import * as CreationOptions from "./creationOptions.ts"
+import * as Json from "../data/json.ts"
+import * as Turns from "../http/turns.ts"
+import * as Refusal from "../http/refusal.ts"
+import * as TemplateMerge from "../templates/templateMerge.ts"
+import type * as TemplateStore from "../templates/templateStore.ts"
+
+/** The decoded instructions of an Assembly. */
+export interface Instructions {
+  readonly params: Assembly.CreateParams
+  readonly options: CreationOptions.CreationOptions
+}
+
+const tooManySteps = ({ steps }: Limits.Values) =>
+  new Refusal.Refusal({
+    code: "ASSEMBLY_INVALID_STEPS",
+    status: 400,
+    message: `An Assembly has at most ${steps} Steps.`
+  })
+
+const countOf = (steps: Schema.Json | undefined): number => (Predicate.isObject(steps) ? Object.keys(steps).length : 0)
+
+const decodeParams = SchemaParser.decodeUnknownEffect(Operations.Create.params, { errors: "all" })
+
+/** Merges the params of a request into their Template and decodes the result. */
+export const read: (
+  workspace: string,
+  params: Schema.JsonObject,
+  limits: Limits.Values
+) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore | Turns.Turns> =
+  Effect.fnUntraced(function* (workspace, params, limits) {
+    const { share } = yield* Turns.Turns
+    const merged = Json.withoutNulls(yield* TemplateMerge.merge(workspace, params))
+    // Counted before the Steps are decoded.
+    if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
+    return {
+      params: yield* share(decodeParams(merged)).pipe(
+        Effect.mapError((issue) => Refusal.invalidForm(Input.fromSchemaIssue(issue)))
+      ),
+      options: yield* share(CreationOptions.read(merged))
+    }
+  })

@@ -1,0 +1,89 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type * as Limits from "../../Limits.ts"
+import type { Robot } from "../robots/robot.ts"
+import { StepFailed } from "../robots/robot.ts"
+
+/** A Step of a plan. The Steps that it uses come before it. */
+export interface Planned {
+  readonly name: string
+  readonly step: Assembly.Step
+  readonly robot: Robot
+  /** The Steps whose files it works on. Empty stands for the uploads. */
+  readonly uses: ReadonlyArray<string>
+}
+
+type Steps = Readonly<Record<string, Assembly.Step>>
+
+const Name = Schema.Union([Schema.String, Schema.Struct({ name: Schema.String })])
+const Names = Schema.Union([Name, Schema.Array(Name)])
+const decodeUse = Schema.decodeUnknownEffect(Schema.Union([Names, Schema.Struct({ steps: Names })]))
+
+const toNames = (names: typeof Names.Type): ReadonlyArray<string> =>
+  (Array.isArray(names) ? names : [names]).map((name) => (typeof name === "string" ? name : name.name))
+
+const fail = (error: string, message: string) => Effect.fail(new StepFailed({ error, message }))
+
+/** The number of names in a `use`. It is counted before the names are decoded. */
+const countOf = (use: Schema.Json | undefined): number => {
+  if (Array.isArray(use)) return use.length
+  return Predicate.hasProperty(use, "steps") && Array.isArray(use.steps) ? use.steps.length : 1
+}
+
+/** The Steps that a Step uses. `:original` is the uploads if no Step has that name. */
+const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, steps: Steps, limits: Limits.Values) {
+  const { use } = step
+  if (use === undefined) return []
+  if (countOf(use) > limits.steps) {
+    return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} uses more than ${limits.steps} others.`)
+  }
+  const decoded = yield* decodeUse(use).pipe(
+    Effect.catch(() => fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} has an invalid use.`))
+  )
+  const names = typeof decoded === "object" && "steps" in decoded ? toNames(decoded.steps) : toNames(decoded)
+  const unknown = names.find((used) => used !== ":original" && !Object.hasOwn(steps, used))
+  if (unknown !== undefined) {
+    return yield* fail("ASSEMBLY_STEP_UNKNOWN_USE", `The Step ${name} uses ${unknown}, which is not a Step.`)
+  }
+  return names.filter((used) => Object.hasOwn(steps, used))
+})
+
+/** Orders Steps so that each comes after the Steps that it uses. */
+const inOrder = Effect.fnUntraced(function* (planned: ReadonlyArray<Planned>) {
+  const ordered: Array<Planned> = []
+  let waiting = planned
+  while (waiting.length > 0) {
+    const done = new Set(ordered.map(({ name }) => name))
+    const ready = waiting.filter(({ uses }) => uses.every((used) => done.has(used)))
+    if (ready.length === 0) {
+      return yield* fail(
+        "ASSEMBLY_INFINITE",
+        `The Steps use each other: ${waiting.map(({ name }) => name).join(", ")}.`
+      )
+    }
+    ordered.push(...ready)
+    waiting = waiting.filter((one) => !ready.includes(one))
+  }
+  return ordered
+})
+
+/** Orders the Steps and finds their robots. Invalid Steps fail before any upload. */
+export const plan = Effect.fnUntraced(function* (
+  steps: Steps,
+  robots: ReadonlyMap<string, Robot>,
+  limits: Limits.Values
+) {
+  const planned = yield* Effect.forEach(
+    Object.entries(steps),
+    Effect.fnUntraced(function* ([name, step]) {
+      const robot = robots.get(step.robot)
+      if (robot === undefined) {
+        return yield* fail("ASSEMBLY_STEP_UNKNOWN_ROBOT", `The Step ${name} names an unknown robot: ${step.robot}.`)
+      }
+      return { name, step, robot, uses: yield* usesOf(name, step, steps, limits) }
+    })
+  )
+  return yield* inOrder(planned)
+})

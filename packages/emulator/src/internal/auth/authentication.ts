@@ -1,0 +1,186 @@
+import * as Signer from "@assembly-effect/auth/Signer"
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as Scalar from "@assembly-effect/schema/Scalar"
+import * as Context from "effect/Context"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as AuthKeys from "./authKeys.ts"
+import * as BearerTokens from "./bearerTokens.ts"
+import * as LinearPattern from "./linearPattern.ts"
+import { Refusal } from "../http/refusal.ts"
+import { grants } from "./scopes.ts"
+import * as UsedSignatures from "./usedSignatures.ts"
+
+/** The credentials of a request. `text` is the exact text of `params`, which the signature covers. */
+export interface Claim {
+  readonly text: string
+  readonly params: Schema.JsonObject
+  readonly signature: string | undefined
+  readonly authorization: string | undefined
+  readonly referer: string | undefined
+  readonly scope: string | undefined
+}
+
+/** The authenticated caller: an Auth Key, and whether it signed the params. A bearer token does not sign them. */
+export interface Caller extends AuthKeys.AuthKey {
+  readonly isSigned: boolean
+}
+
+/**
+ * Authenticates requests and checks their scope (spec.md, "Authentication"). The error codes and their order are beyond
+ * the specification.
+ */
+export class Authentication extends Context.Service<
+  Authentication,
+  {
+    readonly authenticate: (claim: Claim) => Effect.Effect<Caller, Refusal | StorageFailed>
+  }
+>()("@assembly-effect/emulator/Authentication") {}
+
+const refuse = (code: string, message: string) => new Refusal({ code, status: 400, message })
+
+const isKey = Schema.is(Auth.SignedAuthParams.fields.key)
+const isText = Schema.is(Scalar.NonEmptyString)
+
+/**
+ * Reads `auth.key` and `auth.expires`. Each has its own error code, so `Auth.SignedAuthParams` is not decoded as a
+ * whole.
+ */
+const readAuth = Effect.fnUntraced(function* (params: Schema.JsonObject) {
+  const { auth } = params
+  if (!Predicate.isObject(auth)) {
+    return yield* refuse("NO_AUTH_PARAMETER", "The params have no auth object.")
+  }
+  const { expires, key } = auth as Schema.JsonObject
+  if (!isKey(key)) return yield* refuse("NO_AUTH_KEY_PARAMETER", "auth has no key.")
+  if (!isText(expires)) return yield* refuse("NO_AUTH_EXPIRES_PARAMETER", "auth has no expires.")
+  return { key, expires }
+})
+
+const isExpires = Schema.is(Auth.SignedAuthParams.fields.expires)
+
+/** Parses an ISO 8601 date-time. Like the service, it accepts one without a time zone as UTC; the schema does not. */
+const parseExpires = (text: string): Option.Option<DateTime.Utc> =>
+  Option.flatMap(Option.fromUndefinedOr([text, `${text}Z`].find(isExpires)), DateTime.make)
+
+const checkExpires = Effect.fnUntraced(function* (text: string) {
+  const expires = parseExpires(text)
+  if (Option.isNone(expires)) {
+    return yield* refuse("INVALID_AUTH_EXPIRES_PARAMETER", "auth.expires is not an ISO 8601 date-time.")
+  }
+  const now = yield* DateTime.now
+  if (DateTime.isLessThanOrEqualTo(expires.value, now)) {
+    return yield* refuse("AUTH_EXPIRED", `auth.expires is in the past; the time is ${DateTime.formatIso(now)}.`)
+  }
+  return expires.value
+})
+
+const decodeReferer = Schema.decodeUnknownOption(Auth.AuthParams.fields.referer)
+
+/** `auth.referer` is matched against the HTTP referer; a request without one passes (spec.md, "Retrieve list"). */
+const checkReferer = ({ params: { auth }, referer }: Claim) => {
+  if (referer === undefined || !Predicate.hasProperty(auth, "referer")) return Effect.void
+  return Option.exists(decodeReferer(auth.referer), (pattern) => LinearPattern.matches(pattern, referer))
+    ? Effect.void
+    : refuse("REFERER_MISMATCH", "The referer does not match auth.referer.")
+}
+
+const utf8 = new TextEncoder()
+
+/**
+ * The signature in lower case if it is valid for `text`. Without one canonical form, upper-case digits would allow a
+ * second use.
+ */
+const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: string, signature: string) {
+  const canonical = signature.toLowerCase()
+  const algorithm = canonical.slice(0, canonical.indexOf(":"))
+  if (!Signer.isAlgorithm(algorithm)) return Option.none()
+  const signer = yield* Signer.make({ secret, algorithm }).pipe(Effect.orDie)
+  const expected = Redacted.value(yield* signer.sign(text))
+  return Mac.timingSafeEqual(utf8.encode(canonical), utf8.encode(expected)) ? Option.some(canonical) : Option.none()
+})
+
+/** The token of a Bearer header. */
+const bearer = (header: string): string | undefined => /^bearer +(\S+) *$/i.exec(header)?.[1]
+
+const make = Effect.gen(function* () {
+  const authKeys = yield* AuthKeys.AuthKeys
+  const usedSignatures = yield* UsedSignatures.UsedSignatures
+  const bearerTokens = yield* BearerTokens.BearerTokens
+  const mac = yield* Mac.Mac
+
+  const authenticateSigned = Effect.fnUntraced(
+    function* (claim: Claim): Effect.fn.Return<BearerTokens.Granted, Refusal | StorageFailed, Mac.Mac> {
+      const auth = yield* readAuth(claim.params)
+      const authKey = yield* authKeys.find(auth.key)
+      if (Option.isNone(authKey)) {
+        return yield* refuse("GET_ACCOUNT_UNKNOWN_AUTH_KEY", "There is no such Auth Key.")
+      }
+      const expires = yield* checkExpires(auth.expires)
+      if (!isText(claim.signature)) {
+        return yield* refuse("NO_SIGNATURE_FIELD", "The request has no signature.")
+      }
+      const signature = yield* verify(authKey.value.secret, claim.text, claim.signature)
+      if (Option.isNone(signature)) {
+        return yield* refuse("INVALID_SIGNATURE", "The signature does not match the params.")
+      }
+      if (!(yield* usedSignatures.use(signature.value, expires))) {
+        return yield* refuse(
+          "SIGNATURE_REUSE_DETECTED",
+          "The signature was used before. Add a nonce to make each signature unique."
+        )
+      }
+      return { authKey: authKey.value, scopes: authKey.value.scopes }
+    },
+    Effect.provideService(Mac.Mac, mac)
+  )
+
+  /** Authenticates by bearer token. `auth` is optional then (spec.md, "Authentication"), but is checked if present. */
+  const authenticateBearer = Effect.fnUntraced(function* (claim: Claim, header: string) {
+    const token = bearer(header)
+    if (token === undefined) return yield* refuse("BEARER_TOKEN_INVALID", "The Authorization header has no token.")
+    const granted = yield* bearerTokens.verify(token)
+    if (claim.signature !== undefined) {
+      return yield* refuse("INVALID_SIGNATURE", "A request with a bearer token must not have a signature.")
+    }
+    const { auth } = claim.params
+    if (auth === undefined) return granted
+    if (!Predicate.isObject(auth)) return yield* refuse("NO_AUTH_PARAMETER", "auth is not an object.")
+    const { expires, key } = auth as Schema.JsonObject
+    if (key !== undefined && key !== granted.authKey.key) {
+      return yield* refuse("BEARER_TOKEN_AUTH_KEY_MISMATCH", "The token belongs to another Auth Key.")
+    }
+    if (expires !== undefined) yield* checkExpires(String(expires))
+    return granted
+  })
+
+  return Authentication.of({
+    authenticate: Effect.fnUntraced(function* (claim) {
+      const { authorization, scope } = claim
+      const { authKey, scopes } = yield* authorization === undefined
+        ? authenticateSigned(claim)
+        : authenticateBearer(claim, authorization)
+      yield* checkReferer(claim)
+      // A token grants only scopes that its Auth Key still has.
+      return scope === undefined || (grants(scopes, scope) && grants(authKey.scopes, scope))
+        ? { ...authKey, isSigned: authorization === undefined }
+        : yield* refuse("INSUFFICIENT_AUTH_SCOPE", `The scope ${scope} is not granted.`)
+    })
+  })
+})
+
+export const layer: Layer.Layer<
+  Authentication,
+  never,
+  AuthKeys.AuthKeys | BearerTokens.BearerTokens | UsedSignatures.UsedSignatures
+> = Layer.effect(Authentication, make).pipe(
+  Layer.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
+)

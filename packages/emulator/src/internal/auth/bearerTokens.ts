@@ -1,0 +1,112 @@
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as Context from "effect/Context"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Base64Url from "effect/encoding/Base64Url"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as AuthKeys from "./authKeys.ts"
+import * as Ids from "../data/ids.ts"
+import { Refusal } from "../http/refusal.ts"
+
+/** The Auth Key of a token and the scopes that the token grants. */
+export interface Granted {
+  readonly authKey: AuthKeys.AuthKey
+  readonly scopes: ReadonlyArray<Auth.Scope>
+}
+
+/** A new token and its lifetime. */
+export interface Minted {
+  readonly token: Redacted.Redacted
+  readonly lifetime: Duration.Duration
+}
+
+/**
+ * Issues and verifies bearer tokens. A token contains what it grants, authenticated with the secret of its Auth Key. It
+ * survives a restart and ends with the secret. The error codes are beyond the specification.
+ */
+export class BearerTokens extends Context.Service<
+  BearerTokens,
+  {
+    readonly mint: (granted: Granted) => Effect.Effect<Minted>
+    readonly verify: (token: string) => Effect.Effect<Granted, Refusal | StorageFailed>
+  }
+>()("@assembly-effect/emulator/BearerTokens") {}
+
+const Content = Schema.fromJsonString(
+  Schema.Struct({
+    id: Schema.String,
+    key: Schema.String,
+    scopes: Schema.Array(Auth.Scope),
+    expires: Schema.Int
+  })
+)
+const encodeContent = Schema.encodeEffect(Content)
+const decodeContent = Schema.decodeUnknownOption(Content)
+
+const invalid = new Refusal({ code: "BEARER_TOKEN_INVALID", status: 400, message: "The token is invalid." })
+const expired = new Refusal({ code: "BEARER_TOKEN_EXPIRED", status: 400, message: "The token has expired." })
+
+const utf8 = new TextEncoder()
+
+/** The prefix separates tokens from signatures of params, which use the same secret. */
+const sealed = (content: string): Uint8Array => utf8.encode(`token.${content}`)
+
+const keyOf = (secret: Redacted.Redacted) => Effect.orDie(Mac.key(Mac.hmacSha256, utf8.encode(Redacted.value(secret))))
+
+const textOf = (encoded: string) => Result.getSuccess(Base64Url.decodeString(encoded))
+
+/** The content of a token as text, and the bytes of its tag. */
+const parse = (token: string) => {
+  const [content = "", tag = "", ...more] = token.split(".")
+  return more.length > 0 ? Option.none() : Option.all([textOf(content), Result.getSuccess(Base64Url.decode(tag))])
+}
+
+const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
+  const authKeys = yield* AuthKeys.AuthKeys
+  const mac = yield* Mac.Mac
+  const random = yield* SecureRandom.SecureRandom
+
+  return BearerTokens.of({
+    mint: Effect.fnUntraced(function* ({ authKey, scopes }) {
+      const now = yield* DateTime.now
+      const content = yield* Effect.orDie(
+        encodeContent({
+          id: yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random),
+          key: authKey.key,
+          scopes,
+          expires: now.epochMilliseconds + Duration.toMillis(lifetime)
+        })
+      )
+      const tag = yield* Effect.orDie(mac.sign(yield* keyOf(authKey.secret), sealed(content)))
+      return { token: Redacted.make(`${Base64Url.encode(content)}.${Base64Url.encode(tag)}`), lifetime }
+    }),
+
+    verify: Effect.fnUntraced(function* (token) {
+      const parts = parse(token)
+      if (Option.isNone(parts)) return yield* invalid
+      const [content, tag] = parts.value
+      const claimed = decodeContent(content)
+      if (Option.isNone(claimed)) return yield* invalid
+      const { expires, key, scopes } = claimed.value
+      const authKey = yield* authKeys.find(key)
+      if (Option.isNone(authKey)) return yield* invalid
+      const genuine = yield* Effect.orDie(mac.verify(yield* keyOf(authKey.value.secret), tag, sealed(content)))
+      if (!genuine) return yield* invalid
+      const now = yield* DateTime.now
+      return expires <= now.epochMilliseconds ? yield* expired : { authKey: authKey.value, scopes }
+    })
+  })
+})
+
+export const layer = (
+  lifetime: Duration.Duration
+): Layer.Layer<BearerTokens, never, AuthKeys.AuthKeys | SecureRandom.SecureRandom> =>
+  Layer.effect(BearerTokens, make(lifetime)).pipe(Layer.provide(Mac.layerWebCrypto))

@@ -1,0 +1,115 @@
+import * as Input from "@assembly-effect/api/unstable/Input"
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as Mac from "effect/crypto/Mac"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Base64 from "effect/encoding/Base64"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Limits from "../../Limits.ts"
+import * as AuthKeys from "./authKeys.ts"
+import * as BearerTokens from "./bearerTokens.ts"
+import * as Form from "../http/form.ts"
+import * as Refusal from "../http/refusal.ts"
+import { grants } from "./scopes.ts"
+
+/** The codes are beyond the specification. */
+const refuse = (status: number, code: string, message: string) => new Refusal.Refusal({ code, status, message })
+
+const utf8 = new TextEncoder()
+
+/** Parses a Basic header. The secret may contain colons. */
+const parseBasic = (header: string | undefined): Option.Option<readonly [key: string, secret: string]> => {
+  const [, encoded] = /^basic +([a-z0-9+/=]+) *$/i.exec(header ?? "") ?? []
+  if (encoded === undefined) return Option.none()
+  const decoded = Base64.decodeString(encoded)
+  if (Result.isFailure(decoded)) return Option.none()
+  const colon = decoded.success.indexOf(":")
+  return colon === -1 ? Option.none() : Option.some([decoded.success.slice(0, colon), decoded.success.slice(colon + 1)])
+}
+
+/** Finds the Auth Key and compares its secret in constant time. */
+const identify = Effect.fnUntraced(function* (authKeys: AuthKeys.AuthKeys["Service"], header: string | undefined) {
+  const basic = parseBasic(header)
+  if (Option.isNone(basic)) return yield* refuse(401, "SERVER_401", "The request has no Basic credentials.")
+  const [key, secret] = basic.value
+  const authKey = yield* authKeys.find(key)
+  if (Option.isNone(authKey)) {
+    return yield* refuse(400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY", "There is no such Auth Key.")
+  }
+  return Mac.timingSafeEqual(utf8.encode(secret), utf8.encode(Redacted.value(authKey.value.secret)))
+    ? authKey.value
+    : yield* refuse(401, "TOKEN_INVALID_CREDENTIALS", "The secret does not match the Auth Key.")
+})
+
+/** The requested scopes, or all scopes of the Auth Key if none is requested. */
+const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, scopes: ReadonlyArray<Auth.Scope>) {
+  const lacking = scopes.filter((scope) => !grants(authKey.scopes, scope))
+  if (lacking.length > 0) {
+    return yield* refuse(403, "TOKEN_INVALID_SCOPE", `The Auth Key does not grant ${lacking.join(" ")}.`)
+  }
+  return scopes.length === 0 ? authKey.scopes : scopes
+})
+
+const decodeForm = SchemaParser.decodeUnknownEffect(Auth.OpenTokenRequest, { errors: "all" })
+const encodeAnswer = Schema.encodeEffect(Auth.TokenResponse)
+
+/** The errors of fields that are present and invalid. */
+const ofField: ReadonlyMap<string, readonly [status: number, code: string]> = new Map([
+  ["grant_type", [400, "TOKEN_INVALID_GRANT_TYPE"]],
+  ["aud", [403, "TOKEN_INVALID_AUDIENCE"]],
+  ["scope", [403, "TOKEN_INVALID_SCOPE"]]
+])
+
+/** Refuses an invalid form. A missing field is reported before an invalid one. */
+const refuseForm = (form: Form.Fields, issue: SchemaIssue.Issue) => {
+  const broken = Input.fromSchemaIssue(issue).map(({ message, path: [name = ""] }) => ({
+    name: String(name),
+    message
+  }))
+  const first = broken.find(({ name }) => !Object.hasOwn(form, name)) ?? broken[0] ?? { name: "", message: "" }
+  const [status, code] = (Object.hasOwn(form, first.name) ? ofField.get(first.name) : undefined) ?? [
+    400,
+    "TOKEN_INVALID_REQUEST"
+  ]
+  return refuse(status, code, `${first.name}: ${first.message}`)
+}
+
+const route = Effect.gen(function* () {
+  const authKeys = yield* AuthKeys.AuthKeys
+  const tokens = yield* BearerTokens.BearerTokens
+  const limits = yield* Limits.Limits
+
+  const handler = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const authKey = yield* identify(authKeys, request.headers["authorization"])
+    const form = yield* Effect.mapError(
+      Form.readUrlEncoded(request, limits),
+      Form.refuse((problem) => refuse(400, "TOKEN_INVALID_REQUEST", problem))
+    )
+    const { scope: asked = [] } = yield* Effect.mapError(decodeForm(form), (issue) => refuseForm(form, issue))
+    const scopes = yield* grantedScopes(authKey, asked)
+    const { lifetime, token } = yield* tokens.mint({ authKey, scopes })
+    return HttpServerResponse.jsonUnsafe(
+      yield* Effect.orDie(
+        encodeAnswer({
+          access_token: token,
+          token_type: "Bearer",
+          expires_in: Duration.toSeconds(lifetime),
+          scope: scopes.join(" ")
+        })
+      ),
+      { headers: { "cache-control": "no-store" } }
+    )
+  }, Refusal.answered("POST /token"))
+  return HttpRouter.route("POST", "/token", handler)
+})
+
+/** `POST /token` (spec.md, "Authentication"). */
+export const layer = HttpRouter.addAll(Effect.map(route, (one) => [one]))

@@ -1,0 +1,120 @@
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { InvalidTemplate, KeyInTwoWorkspaces, type StorageFailed } from "../../EmulatorError.ts"
+import * as Template from "../../Template.ts"
+import type * as Workspace from "../../Workspace.ts"
+import * as AuthKeys from "./authKeys.ts"
+import * as Database from "../data/database.ts"
+import * as Ids from "../data/ids.ts"
+import * as TemplateStore from "../templates/templateStore.ts"
+
+/** All scopes. `read` and `write` grant those of every resource; `smart_cdn:sign` is neither. */
+const allScopes = ["read", "write", "smart_cdn:sign"]
+
+const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
+
+/** A random Auth Key. It never comes from the seed: a page that knows the seed would know the secret. */
+const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
+  Effect.provide(SecureRandom.layerWebCrypto)
+)
+
+/** The first given Auth Key, else the oldest one in the database, else a new one. */
+const firstKey = Effect.fnUntraced(function* ({
+  keys,
+  slug
+}: Workspace.Workspace): Effect.fn.Return<Workspace.AuthKey, StorageFailed, AuthKeys.AuthKeys> {
+  const [asked] = keys
+  if (asked !== undefined) return asked
+  const existing = yield* AuthKeys.AuthKeys.use((authKeys) => authKeys.firstOf(slug))
+  return Option.isSome(existing) ? existing.value : yield* randomKey
+})
+
+const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspace.Workspace>) {
+  const authKeys = yield* AuthKeys.AuthKeys
+  const owners = new Map<string, string>()
+  for (const { keys, slug } of workspaces) {
+    for (const { key } of keys) {
+      const kept = yield* authKeys.find(key)
+      const owner = owners.get(key) ?? (Option.isSome(kept) ? kept.value.workspace : slug)
+      if (owner !== slug) return yield* new KeyInTwoWorkspaces({ key, workspaces: [owner, slug] })
+      owners.set(key, slug)
+    }
+  }
+})
+
+const decodeTemplate = Schema.decodeUnknownEffect(Template.Template)
+
+/** A Template to store. */
+interface Given {
+  readonly workspace: string
+  readonly id: string
+  readonly settings: TemplateStore.Settings
+}
+
+const readTemplate = (workspace: string, template: Template.Template): Effect.Effect<Given, InvalidTemplate> =>
+  decodeTemplate(template).pipe(
+    Effect.map(({ content, id, name = id }) => ({
+      workspace,
+      id,
+      settings: { ...TemplateStore.defaults, name, content }
+    })),
+    Effect.mapError(({ message }) => new InvalidTemplate({ id: template.id, problem: message }))
+  )
+
+/** Adds the options of the first Workspace to it: `credentials`, `templates`, and an Auth Key if it has none. */
+const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
+  const [first = byDefault, ...others] = workspaces
+  const given = credentials === undefined ? first.keys : [credentials, ...first.keys]
+  const key = yield* firstKey({ ...first, keys: given })
+  // `credentials` may repeat a key of the Workspace.
+  const rest = given.filter((other) => other.key !== key.key)
+  const whole = { ...first, keys: [key, ...rest], templates: [...templates, ...(first.templates ?? [])] }
+  return { key, slug: first.slug, all: [whole, ...others] }
+})
+
+/** The options of an emulator that describe its Workspaces. */
+interface Options {
+  readonly credentials?: Workspace.AuthKey | undefined
+  readonly templates?: ReadonlyArray<Template.Template> | undefined
+  readonly workspaces?: ReadonlyArray<Workspace.Workspace> | undefined
+}
+
+/**
+ * Stores the given Auth Keys and Templates in one transaction, and answers the first Workspace. If it fails, none of
+ * them is stored; the migrations of the database, and the start that `seed` counts, remain.
+ */
+export const ensure: (
+  options: Options
+) => Effect.Effect<
+  { readonly slug: string; readonly key: string; readonly secret: Redacted.Redacted },
+  KeyInTwoWorkspaces | InvalidTemplate | StorageFailed,
+  AuthKeys.AuthKeys | Database.Database | TemplateStore.TemplateStore
+> = Effect.fnUntraced(function* (options) {
+  const { all, key, slug } = yield* asked(options)
+  yield* checkKeys(all)
+  const given = yield* Effect.forEach(
+    all.flatMap(({ slug: workspace, templates = [] }) => templates.map((template) => ({ template, workspace }))),
+    ({ template, workspace }) => readTemplate(workspace, template)
+  )
+  const authKeys = yield* AuthKeys.AuthKeys
+  const database = yield* Database.Database
+  const templates = yield* TemplateStore.TemplateStore
+  const now = (yield* DateTime.now).epochMilliseconds
+  yield* database.attempt((): Result.Result<void, InvalidTemplate> => {
+    for (const { keys, slug: workspace } of all) {
+      for (const { scopes = allScopes, ...authKey } of keys) authKeys.write({ ...authKey, scopes, workspace })
+    }
+    const refused = given.find(({ id, settings, workspace }) => !templates.write(workspace, id, settings, now))
+    return refused === undefined
+      ? Result.void
+      : Result.fail(
+          new InvalidTemplate({ id: refused.id, problem: `another one has the name ${refused.settings.name}` })
+        )
+  })
+  return { slug, key: key.key, secret: key.secret }
+})

@@ -1,0 +1,45 @@
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { createHash } from "node:crypto"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Database from "./database.ts"
+
+/** A stream of bytes: SHA-256 over the seed and a counter. */
+const stream = (seed: string) => {
+  let counter = 0
+  let left: Uint8Array = new Uint8Array()
+  return (size: number): Uint8Array => {
+    const chunks = [left]
+    for (let length = left.length; length < size; length += 32) {
+      chunks.push(createHash("sha256").update(`${seed}/${counter++}`).digest())
+    }
+    const bytes = Buffer.concat(chunks)
+    left = bytes.subarray(size)
+    return new Uint8Array(bytes.subarray(0, size))
+  }
+}
+
+const seeded = (seed: string) =>
+  Layer.effect(
+    SecureRandom.SecureRandom,
+    Effect.gen(function* () {
+      const database = yield* Database.Database
+      const next = database.query(Start, "UPDATE starts SET count = count + 1 RETURNING count - 1 AS before")
+      const { before } = yield* database.run(() => Option.getOrThrow(next.first({})))
+      return SecureRandom.make(stream(`${seed}/${before}`))
+    })
+  )
+
+const Start = Schema.Struct({ before: Schema.Int })
+
+/**
+ * The source of ids. Secrets never come from it. With a seed, each run makes the same ids in the same order. Each start
+ * with the same data makes other ids, so that no id repeats.
+ */
+export const layer = (
+  seed: string | undefined
+): Layer.Layer<SecureRandom.SecureRandom, StorageFailed, Database.Database> =>
+  seed === undefined ? SecureRandom.layerWebCrypto : seeded(seed)

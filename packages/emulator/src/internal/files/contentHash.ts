@@ -1,0 +1,66 @@
+import * as Effect from "effect/Effect"
+import { createHash, type Hash } from "node:crypto"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import type * as BlobWriter from "./blobWriter.ts"
+import * as FileHasher from "./fileHasher.ts"
+import * as HashProtocol from "./hashProtocol.ts"
+
+/** The size in bytes and the digests that a Status and an asset show. */
+export interface Digest {
+  readonly size: number
+  readonly md5hash: string
+  readonly sha256: string
+}
+
+/** Computes the digest of a file while it is written. */
+export interface ContentHash {
+  /** The observer of an append at offset `start`. */
+  readonly observe: (start: number) => BlobWriter.Observer
+  /** The digest of the whole file of `size` bytes. */
+  readonly digest: (size: number) => Effect.Effect<Digest, StorageFailed>
+}
+
+/** The bytes after which a large file is hashed further. */
+const followEvery = 4 * 1024 * 1024
+
+const toDigest = (size: number, [md5hash = "", sha256 = ""]: ReadonlyArray<string>): Digest => ({
+  size,
+  md5hash,
+  sha256
+})
+
+/** Hashes a small file while it arrives, so that it is not read again. A large file is hashed by the worker thread. */
+export const make = (hasher: FileHasher.FileHasher["Service"], file: string): ContentHash => {
+  let hashes: ReadonlyArray<Hash> = HashProtocol.contentAlgorithms.map((algorithm) => createHash(algorithm))
+  let hashed = 0
+  let followed = FileHasher.large
+
+  return {
+    observe: (start) => {
+      // A former process wrote the beginning.
+      if (start !== hashed) hashes = []
+      return {
+        onChunk: (chunk) => {
+          for (const hash of hashes) hash.update(chunk)
+          hashed += chunk.length
+        },
+        onWritten: (written) => {
+          const size = start + written
+          if (size < followed + followEvery) return Effect.void
+          followed = size
+          hashes = []
+          return hasher.follow(file, size)
+        }
+      }
+    },
+    digest: (size) =>
+      hashes.length > 0 && hashed === size
+        ? Effect.sync(() =>
+            toDigest(
+              size,
+              hashes.map((hash) => hash.digest("hex"))
+            )
+          )
+        : Effect.map(hasher.digest(file, HashProtocol.contentAlgorithms), (read) => toDigest(read.size, read.digests))
+  }
+}

@@ -1,0 +1,161 @@
+import * as NodeWorker from "@effect/platform-node/NodeWorker"
+import * as ByteSize from "effect/ByteSize"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Worker from "effect/workers/Worker"
+import { createHash } from "node:crypto"
+import { Worker as WorkerThread } from "node:worker_threads"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import type * as HashProtocol from "./hashProtocol.ts"
+import * as StorageFailure from "../data/storageFailure.ts"
+
+/** Computes digests of files. Large files are hashed in a worker thread, which starts when it is first needed. */
+export class FileHasher extends Context.Service<
+  FileHasher,
+  {
+    /** `algorithms` are names that Node knows. */
+    readonly digest: (
+      file: string,
+      algorithms: ReadonlyArray<string>
+    ) => Effect.Effect<HashProtocol.Digests, StorageFailed>
+    /** Hashes the first `size` bytes of a large file in advance. */
+    readonly follow: (file: string, size: number) => Effect.Effect<void>
+    /** Drops the state of a file that was followed. */
+    readonly forget: (file: string) => Effect.Effect<void>
+  }
+>()("@assembly-effect/emulator/FileHasher") {}
+
+/**
+ * The size in bytes above which a file is hashed in the thread. The thread needs 25 MiB of memory, which small files
+ * are not worth.
+ */
+export const large = 16 * 1024 * 1024
+
+/** Bytes that are read at once. */
+const piece = 256 * 1024
+
+/**
+ * The number of small files that are hashed at the same time. More would need memory and gain nothing, since hashing
+ * uses one core.
+ */
+const maxReaders = 2
+
+/** The worker stands beside this module: `.ts` in the sources, `.js` where they were built. */
+const workerUrl = new URL(import.meta.url.replace(/fileHasher(\.\w+)$/, "hashWorker$1"))
+
+/** A caller that waits for digests. */
+interface Waiting {
+  readonly file: string
+  readonly digests: Deferred.Deferred<HashProtocol.Digests, StorageFailed>
+}
+
+/** The thread and its waiting callers. */
+const makeThread = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
+  const platform = yield* Worker.WorkerPlatform
+  const worker = yield* platform.spawn<HashProtocol.Answer, HashProtocol.Question>(0)
+  const waiting = new Map<number, Waiting>()
+  let asked = 0
+
+  const hear = (answer: HashProtocol.Answer) =>
+    Effect.suspend(() => {
+      const asker = waiting.get(answer.id)
+      waiting.delete(answer.id)
+      if (asker === undefined) return Effect.void
+      return answer._tag === "Digested"
+        ? Deferred.succeed(asker.digests, answer.digests)
+        : Deferred.fail(asker.digests, StorageFailure.fromSystem(asker.file)(answer))
+    })
+
+  const loseAll = Effect.suspend(() =>
+    Effect.forEach(
+      waiting.values(),
+      ({ digests }) => Deferred.die(digests, new Error("the thread that computes digests has ended")),
+      { discard: true }
+    )
+  )
+
+  let isEnding = false
+  yield* worker.run(hear).pipe(
+    Effect.tapCause((cause) => (isEnding || Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(cause))),
+    Effect.ensuring(loseAll),
+    Effect.forkScoped({ startImmediately: true })
+  )
+  // While the thread reads a large file it receives no message, and the platform would wait five seconds.
+  yield* Effect.addFinalizer(() => {
+    isEnding = true
+    return end
+  })
+
+  return {
+    tell: (question: HashProtocol.Question) => Effect.orDie(worker.send(question)),
+    digest: Effect.fnUntraced(function* (file: string, algorithms: ReadonlyArray<string>) {
+      const id = asked++
+      const digests = yield* Deferred.make<HashProtocol.Digests, StorageFailed>()
+      waiting.set(id, { file, digests })
+      yield* Effect.orDie(worker.send({ _tag: "Digest", id, file, algorithms }))
+      return yield* Deferred.await(digests)
+    })
+  }
+})
+
+const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
+  const fs = yield* FileSystem.FileSystem
+  const context = yield* Effect.context<Worker.WorkerPlatform | Worker.Spawner | Scope.Scope>()
+  const readers = yield* Semaphore.make(maxReaders)
+  const thread = yield* Effect.cached(Effect.provideContext(makeThread(end), context))
+  const followed = new Set<string>()
+
+  /** Reads into one buffer, to spare the garbage collector. */
+  const digestHere = Effect.fnUntraced(
+    function* (path: string, algorithms: ReadonlyArray<string>) {
+      const file = yield* Effect.mapError(fs.open(path, { flag: "r" }), StorageFailure.fromSystem(path))
+      const hashes = algorithms.map((algorithm) => createHash(algorithm))
+      const buffer = new Uint8Array(piece)
+      let size = 0
+      while (true) {
+        const read = Number(yield* Effect.mapError(file.read(buffer), StorageFailure.fromSystem(path)))
+        if (read === 0) return { size, digests: hashes.map((hash) => hash.digest("hex")) }
+        for (const hash of hashes) hash.update(buffer.subarray(0, read))
+        size += read
+      }
+    },
+    Effect.scoped,
+    readers.withPermit
+  )
+
+  return FileHasher.of({
+    digest: Effect.fnUntraced(function* (file, algorithms) {
+      const { size } = yield* Effect.mapError(fs.stat(file), StorageFailure.fromSystem(file))
+      if (ByteSize.toBigInt(size) <= large) return yield* digestHere(file, algorithms)
+      const { digest } = yield* Effect.orDie(thread)
+      return yield* digest(file, algorithms)
+    }),
+    follow: Effect.fnUntraced(function* (file, size) {
+      const { tell } = yield* thread
+      followed.add(file)
+      yield* tell({ _tag: "Follow", file, size })
+    }, Effect.orDie),
+    forget: Effect.fnUntraced(function* (file) {
+      if (!followed.delete(file)) return
+      const { tell } = yield* thread
+      yield* tell({ _tag: "Forget", file })
+    }, Effect.orDie)
+  })
+})
+
+/** The thread ends with the scope. */
+export const layer: Layer.Layer<FileHasher, never, FileSystem.FileSystem> = Layer.unwrap(
+  Effect.sync(() => {
+    let thread: WorkerThread | undefined
+    // The thread does not inherit flags of this process, such as those of a profiler.
+    const spawn = () => (thread = new WorkerThread(workerUrl, { execArgv: [] }))
+    const end = Effect.promise(async () => void (await thread?.terminate()))
+    return Layer.effect(FileHasher, make(end)).pipe(Layer.provide(NodeWorker.layer(spawn)))
+  })
+)

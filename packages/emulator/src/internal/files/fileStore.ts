@@ -1,0 +1,166 @@
+import * as ByteSize from "effect/ByteSize"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Stream from "effect/Stream"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as BlobWriter from "./blobWriter.ts"
+import * as ContentHash from "./contentHash.ts"
+import * as FileHasher from "./fileHasher.ts"
+import * as StorageFailure from "../data/storageFailure.ts"
+
+/** The size in bytes and the digests of stored bytes. */
+export type Digest = ContentHash.Digest
+
+/** The checksum that a client sends. `algorithm` is a name that Node knows. */
+export interface Checksum {
+  readonly algorithm: string
+  /** In hexadecimal digits. */
+  readonly digest: string
+}
+
+/** The bytes do not have the checksum. */
+export class Mismatch extends Data.TaggedError("Mismatch") {}
+
+/** Options of an append. `isHashed`: computes the digest while the bytes arrive. */
+export interface Append {
+  /** The maximum number of bytes. */
+  readonly room: bigint | undefined
+  readonly isHashed: boolean
+}
+
+/**
+ * The bytes of uploads and assets. Each blob is an append-only file. The length of the file is the only record of the
+ * offset, so nothing can disagree after a crash.
+ */
+export class FileStore extends Context.Service<
+  FileStore,
+  {
+    readonly create: (id: string) => Effect.Effect<void, StorageFailed>
+    readonly size: (id: string) => Effect.Effect<bigint, StorageFailed>
+    /**
+     * Appends bytes as they arrive. When it ends, also by a failure or an interruption, the stored bytes survive the
+     * end of the process. They may not survive a power failure.
+     */
+    readonly append: <E>(
+      id: string,
+      bytes: Stream.Stream<Uint8Array, E>,
+      options: Append
+    ) => Effect.Effect<void, E | BlobWriter.NoRoom | StorageFailed>
+    /** Appends bytes only if all of them arrive and have the checksum. */
+    readonly appendVerified: <E>(
+      id: string,
+      bytes: Stream.Stream<Uint8Array, E>,
+      options: Append,
+      checksum: Checksum
+    ) => Effect.Effect<void, E | BlobWriter.NoRoom | Mismatch | StorageFailed>
+    readonly digest: (id: string) => Effect.Effect<Digest, StorageFailed>
+    /** The hash of a blob in hexadecimal digits. `algorithm` is a name that Node knows. */
+    readonly hash: (id: string, algorithm: string) => Effect.Effect<string, StorageFailed>
+    /** The bytes of a blob. */
+    readonly read: (id: string) => Stream.Stream<Uint8Array, StorageFailed>
+    /** Concatenates blobs into a new one, atomically. */
+    readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void, StorageFailed>
+    /** The names of all files, also of unfinished blobs. */
+    readonly names: Effect.Effect<ReadonlyArray<string>, StorageFailed>
+    readonly remove: (id: string) => Effect.Effect<void, StorageFailed>
+  }
+>()("@assembly-effect/emulator/FileStore") {}
+
+/** Bytes that are read at once. */
+const readChunk = 1024 * 1024
+
+/** The suffix of an unfinished blob. */
+const unfinished = ".part"
+
+const make = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+  const fileOf = (id: string) => path.join(folder, id)
+  const sizeOf = (id: string) =>
+    fs.stat(fileOf(id)).pipe(
+      Effect.map(({ size }) => ByteSize.toBigInt(size)),
+      // The blob was removed.
+      Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0n)),
+      Effect.mapError(StorageFailure.fromSystem(fileOf(id)))
+    )
+  const hasher = yield* FileHasher.FileHasher
+  const contents = new Map<string, ContentHash.ContentHash>()
+  const write = yield* BlobWriter.make
+  const readFile = (file: string) =>
+    Stream.mapError(fs.stream(file, { chunkSize: readChunk }), StorageFailure.fromSystem(file))
+  const read = (id: string) => readFile(fileOf(id))
+  const hash = (file: string, algorithm: string) =>
+    Effect.map(hasher.digest(file, [algorithm]), ({ digests: [digest = ""] }) => digest)
+
+  /** The observer that hashes a blob while it is written. */
+  const observe = Effect.fnUntraced(function* (id: string) {
+    const start = Number(yield* sizeOf(id))
+    const content = contents.get(id) ?? ContentHash.make(hasher, fileOf(id))
+    contents.set(id, content)
+    return content.observe(start)
+  })
+
+  const append = Effect.fnUntraced(function* <E>(
+    id: string,
+    bytes: Stream.Stream<Uint8Array, E>,
+    { isHashed, room }: Append
+  ) {
+    yield* write(fileOf(id), bytes, room, isHashed ? yield* observe(id) : BlobWriter.nobody)
+  })
+
+  return FileStore.of({
+    create: (id) =>
+      fs
+        .open(fileOf(id), { flag: "ax", mode: 0o600 })
+        .pipe(Effect.scoped, Effect.mapError(StorageFailure.fromSystem(fileOf(id))), Effect.asVoid),
+    size: sizeOf,
+    append,
+    appendVerified: (id, bytes, options, { algorithm, digest }) => {
+      const unverified = `${fileOf(id)}${unfinished}`
+      return write(unverified, bytes, options.room, BlobWriter.nobody).pipe(
+        Effect.andThen(hash(unverified, algorithm)),
+        Effect.flatMap((actual) => (actual === digest ? Effect.void : Effect.fail(new Mismatch()))),
+        Effect.andThen(Effect.uninterruptible(append(id, readFile(unverified), { ...options, room: undefined }))),
+        // If it cannot be removed now, the next start removes it.
+        Effect.ensuring(Effect.ignore(fs.remove(unverified, { force: true })))
+      )
+    },
+    digest: Effect.fnUntraced(function* (id) {
+      const content = contents.get(id) ?? ContentHash.make(hasher, fileOf(id))
+      contents.delete(id)
+      return yield* content.digest(Number(yield* sizeOf(id)))
+    }),
+    hash: (id, algorithm) => hash(fileOf(id), algorithm),
+    read,
+    concatenate: (id, parts) => {
+      const made = `${fileOf(id)}${unfinished}`
+      return Effect.gen(function* () {
+        const file = yield* fs.open(made, { flag: "w", mode: 0o600 })
+        for (const part of parts) yield* Stream.runForEach(read(part), (chunk) => file.writeAll(chunk))
+        yield* fs.rename(made, fileOf(id))
+      }).pipe(
+        Effect.scoped,
+        Effect.catchTag("PlatformError", (error) => Effect.fail(StorageFailure.fromSystem(made)(error))),
+        Effect.tapError(() => Effect.ignore(fs.remove(made, { force: true })))
+      )
+    },
+    names: Effect.mapError(fs.readDirectory(folder), StorageFailure.fromSystem(folder)),
+    remove: Effect.fnUntraced(function* (id) {
+      contents.delete(id)
+      yield* hasher.forget(fileOf(id))
+      yield* Effect.mapError(fs.remove(fileOf(id), { force: true }), StorageFailure.fromSystem(fileOf(id)))
+    })
+  })
+})
+
+/** A store in a folder, which is created if it is missing. */
+export const layer = (
+  folder: string
+): Layer.Layer<FileStore, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>
+  Layer.effect(FileStore, make(folder)).pipe(Layer.provide(FileHasher.layer))

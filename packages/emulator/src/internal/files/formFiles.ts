@@ -1,0 +1,99 @@
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Multipart from "effect/http/Multipart"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Limits from "../../Limits.ts"
+import * as FileStore from "./fileStore.ts"
+import * as Form from "../http/form.ts"
+import * as Ids from "../data/ids.ts"
+import * as Updates from "../assembly/updates.ts"
+import * as UploadedFiles from "./uploadedFiles.ts"
+import * as UploadStore from "./uploadStore.ts"
+
+/** A file of a form is larger than `auth.max_size`. */
+export class Oversized extends Data.TaggedError("Oversized") {}
+
+/** A form brings more files than an Assembly may have. */
+export class TooMany extends Data.TaggedError("TooMany") {}
+
+/** Stores the files in the form of a creation as they arrive. */
+export class FormFiles extends Context.Service<
+  FormFiles,
+  {
+    /** `maxSize` is bytes. */
+    readonly receive: (
+      assemblyId: string,
+      files: NonNullable<Form.Form["files"]>,
+      maxSize: number | undefined
+    ) => Effect.Effect<void, Form.Malformed | Oversized | StorageFailed | TooMany>
+  }
+>()("@assembly-effect/emulator/FormFiles") {}
+
+const make = Effect.gen(function* () {
+  const store = yield* FileStore.FileStore
+  const limits = yield* Limits.Limits
+  const random = yield* SecureRandom.SecureRandom
+  const updates = yield* Updates.Updates
+  const uploadedFiles = yield* UploadedFiles.UploadedFiles
+  const uploads = yield* UploadStore.UploadStore
+  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+
+  const keep = Effect.fnUntraced(function* (assemblyId: string, file: Multipart.File, maxSize: number | undefined) {
+    const id = yield* newId
+    yield* store.create(id)
+    yield* uploads.insert({
+      id,
+      assemblyId,
+      kind: "form",
+      concat: undefined,
+      metadata: "",
+      filename: file.name,
+      fieldname: file.key,
+      userMeta: {},
+      length: undefined
+    })
+    const bytes = Stream.mapError(file.content, ({ message }) => new Form.Malformed({ problem: message }))
+    yield* store
+      .append(id, bytes, { room: maxSize === undefined ? undefined : BigInt(maxSize), isHashed: true })
+      .pipe(Effect.catchTag("NoRoom", () => Effect.fail(new Oversized())))
+    yield* uploads.setLength(id, yield* store.size(id))
+    yield* uploads.finish(id, yield* store.digest(id))
+    yield* Option.match(yield* uploads.ofForm(id), {
+      onNone: () => Effect.void,
+      onSome: (upload) =>
+        Effect.flatMap(uploadedFiles.of(upload), (stored) =>
+          updates.publish(Updates.uploadFinished(assemblyId, stored.file))
+        )
+    })
+  })
+
+  return FormFiles.of({
+    receive: (assemblyId, files, maxSize) =>
+      files.pipe(
+        Stream.zipWithIndex,
+        Stream.runForEach(
+          Effect.fnUntraced(function* ([file, index]) {
+            if (index >= limits.files) return yield* new TooMany()
+            yield* keep(assemblyId, file, maxSize)
+          })
+        ),
+        // While files arrive, the parser enforces only their number.
+        Effect.catchTag("TooLarge", () => Effect.fail(new TooMany()))
+      )
+  })
+})
+
+export const layer: Layer.Layer<
+  FormFiles,
+  never,
+  | FileStore.FileStore
+  | SecureRandom.SecureRandom
+  | Updates.Updates
+  | UploadedFiles.UploadedFiles
+  | UploadStore.UploadStore
+> = Layer.effect(FormFiles, make)

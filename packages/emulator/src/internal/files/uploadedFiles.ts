@@ -1,0 +1,97 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Mime from "effect/http/Mime"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import type * as AssemblyStore from "../assembly/assemblyStore.ts"
+import * as FileStore from "./fileStore.ts"
+import * as Origin from "../http/origin.ts"
+import type { StepFile } from "../robots/robot.ts"
+import * as UploadStore from "./uploadStore.ts"
+
+/** Finished uploads as the files that Steps work on. */
+export class UploadedFiles extends Context.Service<
+  UploadedFiles,
+  {
+    readonly of: (upload: UploadStore.Row) => Effect.Effect<StepFile, StorageFailed>
+    /** The finished uploads of an Assembly, in the order of their creation. */
+    readonly ofAssembly: (assembly: AssemblyStore.Row) => Effect.Effect<ReadonlyArray<StepFile>, StorageFailed>
+  }
+>()("@assembly-effect/emulator/UploadedFiles") {}
+
+const splitName = (name: string): { readonly basename: string; readonly ext: string } => {
+  const dot = name.lastIndexOf(".")
+  return dot <= 0
+    ? { basename: name, ext: "" }
+    : { basename: name.slice(0, dot), ext: name.slice(dot + 1).toLowerCase() }
+}
+
+/** Replaces null by an empty text: the service sends no null in the metadata of a result. */
+const userMeta = ({ user_meta }: UploadStore.Row): Readonly<Record<string, string>> =>
+  Record.map(user_meta, (value) => value ?? "")
+
+const describe = (upload: UploadStore.Row, digest: FileStore.Digest, url: string): Assembly.File => {
+  const { basename, ext } = splitName(upload.filename)
+  const mime = ext === "" ? null : Option.getOrNull(Mime.getType(upload.filename))
+  const isTus = upload.kind !== "form"
+  return {
+    // The id of an upload has the form of a file id and is unique.
+    id: upload.id,
+    original_id: upload.id,
+    original_name: upload.filename,
+    original_basename: basename,
+    original_path: "/",
+    original_md5hash: digest.md5hash,
+    from_batch_import: false,
+    name: upload.filename,
+    basename,
+    ext,
+    mime,
+    type: mime?.split("/", 1)[0] ?? null,
+    field: upload.fieldname,
+    ...digest,
+    url: null,
+    ssl_url: null,
+    meta: {},
+    user_meta: userMeta(upload),
+    is_tus_file: isTus,
+    tus_upload_url: isTus ? url : null
+  }
+}
+
+const make = Effect.gen(function* () {
+  const uploads = yield* UploadStore.UploadStore
+  const files = yield* FileStore.FileStore
+  const origin = yield* Origin.Origin
+
+  const digestOf = ({ id, length, md5hash, sha256 }: UploadStore.Row) =>
+    md5hash === null || sha256 === null || length === null
+      ? files.digest(id)
+      : Effect.succeed({ size: Number(length), md5hash, sha256 })
+
+  const of = Effect.fnUntraced(function* (upload: UploadStore.Row) {
+    const digest = yield* digestOf(upload)
+    return {
+      blob: upload.id,
+      digest,
+      file: describe(upload, digest, origin.uploadUrl(upload.id))
+    } satisfies StepFile
+  })
+
+  return UploadedFiles.of({
+    of,
+    ofAssembly: ({ id, uploads_from }) =>
+      Effect.flatMap(uploads.ofAssembly(uploads_from ?? id), (rows) =>
+        Effect.forEach(
+          rows.filter(({ finished_at }) => finished_at !== null),
+          of
+        )
+      )
+  })
+})
+
+export const layer: Layer.Layer<UploadedFiles, never, UploadStore.UploadStore | FileStore.FileStore | Origin.Origin> =
+  Layer.effect(UploadedFiles, make)

@@ -1,0 +1,95 @@
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+import type * as Http from "node:http"
+import * as Net from "node:net"
+import type * as Limits from "../../Limits.ts"
+import * as Refusal from "./refusal.ts"
+
+/** The milliseconds that an idle connection stays open. The default of 5 seconds is too short for a busy machine. */
+const maxKeepAlive = 60_000
+
+/** The interval of the check for slow headers, in milliseconds. */
+const maxInterval = 5000
+
+const toMillis = (duration: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(duration))
+
+/** The options of the HTTP server. A request body has no time limit, since it may be an upload. */
+export const options = ({ headers, headersTime, idleTime }: Limits.Values): Http.ServerOptions => ({
+  requestTimeout: 0,
+  headersTimeout: toMillis(headersTime),
+  connectionsCheckingInterval: Math.min(toMillis(headersTime), maxInterval),
+  maxHeaderSize: headers,
+  keepAliveTimeout: Math.min(toMillis(idleTime), maxKeepAlive),
+  // The middleware refuses a request without a host.
+  requireHostHeader: false,
+  // No route upgrades a connection; such a request is handled like any other.
+  shouldUpgradeCallback: () => false
+})
+
+const reasons: ReadonlyMap<string, Refusal.Refusal> = new Map([
+  ["HPE_HEADER_OVERFLOW", Refusal.server(431, "The headers are too large.")],
+  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", Refusal.server(413, "The chunk extensions are too large.")],
+  ["ERR_HTTP_REQUEST_TIMEOUT", Refusal.server(408, "The request took too long.")]
+])
+
+const broken = Refusal.server(400, "The request is not valid HTTP.")
+
+const reasonOf = (error: Error): Refusal.Refusal =>
+  (Predicate.hasProperty(error, "code") && typeof error.code === "string" ? reasons.get(error.code) : undefined) ??
+  broken
+
+const answers: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  408: "Request Timeout",
+  413: "Payload Too Large",
+  417: "Expectation Failed",
+  431: "Request Header Fields Too Large"
+}
+
+/** The milliseconds that an answer has to be sent before its connection is closed. */
+const closing = 500
+
+const bodyOf = (refusal: Refusal.Refusal): string => JSON.stringify(Refusal.toObject(refusal))
+
+/** The answer to a request that does not reach a route. */
+const refuse = (socket: Net.Socket, refusal: Refusal.Refusal): void => {
+  const body = bodyOf(refusal)
+  socket.setTimeout(closing, () => socket.destroy())
+  socket.end(
+    `HTTP/1.1 ${refusal.status} ${answers[refusal.status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  )
+}
+
+/**
+ * Limits the number of connections and the pauses of request bodies. Answers invalid HTTP with the error object of the
+ * service.
+ */
+export const guard = (server: Http.Server, { connections, idleTime }: Limits.Values): void => {
+  /** The current request and answer of each connection. */
+  const current = new WeakMap<
+    Net.Socket,
+    { readonly request: Http.IncomingMessage; readonly response: Http.ServerResponse }
+  >()
+  server.maxConnections = connections
+  server.prependListener("request", (request, response) => current.set(request.socket, { request, response }))
+  server.setTimeout(toMillis(idleTime), (socket) => {
+    const exchange = current.get(socket)
+    // A connection with an open answer stays: live updates may be far apart.
+    const isAnswering = exchange?.request.complete === true && !exchange.response.writableFinished
+    if (!isAnswering) socket.destroy()
+  })
+  server.on("checkExpectation", (request, response) => {
+    const refusal = Refusal.server(417, "The expectation is not supported.")
+    response.writeHead(refusal.status, { connection: "close", "content-type": "application/json" })
+    response.end(bodyOf(refusal))
+    request.resume()
+  })
+  server.on("clientError", (error, socket) => {
+    if (!(socket instanceof Net.Socket)) return socket.destroy()
+    const response = current.get(socket)?.response
+    const isAnswering = response !== undefined && response.headersSent && !response.writableFinished
+    if (socket.writable && !isAnswering) refuse(socket, reasonOf(error))
+    else socket.destroy()
+  })
+}

@@ -1,0 +1,97 @@
+import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Types from "effect/Types"
+import * as Origin from "./origin.ts"
+import * as RequestPath from "./requestPath.ts"
+import * as RouteRefusal from "./routeRefusal.ts"
+
+/**
+ * The routes that a page of any origin may use, as with the service: it can create, upload to, follow and cancel an
+ * Assembly. It needs a signature, the id of an Assembly or an upload URL, and no cookie. All other routes are for
+ * programs only.
+ */
+const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
+  ["/assemblies", ["POST"]],
+  ["/assemblies/:assemblyId", ["POST", "GET", "DELETE"]],
+  ["/assemblies/:assemblyId/updates", ["GET"]],
+  ["/resumable/files", ["POST", "OPTIONS"]],
+  ["/resumable/files/:uploadId", ["HEAD", "GET", "PATCH", "DELETE", "OPTIONS"]]
+]
+
+const openMethods = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>
+  open.find(([path]) => RequestPath.matches(path, RequestPath.of(request)))?.[1] ?? []
+
+/** The headers that a page may send: those that tusd allows, and `upload-checksum`. */
+const allowed = {
+  "access-control-allow-headers": [
+    "authorization, content-type, origin, tus-resumable, upload-checksum, upload-concat, upload-defer-length",
+    "upload-length, upload-metadata, upload-offset, x-http-method-override, x-request-id, x-requested-with"
+  ].join(", "),
+  "access-control-max-age": "86400"
+}
+
+/** The headers that a page may read: those that tusd exposes, those of checksums and expiry, and `date`. */
+const exposed = {
+  "access-control-expose-headers": [
+    "date, location, tus-checksum-algorithm, tus-extension, tus-max-size, tus-resumable, tus-version, upload-concat",
+    "upload-defer-length, upload-expires, upload-length, upload-metadata, upload-offset"
+  ].join(", ")
+}
+
+const refusal = {
+  code: "ORIGIN_NOT_ALLOWED",
+  status: 403,
+  message:
+    "A page of another origin may only create, follow and cancel an Assembly, and upload to it. " +
+    "Use a program, or a page of the same origin (publicUrl, --public-url)."
+}
+
+/** The method of a preflight request. */
+const preflightOf = ({ headers, method }: HttpServerRequest.HttpServerRequest): string | undefined =>
+  method === "OPTIONS" ? headers["access-control-request-method"] : undefined
+
+const isSafe = (method: string): boolean => ["GET", "HEAD", "OPTIONS"].includes(method)
+
+/** Whether the origin is the host of the request. `HostCheck` has checked that host. */
+const isOwn = (origin: string, host: string | undefined): boolean =>
+  URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()
+
+/**
+ * Whether the request comes from a page of another origin. Programs send none of these headers, and a page cannot
+ * change them. Older browsers, and pages on plain `http`, send only `origin`.
+ */
+const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, baseUrl: string): boolean => {
+  if (site !== undefined) return site !== "same-origin" && site !== "none"
+  return origin !== undefined && origin !== baseUrl && !isOwn(origin, host)
+}
+
+/**
+ * Allows cross-origin pages to use the open routes only. On all others, preflights and changes are refused, and a page
+ * cannot read the answer. Every answer of an open route has the CORS headers, also an error, so that the page can read
+ * it.
+ */
+export const layer = HttpRouter.middleware(
+  Effect.map(Origin.Origin, ({ baseUrl }) =>
+    Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { headers, method } = request
+      const preflight = preflightOf(request)
+      const methods = openMethods(request)
+      if (!methods.includes(preflight ?? method)) {
+        const isChange = isForeign(headers, baseUrl) && !isSafe(method)
+        return isChange || preflight !== undefined ? RouteRefusal.toResponse(request, refusal) : yield* handler
+      }
+      const response = yield* handler
+      if (headers["origin"] === undefined) return response
+      return HttpServerResponse.setHeaders(response, {
+        "access-control-allow-origin": headers["origin"],
+        vary: "Origin",
+        ...(preflight === undefined ? exposed : { ...allowed, "access-control-allow-methods": methods.join(", ") })
+      })
+    })
+  ),
+  { global: true }
+)

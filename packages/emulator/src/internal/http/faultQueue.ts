@@ -1,0 +1,54 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Layer from "effect/Layer"
+import * as Faults from "../../Faults.ts"
+import * as RequestPath from "./requestPath.ts"
+
+/** The injected faults, in the order of their injection. */
+export class FaultQueue extends Context.Service<
+  FaultQueue,
+  {
+    readonly add: (fault: Faults.Fault) => Effect.Effect<void>
+    readonly clear: Effect.Effect<void>
+    /** Takes the first fault that matches a request, and counts the request. */
+    readonly take: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<Faults.Fault | undefined>
+  }
+>()("@assembly-effect/emulator/FaultQueue") {}
+
+const matches = ({ method, path }: Faults.Where, request: HttpServerRequest.HttpServerRequest): boolean =>
+  (method === undefined || method === request.method) &&
+  (path === undefined || RequestPath.matches(path, RequestPath.of(request)))
+
+interface Waiting {
+  readonly fault: Faults.Fault
+  readonly left: number
+}
+
+/** The fault after one more request; empty when it is used up. */
+const after = ({ fault, left }: Waiting): ReadonlyArray<Waiting> => (left > 1 ? [{ fault, left: left - 1 }] : [])
+
+export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {
+  let waiting: ReadonlyArray<Waiting> = []
+  return {
+    add: (fault) =>
+      Effect.sync(() => {
+        waiting = [...waiting, { fault, left: fault.times ?? 1 }]
+      }),
+    clear: Effect.sync(() => {
+      waiting = []
+    }),
+    take: (request) =>
+      Effect.sync(() => {
+        const met = waiting.find(({ fault }) => matches(fault, request))
+        waiting = waiting.flatMap((one) => (one === met ? after(one) : [one]))
+        return met?.fault
+      })
+  }
+})
+
+/** The public service over the queue. */
+export const layerFaults: Layer.Layer<Faults.Faults, never, FaultQueue> = Layer.effect(
+  Faults.Faults,
+  Effect.map(FaultQueue, ({ add, clear }) => Faults.Faults.of({ inject: add, clear }))
+)

@@ -1,0 +1,98 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Stream from "effect/Stream"
+import type * as Types from "effect/Types"
+import * as Faults from "../../Faults.ts"
+import * as BrokenBody from "./brokenBody.ts"
+import * as FaultQueue from "./faultQueue.ts"
+import * as RouteRefusal from "./routeRefusal.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+/** The handler of the route. A middleware does not handle its errors. */
+type Handler = Effect.Effect<Response, Types.unhandled>
+
+const disconnect = (request: Request): Effect.Effect<void> =>
+  Effect.sync(() => void NodeHttpServerRequest.toServerResponse(request).destroy())
+
+const message = "The emulator was asked to refuse this request."
+
+const refusal = (request: Request, status: number): Response =>
+  RouteRefusal.toResponse(request, { code: "INJECTED_FAULT", status, message })
+
+const toAnswer = (request: Request, { body, headers = {}, status }: Faults.Answer): Response =>
+  HttpServerResponse.setHeaders(
+    body === undefined ? refusal(request, status) : HttpServerResponse.text(body, { status }),
+    headers
+  )
+
+/** Closes the connection after its buffer was sent. */
+const hangUp = (request: Request): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    const response = NodeHttpServerRequest.toServerResponse(request)
+    if (response.destroyed) return resume(Effect.void)
+    response.once("close", () => resume(Effect.void))
+    // The first bytes of the body are sent with the headers, in the next round of the event loop.
+    setImmediate(() => response.socket?.destroySoon())
+  })
+
+/** Sends the first bytes of an answer whose headers announce more. */
+const cutAnswer = (request: Request, response: Response, afterBytes: number): Response => {
+  const { body } = response
+  if (body._tag !== "Uint8Array") return response
+  const whole = body.body
+  return HttpServerResponse.stream(
+    Stream.concat(Stream.make(whole.subarray(0, afterBytes)), Stream.fromEffectDrain(hangUp(request))),
+    {
+      status: response.status,
+      headers: response.headers,
+      contentType: body.contentType,
+      contentLength: whole.length
+    }
+  )
+}
+
+const moveOffset = (response: Response, by: number): Response => {
+  const offset = response.headers["upload-offset"]
+  return offset === undefined
+    ? response
+    : HttpServerResponse.setHeader(response, "upload-offset", String(Math.max(0, Number(offset) + by)))
+}
+
+/** Ends when the client disconnects. The server does not interrupt a middleware. */
+const wait = (duration: Duration.Input) => Effect.interruptible(Effect.sleep(duration))
+
+const meet = (handler: Handler, request: Request, fault: Faults.Fault): Handler =>
+  Faults.Fault.$match(fault, {
+    Delay: ({ duration }) => Effect.andThen(wait(duration), handler),
+    CutRequestBody: ({ afterBytes }) =>
+      handler.pipe(
+        Effect.provideService(HttpServerRequest.HttpServerRequest, BrokenBody.after(request, afterBytes)),
+        Effect.ensuring(disconnect(request))
+      ),
+    Refuse: (answer) =>
+      Stream.runDrain(request.stream).pipe(Effect.ignore, Effect.interruptible, Effect.as(toAnswer(request, answer))),
+    RefuseEarly: (answer) =>
+      Effect.succeed(HttpServerResponse.setHeader(toAnswer(request, answer), "connection", "close")),
+    LoseAnswer: () => Effect.ensuring(handler, disconnect(request)),
+    CutAnswer: ({ afterBytes }) => Effect.map(handler, (response) => cutAnswer(request, response, afterBytes)),
+    FinishSlowly: ({ duration }) => Effect.tap(handler, wait(duration)),
+    MoveOffset: ({ by }) => Effect.map(handler, (response) => moveOffset(response, by))
+  })
+
+/** Applies injected faults to requests of all routes. */
+export const layer = HttpRouter.middleware(
+  Effect.map(FaultQueue.FaultQueue, (queue) =>
+    Effect.fnUntraced(function* (handler: Handler) {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const fault = yield* queue.take(request)
+      return yield* fault === undefined ? handler : meet(handler, request, fault)
+    })
+  ),
+  { global: true }
+)

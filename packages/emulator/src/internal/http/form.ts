@@ -1,0 +1,191 @@
+import type * as Operation from "@assembly-effect/api/Operation"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Multipart from "effect/http/Multipart"
+import * as Predicate from "effect/Predicate"
+import * as Pull from "effect/Pull"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Limits from "../../Limits.ts"
+import * as Refusal from "./refusal.ts"
+
+/** The fields of a form or query by name, `params` and `signature` among them. */
+export type Fields = Readonly<Record<string, string>>
+
+/** The body is not a form that the operation accepts. */
+export class Malformed extends Data.TaggedError("Malformed")<{ readonly problem: string }> {}
+
+/** The body exceeds a limit. */
+export class TooLarge extends Data.TaggedError("TooLarge")<{ readonly problem: string }> {}
+
+/** The fields of the body took too long to arrive. */
+export class TooSlow extends Data.TaggedError("TooSlow") {}
+
+const tooMany = ({ formFields }: Limits.Values) => new TooLarge({ problem: `A form has at most ${formFields} fields.` })
+
+const tooLong = ({ formBytes }: Limits.Values) =>
+  new TooLarge({ problem: `The fields of a form have at most ${formBytes} bytes together.` })
+
+/** Whether a text has more than `most` separators. */
+const hasMore = (text: string, separator: string, most: number): boolean => {
+  let at = -1
+  for (let count = 0; count <= most; count++) {
+    at = text.indexOf(separator, at + 1)
+    if (at === -1) return false
+  }
+  return true
+}
+
+const parse = (text: string, limits: Limits.Values): Effect.Effect<Fields, TooLarge> =>
+  hasMore(text, "&", limits.formFields - 1)
+    ? Effect.fail(tooMany(limits))
+    : Effect.sync(() => Object.fromEntries(new URLSearchParams(text)))
+
+const fromQuery = (url: string, limits: Limits.Values): Effect.Effect<Fields, TooLarge> => {
+  const start = url.indexOf("?")
+  return start === -1 ? Effect.succeed({}) : parse(url.slice(start + 1), limits)
+}
+
+/** A form: its fields, then its files as a stream that lives as long as the scope. */
+export interface Form {
+  readonly fields: Fields
+  /** Undefined if the form has no file. The bytes of a file have to be read before the next file. */
+  readonly files: Stream.Stream<Multipart.File, Malformed | TooLarge> | undefined
+}
+
+const tooLargeFor = (limits: Limits.Values): Partial<Record<string, TooLarge>> => ({
+  FieldTooLarge: tooLong(limits),
+  TooManyParts: new TooLarge({ problem: "The form has too many fields and files." })
+})
+
+/** By the tags of the parser's errors. */
+const malformedBody: Partial<Record<string, string>> = {
+  InvalidBoundary: "The multipart body has no boundary: its content-type must name one.",
+  BadHeaders: "The headers of a part of the multipart body cannot be read.",
+  InvalidDisposition: "A part of the multipart body has no content-disposition that names its field.",
+  EndNotReached: "The multipart body ends before its last boundary."
+}
+
+const ifFile = (part: Multipart.Part): Effect.Effect<Multipart.File, Malformed> =>
+  Multipart.isFile(part)
+    ? Effect.succeed(part)
+    : Effect.fail(new Malformed({ problem: "The fields of a form must come before its files." }))
+
+const withoutFiles = (fields: Fields): Form => ({ fields, files: undefined })
+
+/** What is wrong with a multipart body, or with the connection that brings it. The parser itself has one word for it. */
+const unreadable = (cause: unknown): Malformed => {
+  const tag = Predicate.hasProperty(cause, "_tag") ? cause._tag : undefined
+  return new Malformed({ problem: malformedBody[String(tag)] ?? "The multipart body cannot be read." })
+}
+
+/** The parts of a multipart body. The parser holds one field and its name at a time. */
+const partsOf = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) => {
+  const known = tooLargeFor(limits)
+  return request.multipartStream.pipe(
+    Stream.mapError(({ reason }) => known[reason._tag] ?? unreadable(reason.cause)),
+    Stream.provideContext(
+      Multipart.limitsServices({ maxParts: limits.formFields + limits.files + 1, maxFieldSize: limits.formBytes })
+    )
+  )
+}
+
+/** Reads the fields up to the first file. The request is authenticated before any file is stored. */
+const fromMultipart = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  limits: Limits.Values
+) {
+  const pull = yield* Stream.toPull(partsOf(request, limits))
+  const fields: Array<readonly [name: string, value: string]> = []
+  let bytes = 0
+  while (true) {
+    const parts = yield* Pull.catchDone(pull, () => Effect.succeed([] as ReadonlyArray<Multipart.Part>))
+    const first = parts.findIndex((part) => !Multipart.isField(part))
+    for (const part of first === -1 ? parts : parts.slice(0, first)) {
+      if (!Multipart.isField(part)) continue
+      bytes += Buffer.byteLength(part.key) + Buffer.byteLength(part.value)
+      if (bytes > limits.formBytes) return yield* tooLong(limits)
+      fields.push([part.key, part.value])
+      if (fields.length > limits.formFields) return yield* tooMany(limits)
+    }
+    // Not by assignment: a field may have the name `__proto__`.
+    if (parts.length === 0) return withoutFiles(Object.fromEntries(fields))
+    if (first === -1) continue
+    const rest = Stream.fromPull(Effect.succeed(pull))
+    const files = Stream.mapEffect(Stream.concat(Stream.fromIterable(parts.slice(first)), rest), ifFile)
+    return { fields: Object.fromEntries(fields), files } satisfies Form
+  }
+})
+
+/** Reads the text of a body up to the limit. */
+const readText = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) {
+  if (Number(request.headers["content-length"] ?? 0) > limits.formBytes) return yield* tooLong(limits)
+  const chunks: Array<Uint8Array> = []
+  let bytes = 0
+  yield* Stream.runForEach(
+    Stream.mapError(request.stream, ({ message }) => new Malformed({ problem: message })),
+    (chunk) => {
+      bytes += chunk.length
+      if (bytes > limits.formBytes) return Effect.fail(tooLong(limits))
+      chunks.push(chunk)
+      return Effect.void
+    }
+  )
+  return Buffer.concat(chunks).toString("utf8")
+})
+
+const fromUrlEncoded = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) =>
+  Effect.flatMap(readText(request, limits), (text) => parse(text, limits))
+
+/** Fails when the fields do not arrive in time. */
+const inTime =
+  ({ formTime }: Limits.Values) =>
+  <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooSlow, R> =>
+    Effect.timeoutOrElse(reading, { duration: formTime, orElse: () => Effect.fail(new TooSlow()) })
+
+const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
+  (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
+
+/** Why a form was not read. */
+export type Problem = Malformed | TooLarge | TooSlow
+
+/** Reads the fields of a urlencoded body. */
+export const readUrlEncoded = (
+  request: HttpServerRequest.HttpServerRequest,
+  limits: Limits.Values
+): Effect.Effect<Fields, Problem> =>
+  mediaType(request) === "application/x-www-form-urlencoded"
+    ? inTime(limits)(fromUrlEncoded(request, limits))
+    : Effect.fail(new Malformed({ problem: "The body is not application/x-www-form-urlencoded." }))
+
+/** Reads a request from where its operation carries its fields. A multipart operation takes both forms. */
+export const read = (
+  operation: Operation.Any,
+  request: HttpServerRequest.HttpServerRequest,
+  limits: Limits.Values
+): Effect.Effect<Form, Problem, Scope.Scope> => {
+  if (operation.carrier === "query") return Effect.map(fromQuery(request.url, limits), withoutFiles)
+  const type = mediaType(request)
+  if (type === "application/x-www-form-urlencoded") {
+    return inTime(limits)(Effect.map(fromUrlEncoded(request, limits), withoutFiles))
+  }
+  if (type === "multipart/form-data" && operation.carrier === "multipart") {
+    return inTime(limits)(fromMultipart(request, limits))
+  }
+  return Effect.fail(new Malformed({ problem: `The operation does not accept a body of type ${type || "unknown"}.` }))
+}
+
+/** The refusal of a form that was not read; `malformed` is that of the operation. */
+export const refuse =
+  (malformed: (problem: string) => Refusal.Refusal) =>
+  (problem: Problem): Refusal.Refusal => {
+    switch (problem._tag) {
+      case "Malformed":
+        return malformed(problem.problem)
+      case "TooLarge":
+        return Refusal.server(413, problem.problem)
+      case "TooSlow":
+        return Refusal.server(408, "The fields of the form took too long to arrive.")
+    }
+  }

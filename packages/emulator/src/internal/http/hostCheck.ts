@@ -1,0 +1,35 @@
+import * as Printable from "@assembly-effect/schema/Printable"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Types from "effect/Types"
+import * as Origin from "./origin.ts"
+import * as RouteRefusal from "./routeRefusal.ts"
+
+/** A host name has at most 253 characters. */
+const shown = (host: string): string => Printable.escape(host.slice(0, 253))
+
+/** 421 Misdirected Request (RFC 9110, 15.5.20). */
+const refusal = (host: string) => ({
+  code: "HOST_NOT_ALLOWED",
+  status: 421,
+  message:
+    `The emulator does not answer at the host "${shown(host)}". ` +
+    "Add the host to allowedHosts (--allowed-host), or make it the publicUrl (--public-url)."
+})
+
+/**
+ * Refuses requests to other hosts. A page whose host name resolves to this machine (DNS rebinding) has the same origin
+ * as the emulator, so that CORS does not stop it.
+ */
+export const layer = HttpRouter.middleware(
+  Effect.map(Origin.Origin, (origin) =>
+    Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { host = "" } = request.headers
+      return origin.isHost(host) ? yield* handler : RouteRefusal.toResponse(request, refusal(host))
+    })
+  ),
+  { global: true }
+)

@@ -1,0 +1,38 @@
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import type * as Types from "effect/Types"
+import * as Cors from "./cors.ts"
+import * as FaultyAnswer from "./faultyAnswer.ts"
+import * as HostCheck from "./hostCheck.ts"
+import * as ReadablePath from "./readablePath.ts"
+import * as Refusal from "./refusal.ts"
+
+/** Sets the `date` header from the clock of the emulator. A client corrects its own clock by it. */
+const date = HttpRouter.middleware(
+  Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
+    const response = yield* handler
+    const now = yield* DateTime.now
+    return HttpServerResponse.setHeader(response, "date", DateTime.toDateUtc(now).toUTCString())
+  }),
+  { global: true }
+)
+
+/** Answers requests that match no route. OPTIONS succeeds, since browsers send preflights to every path. */
+const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
+  Effect.succeed(
+    method === "OPTIONS" ? HttpServerResponse.empty({ status: 204 }) : Refusal.toResponse(Refusal.notFound)
+  )
+)
+
+/** The middleware of every request. The first is the outermost: CORS covers injected faults too. */
+export const layer = Layer.mergeAll(
+  HostCheck.layer,
+  Cors.layer,
+  FaultyAnswer.layer,
+  date,
+  ReadablePath.layer,
+  elsewhere
+)

@@ -1,0 +1,222 @@
+import * as Input from "@assembly-effect/api/unstable/Input"
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import type * as Operation from "@assembly-effect/api/Operation"
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import type * as Scope from "effect/Scope"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Limits from "../../Limits.ts"
+import * as Authentication from "../auth/authentication.ts"
+import * as Form from "./form.ts"
+import * as Json from "../data/json.ts"
+import * as Refusal from "./refusal.ts"
+import * as Turns from "./turns.ts"
+
+/** The decoded parts of a request. */
+interface Read<Op extends Operation.Any> {
+  readonly path: Schema.Struct<Op["variables"]>["Type"]
+  readonly params: Op["params"]["Type"]
+  readonly fields: Op["fields"]["Type"]
+  /** The params before decoding, with `auth` and with unknown keys. */
+  readonly raw: Schema.JsonObject
+  /** The files of the form, if the operation accepts files. */
+  readonly files: Form.Form["files"]
+  /** Form fields that the operation does not define. */
+  readonly others: Form.Fields
+}
+
+/** A decoded and authenticated request. */
+interface Call<Op extends Operation.Any> extends Read<Op> {
+  readonly authKey: Authentication.Caller
+}
+
+/**
+ * How a request is decoded.
+ *
+ * - `invalid`: makes the refusal of input that is invalid by the schemas of the operation.
+ * - `takesFiles`: whether the form may contain files. The handler reads them.
+ * - `aliases`: other names of form fields.
+ */
+interface Rules {
+  readonly invalid: (issues: ReadonlyArray<ApiError.Issue>) => Refusal.Refusal
+  readonly aliases?: Readonly<Record<string, string>> | undefined
+  readonly takesFiles?: boolean | undefined
+}
+
+/** The rules of a route and its handler. */
+interface Options<Input, Op extends Operation.Any> extends Rules {
+  readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed>
+  /** Encodes a long answer piece by piece. By default its schema encodes it in one. */
+  readonly encode?: ((said: Operation.Success<Op>, turns: Turns.Turns["Service"]) => Effect.Effect<unknown>) | undefined
+}
+
+const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
+
+/** The field `name`, if it exists. */
+const fieldOf = (fields: Form.Fields, name: string): string | undefined =>
+  Object.hasOwn(fields, name) ? fields[name] : undefined
+
+/** The params without `auth` and `nonce`. A nonce is accepted in `auth` and beside it. */
+const withoutAuth = ({ auth: _auth, nonce: _nonce, ...params }: Schema.JsonObject): Schema.JsonObject => params
+
+const isNonce = Schema.is(Auth.Nonce)
+
+/** Refuses a nonce that is neither text nor an integer (spec.md, "Endpoints"). */
+const checkNonce = Effect.fnUntraced(function* ({ auth, ...params }: Schema.JsonObject, invalid: Rules["invalid"]) {
+  const wrong = [params, auth].some((seat) => Predicate.hasProperty(seat, "nonce") && !isNonce(seat.nonce))
+  if (wrong) return yield* invalid([{ path: ["nonce"], message: "Expected a text or an integer" }])
+})
+
+const splitFields = (all: Form.Fields, aliases: Readonly<Record<string, string>>): Form.Fields =>
+  Object.fromEntries(
+    Object.entries(all)
+      .filter(([name]) => name !== "params" && name !== "signature")
+      .map(([name, value]) => [Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name, value])
+  )
+
+const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(Object(named), name)))
+
+/** Refuses numbers in another form than the canonical one, such as `01` and `1e0`. */
+const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: unknown, invalid: Rules["invalid"]) {
+  const changed = Object.entries(Object(named)).find(([name, text]) => fieldOf(fields, name) !== text)
+  if (changed === undefined) return
+  return yield* invalid([{ path: [changed[0]], message: `Expected ${JSON.stringify(changed[1])}` }])
+})
+
+/** A decoder that answers with the operation's own refusal. */
+const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, invalid: Rules["invalid"]) => {
+  const decode = SchemaParser.decodeUnknownEffect(schema, { errors: "all" })
+  return (input: unknown) => decode(input).pipe(Effect.mapError((issue) => invalid(Input.fromSchemaIssue(issue))))
+}
+
+/** Authenticates a request. It runs before any other check, so that an unauthenticated caller learns nothing. */
+type Prove<Proof> = (claim: Authentication.Claim) => Effect.Effect<Proof, Refusal.Refusal | StorageFailed>
+
+/** Reads a request: form, JSON, authentication by `prove`, then the schemas of the operation. */
+const reader = <Op extends Operation.Any, Proof>(
+  operation: Op,
+  rules: Rules,
+  limits: Limits.Values,
+  turns: Turns.Turns["Service"],
+  prove: Prove<Proof>
+) => {
+  const { aliases = {}, invalid, takesFiles = false } = rules
+  const decodePath = decoder(Schema.Struct<Op["variables"]>(operation.variables), invalid)
+  const decodeParams = decoder<Op["params"]>(operation.params, invalid)
+  // Form fields are texts, so numbers are decoded from digits.
+  const fieldsCodec = Schema.toCodecStringTree<Op["fields"]>(operation.fields)
+  const decodeFields = decoder(fieldsCodec, invalid)
+  const encodeFields = SchemaParser.encodeUnknownEffect(fieldsCodec)
+
+  return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const { fields: all, files } = yield* Form.read(operation, request, limits).pipe(
+      Effect.mapError(Form.refuse((problem) => invalid([{ path: [], message: problem }])))
+    )
+    if (files !== undefined && !takesFiles) {
+      return yield* invalid([{ path: [], message: "This operation does not accept files." }])
+    }
+    // A request without `params` has empty params.
+    const text = fieldOf(all, "params") ?? "{}"
+    if (Json.isDeeperThan(text, limits.jsonDepth)) {
+      return yield* invalid([{ path: ["params"], message: `Expected at most ${limits.jsonDepth} levels` }])
+    }
+    const params = yield* turns.share(Effect.sync(() => decodeJsonObject(text)))
+    if (Option.isNone(params)) return yield* invalid([{ path: ["params"], message: "Expected a JSON object" }])
+
+    const proof = yield* prove({
+      text,
+      params: params.value,
+      signature: fieldOf(all, "signature"),
+      authorization: request.headers["authorization"],
+      referer: request.headers["referer"],
+      scope: operation.scope
+    })
+
+    yield* checkNonce(params.value, invalid)
+
+    const texts = splitFields(all, aliases)
+    const fields = yield* decodeFields(texts)
+    const named = yield* Effect.orDie(encodeFields(fields))
+    yield* checkCanonical(texts, named, invalid)
+    const read: Read<Op> = {
+      raw: params.value,
+      files,
+      path: yield* Effect.flatMap(HttpRouter.params, decodePath),
+      params: yield* turns.share(decodeParams(withoutAuth(params.value))),
+      fields,
+      others: otherFields(texts, named)
+    }
+    return { proof, read }
+  })
+}
+
+/** A route that encodes the result of `answer` as JSON. */
+const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
+  operation: Op,
+  options: Pick<Options<never, Op>, "encode">,
+  answer: (
+    request: HttpServerRequest.HttpServerRequest
+  ) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed, HttpRouter.RouteContext | Scope.Scope>
+) {
+  const turns = yield* Turns.Turns
+  const encodeWhole = SchemaParser.encodeUnknownEffect(operation.success)
+  const { encode = (said) => turns.share(Effect.orDie(encodeWhole(said))) } = options
+  const handler = Effect.fnUntraced(
+    function* (request: HttpServerRequest.HttpServerRequest) {
+      const said = yield* answer(request)
+      const body = yield* encode(said, turns)
+      return yield* turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body)))
+    },
+    Effect.scoped,
+    Refusal.answered(operation.name)
+  )
+  return HttpRouter.route(operation.method, operation.path as HttpRouter.PathInput, handler)
+})
+
+/** The route of an operation that requires a signature or a bearer token. */
+export const signed = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "signed" }>(
+  operation: Op,
+  options: Options<Call<Op>, Op>
+) {
+  const authentication = yield* Authentication.Authentication
+  const limits = yield* Limits.Limits
+  const read = reader(operation, options, limits, yield* Turns.Turns, authentication.authenticate)
+  return yield* route(operation, options, (request) =>
+    Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, authKey: proof }))
+  )
+})
+
+/** The route of an operation whose credentials are optional. Invalid credentials are refused. */
+export const optionallySigned = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "none" }>(
+  operation: Op,
+  options: Options<Read<Op> & { readonly caller: Authentication.Caller | undefined }, Op>
+) {
+  const authentication = yield* Authentication.Authentication
+  const read = reader(operation, options, yield* Limits.Limits, yield* Turns.Turns, (claim) =>
+    claim.signature === undefined && claim.authorization === undefined
+      ? Effect.undefined
+      : authentication.authenticate(claim)
+  )
+  return yield* route(operation, options, (request) =>
+    Effect.flatMap(read(request), ({ proof, read: said }) => options.handle({ ...said, caller: proof }))
+  )
+})
+
+/** The route of an operation without credentials. */
+export const open = Effect.fnUntraced(function* <Op extends Operation.Any & { readonly auth: "none" }>(
+  operation: Op,
+  options: Options<Read<Op>, Op>
+) {
+  const read = reader(operation, options, yield* Limits.Limits, yield* Turns.Turns, () => Effect.void)
+  return yield* route(operation, options, (request) =>
+    Effect.flatMap(read(request), ({ read: said }) => options.handle(said))
+  )
+})

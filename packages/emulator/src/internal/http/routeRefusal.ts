@@ -1,0 +1,15 @@
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as RequestPath from "./requestPath.ts"
+import * as Refusal from "./refusal.ts"
+import * as TusRefusal from "../tus/tusRefusal.ts"
+
+/** A refusal by a middleware, in the error form of the route. */
+export const toResponse = (
+  request: HttpServerRequest.HttpServerRequest,
+  // Destructured, since spreading an error loses its message.
+  { code, message, status }: { readonly code: string; readonly status: number; readonly message: string }
+): HttpServerResponse.HttpServerResponse =>
+  RequestPath.of(request).startsWith("/resumable/")
+    ? TusRefusal.toResponse(new TusRefusal.TusRefusal({ status, message, form: "line", code: `ERR_${code}` }))
+    : Refusal.toResponse(new Refusal.Refusal({ code, status, message }))

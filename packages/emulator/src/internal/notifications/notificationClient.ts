@@ -1,0 +1,110 @@
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import { lookup, type LookupAddress } from "node:dns"
+import type { LookupFunction } from "node:net"
+import * as IpAddress from "../http/ipAddress.ts"
+
+/** The hosts that a request may reach: public ones, public ones and loopback, or any. */
+export type Reach = "public" | "loopback" | "any"
+
+const places: Readonly<Record<Reach, ReadonlyArray<IpAddress.Place>>> = {
+  public: ["public"],
+  loopback: ["public", "loopback"],
+  any: ["public", "loopback", "private"]
+}
+
+const isWithin = (reach: Reach, address: string): boolean => places[reach].includes(IpAddress.placeOf(address))
+
+/** The host is not allowed. No connection was made. */
+export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly hostname: string }> {}
+
+/** The URL is invalid: not an absolute http or https URL, or it contains credentials, which `fetch` refuses too. */
+export class NotHttp extends Data.TaggedError("NotHttp") {}
+
+/**
+ * Sends the requests whose URL a client chose, such as notifications. All of them use this client, so that none reaches
+ * the private network of this machine. Redirects are not followed.
+ */
+export class NotificationClient extends Context.Service<
+  NotificationClient,
+  {
+    /** Sends a request to an absolute URL. The connection ends with the scope. */
+    readonly execute: (
+      reach: Reach,
+      request: HttpClientRequest.HttpClientRequest
+    ) => Effect.Effect<
+      HttpClientResponse.HttpClientResponse,
+      HttpClientError.HttpClientError | NotHttp | OutOfReach,
+      Scope.Scope
+    >
+  }
+>()("@assembly-effect/emulator/NotificationClient") {}
+
+/** Resolves all addresses of a name, like `dns.lookup`. */
+export type Resolve = (
+  hostname: string,
+  options: { readonly all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: Array<LookupAddress>) => void
+) => void
+
+/**
+ * Resolves a name and keeps the allowed addresses. The connection uses these addresses, so that a second look-up cannot
+ * answer another one (DNS rebinding).
+ */
+const lookupWithin =
+  (reach: Reach, resolve: Resolve): LookupFunction =>
+  (hostname, options, callback) =>
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, [])
+      const within = addresses.filter(({ address }) => isWithin(reach, address))
+      const [first] = within
+      if (first === undefined) return callback(new OutOfReach({ hostname }), [])
+      if (options.all === true) callback(null, within)
+      else callback(null, first.address, first.family)
+    })
+
+const makeClient = Effect.fnUntraced(function* (reach: Reach, resolve: Resolve) {
+  // No keep-alive: a request with less reach could use the connection again.
+  const agent = yield* NodeHttpClient.makeAgent({ keepAlive: false, lookup: lookupWithin(reach, resolve) })
+  const http = yield* Effect.provideService(NodeHttpClient.makeNodeHttp, NodeHttpClient.HttpAgent, agent)
+  return HttpClient.withScope(http)
+})
+
+const isHttp = ({ password, protocol, username }: URL): boolean =>
+  (protocol === "http:" || protocol === "https:") && username === "" && password === ""
+
+const make = Effect.fnUntraced(function* (resolve: Resolve) {
+  const clients = {
+    public: yield* makeClient("public", resolve),
+    loopback: yield* makeClient("loopback", resolve),
+    any: yield* makeClient("any", resolve)
+  }
+
+  return NotificationClient.of({
+    execute: Effect.fnUntraced(function* (reach, request) {
+      const url = Option.filter(HttpClientRequest.toUrl(request), isHttp)
+      if (Option.isNone(url)) return yield* new NotHttp()
+      const { hostname } = url.value
+      const address = IpAddress.ofHost(hostname)
+      // An IP address is not looked up.
+      if (address !== undefined && !isWithin(reach, address)) return yield* new OutOfReach({ hostname })
+      return yield* clients[reach].execute(request).pipe(
+        Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
+        Effect.mapError((error) => (error.cause instanceof OutOfReach ? error.cause : error))
+      )
+    })
+  })
+})
+
+/** `resolve` is `dns.lookup` by default. */
+export const layer = (resolve: Resolve = lookup): Layer.Layer<NotificationClient> =>
+  Layer.effect(NotificationClient, make(resolve))

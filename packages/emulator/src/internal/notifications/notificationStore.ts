@@ -1,0 +1,127 @@
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Database from "../data/database.ts"
+
+/** An attempt of a notification. Times are milliseconds. */
+export const Row = Schema.Struct({
+  id: Schema.String,
+  assembly_id: Schema.String,
+  url: Schema.String,
+  status: Schema.NullOr(Schema.Literals(["processing", "successful", "error"])),
+  response_code: Schema.NullOr(Schema.Int),
+  response_data: Schema.NullOr(Schema.String),
+  error: Schema.NullOr(Schema.String),
+  started_at: Schema.Int,
+  duration: Schema.NullOr(Schema.Int)
+})
+export type Row = typeof Row.Type
+
+/** The outcome of an attempt. */
+export interface Outcome {
+  readonly code: number | undefined
+  readonly data: string | undefined
+  readonly error: string | undefined
+}
+
+/** An ended Assembly without a successful notification, and the number of attempts. */
+const Pending = Schema.Struct({ id: Schema.String, url: Schema.String, attempts: Schema.Int })
+export type Pending = typeof Pending.Type
+
+/** An attempt that is to begin. `attempt` counts from 1; 0 is one that is not repeated. */
+export const Due = Schema.Struct({
+  id: Schema.String,
+  assembly_id: Schema.String,
+  url: Schema.String,
+  is_signed: Schema.Int,
+  attempt: Schema.Int
+})
+export type Due = typeof Due.Type
+
+/** The attempts to notify, of every Assembly. */
+export class NotificationStore extends Context.Service<
+  NotificationStore,
+  {
+    /** Keeps an attempt until it is due, after so many milliseconds. */
+    readonly schedule: (due: Due, afterMillis: number) => Effect.Effect<void, StorageFailed>
+    /** Begins those that are due, the first ones first. */
+    readonly begin: (most: number) => Effect.Effect<ReadonlyArray<Due>, StorageFailed>
+    /** In how many milliseconds the next one is due. */
+    readonly nextIn: Effect.Effect<Option.Option<number>, StorageFailed>
+    readonly end: (id: string, outcome: Outcome) => Effect.Effect<void, StorageFailed>
+    /** Those that have begun. */
+    readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
+    /** The pending notifications of a former process. Its unfinished attempts are marked as failed. */
+    readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
+  }
+>()("@assembly-effect/emulator/NotificationStore") {}
+
+const endSql = `
+UPDATE notifications
+SET status = :status, response_code = :code, response_data = :data, error = :error, duration = :now - started_at
+WHERE id = :id`
+
+const pendingSql = `
+SELECT id, notify_url AS url, (SELECT count(*) FROM notifications WHERE assembly_id = assemblies.id) AS attempts
+FROM assemblies
+WHERE notify_url IS NOT NULL AND ended_at IS NOT NULL AND auth_key IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM notifications
+  WHERE assembly_id = assemblies.id AND (status = 'successful' OR (due_at IS NOT NULL AND attempt > 0))
+)`
+
+const make = Effect.gen(function* () {
+  const database = yield* Database.Database
+  const schedule = database.command(
+    `INSERT INTO notifications (id, assembly_id, url, is_signed, attempt, started_at, due_at)
+     VALUES (:id, :assembly_id, :url, :is_signed, :attempt, :dueAt, :dueAt)`
+  )
+  const begin = database.query(
+    Due,
+    `UPDATE notifications SET status = 'processing', started_at = :now, due_at = NULL WHERE rowid IN (
+       SELECT rowid FROM notifications WHERE due_at <= :now ORDER BY due_at, rowid LIMIT :most
+     ) RETURNING id, assembly_id, url, is_signed, attempt`
+  )
+  const next = database.query(
+    Schema.Struct({ due_at: Schema.NullOr(Schema.Int) }),
+    "SELECT min(due_at) AS due_at FROM notifications WHERE due_at IS NOT NULL"
+  )
+  const end = database.command(endSql)
+  const ofAssembly = database.query(
+    Row,
+    `SELECT * FROM notifications WHERE assembly_id = :assemblyId AND due_at IS NULL ORDER BY started_at, rowid`
+  )
+  const interrupted = database.command(
+    "UPDATE notifications SET status = 'error', error = 'The emulator was closed.' WHERE status = 'processing'"
+  )
+  const pending = database.query(Pending, pendingSql)
+  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
+
+  return NotificationStore.of({
+    schedule: (due, afterMillis) =>
+      Effect.flatMap(now, (millis) => database.run(() => void schedule({ ...due, dueAt: millis + afterMillis }))),
+    begin: (most) => Effect.flatMap(now, (millis) => database.run(() => begin.all({ now: millis, most }))),
+    nextIn: Effect.flatMap(now, (millis) =>
+      database.run(() =>
+        Option.map(Option.fromNullishOr(Option.getOrThrow(next.first({})).due_at), (due) => Math.max(0, due - millis))
+      )
+    ),
+    end: (id, { code, data, error }) =>
+      Effect.flatMap(now, (millis) =>
+        database.run(() => {
+          const status = code === 200 ? "successful" : "error"
+          end({ id, status, code: code ?? null, data: data ?? null, error: error ?? null, now: millis })
+        })
+      ),
+    ofAssembly: (assemblyId) => database.run(() => ofAssembly.all({ assemblyId })),
+    recover: database.run(() => {
+      interrupted({})
+      return pending.all({})
+    })
+  })
+})
+
+export const layer: Layer.Layer<NotificationStore, never, Database.Database> = Layer.effect(NotificationStore, make)

@@ -1,0 +1,255 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Signer from "@assembly-effect/auth/Signer"
+import * as Context from "effect/Context"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import * as Record from "effect/Record"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Limits from "../../Limits.ts"
+import * as AssemblyStatus from "../assembly/assemblyStatus.ts"
+import * as AssemblyStore from "../assembly/assemblyStore.ts"
+import * as AuthKeys from "../auth/authKeys.ts"
+import type * as CreationOptions from "../assembly/creationOptions.ts"
+import * as Ids from "../data/ids.ts"
+import * as NotificationStore from "./notificationStore.ts"
+import * as NotificationClient from "./notificationClient.ts"
+import * as StorageFailure from "../data/storageFailure.ts"
+
+/**
+ * Sends notifications: a POST to the `notify_url` of an ended Assembly with the signed Status, repeated until the
+ * answer is 200 (service facts, "Webhooks").
+ */
+export class Notifications extends Context.Service<
+  Notifications,
+  {
+    /** Notifies in the background, if the Assembly has a `notify_url`. */
+    readonly notify: (assemblyId: string) => Effect.Effect<void>
+    /**
+     * Notifies once more, in the background, and answers the id of the attempt. `isSigned`: whether the URL is from
+     * signed params.
+     */
+    readonly replay: (assemblyId: string, url: string, isSigned: boolean) => Effect.Effect<string, StorageFailed>
+  }
+>()("@assembly-effect/emulator/Notifications") {}
+
+/** The maximum number of attempts. */
+const maxAttempts = 8
+
+/** The timeout of an answer. */
+const answerTimeout = Duration.seconds(30)
+
+/** The timeout of the body after the status. */
+const bodyTimeout = Duration.seconds(1)
+
+/** The characters of an answer that are read and stored. */
+const maxExcerpt = 1024
+
+/** The pause after an attempt. It doubles with each attempt. */
+const pauseAfter = (attempts: number, first: Duration.Duration): Duration.Duration =>
+  Duration.times(first, 2 ** (attempts - 1))
+
+/** The beginning of a body, as far as it arrived. An error of the body is ignored, since the status has arrived. */
+const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string> =>
+  bytes.pipe(
+    Stream.interruptWhen(Effect.sleep(bodyTimeout)),
+    Stream.catch(() => Stream.empty),
+    Stream.decodeText(),
+    Stream.scan(
+      () => "",
+      (text, piece) => text + piece
+    ),
+    Stream.takeUntil((text) => text.length >= maxExcerpt),
+    Stream.runLast,
+    Effect.map((text) => Option.getOrElse(text, () => "").slice(0, maxExcerpt))
+  )
+
+/** Serializes a form once, so that each attempt sends the same bytes. */
+const serialize = (form: FormData): Effect.Effect<HttpBody.HttpBody> =>
+  Effect.gen(function* () {
+    const whole = new Response(form)
+    const bytes = yield* Effect.promise(() => whole.bytes())
+    return HttpBody.uint8Array(bytes, whole.headers.get("content-type") ?? "")
+  })
+
+const withoutMeta = (files: ReadonlyArray<Assembly.File>): ReadonlyArray<Assembly.File> =>
+  files.map(({ meta: _meta, ...file }) => file)
+
+/** The Status without the parts that `notification_payload` omits (service facts). */
+const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOptions.Payload>): Assembly.Status => {
+  const { results, uploads, ...rest } = status
+  const has = (part: CreationOptions.Payload) => !leaveOut.includes(part)
+  return {
+    // A Status has no params, so `without_params` changes nothing.
+    ...rest,
+    ...(has("without_uploads")
+      ? { uploads: has("without_upload_meta_data") ? (uploads ?? null) : withoutMeta(uploads ?? []) }
+      : {}),
+    ...(has("without_results")
+      ? { results: has("without_result_meta_data") ? (results ?? null) : Record.map(results ?? {}, withoutMeta) }
+      : {})
+  }
+}
+
+/**
+ * The hosts that a notification may reach. A signed `notify_url` may be on loopback, an unsigned one must be public:
+ * otherwise anyone could send requests into the private network.
+ */
+const reachOf = (isSigned: boolean, allowPrivate: boolean): NotificationClient.Reach =>
+  allowPrivate ? "any" : isSigned ? "loopback" : "public"
+
+const outOfReach = (hostname: string, reach: NotificationClient.Reach): string =>
+  `The host ${hostname} is not public: ` +
+  (reach === "public" ? "Create the Assembly with a signature to notify this machine. " : "") +
+  "The option allowPrivateNotifications (--allow-private-notifications) allows any host."
+
+/** The outcome of an attempt without an answer. */
+const unanswered = (error: string, isFinal = false) => ({ code: undefined, data: undefined, error, isFinal })
+
+/** The outcome of an attempt. `isFinal`: another attempt would fail in the same way. */
+interface Outcome extends NotificationStore.Outcome {
+  readonly isFinal: boolean
+}
+
+/**
+ * `firstPause`: the pause between the first and the second attempt. `allowPrivate`: whether any host may be notified.
+ */
+interface Options {
+  readonly firstPause: Duration.Duration
+  readonly allowPrivate: boolean
+}
+
+const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options) {
+  const assemblies = yield* AssemblyStore.AssemblyStore
+  const authKeys = yield* AuthKeys.AuthKeys
+  const mac = yield* Mac.Mac
+  const client = yield* NotificationClient.NotificationClient
+  const random = yield* SecureRandom.SecureRandom
+  const sent = yield* NotificationStore.NotificationStore
+  const statuses = yield* AssemblyStatus.AssemblyStatus
+  const limits = yield* Limits.Limits
+  const running = yield* FiberSet.make()
+  // That something may have become due, or that there is room.
+  const wakes = yield* Queue.sliding<void>(1)
+  let underWay = 0
+
+  /** The body of a notification. The signature covers the exact text of the Status. */
+  const formOf = Effect.fnUntraced(
+    function* (assembly: AssemblyStore.Row) {
+      const text = JSON.stringify(payloadOf(yield* statuses.of(assembly), assembly.notification_payload))
+      const authKey = yield* authKeys.find(assembly.auth_key ?? "")
+      const form = new FormData()
+      form.set("transloadit", text)
+      if (Option.isSome(authKey)) {
+        const signer = yield* Effect.orDie(Signer.make({ secret: authKey.value.secret }))
+        form.set("signature", Redacted.value(yield* signer.sign(text)))
+      }
+      return yield* serialize(form)
+    },
+    Effect.provideService(Mac.Mac, mac)
+  )
+
+  const post = (reach: NotificationClient.Reach, url: string, body: HttpBody.HttpBody): Effect.Effect<Outcome> =>
+    client.execute(reach, HttpClientRequest.post(url).pipe(HttpClientRequest.setBody(body))).pipe(
+      Effect.flatMap(({ status, stream }) =>
+        Effect.map(excerptOf(stream), (data) => ({ code: status, data, error: undefined, isFinal: status === 200 }))
+      ),
+      Effect.scoped,
+      Effect.timeout(answerTimeout),
+      Effect.catchTags({
+        HttpClientError: () => Effect.succeed(unanswered("The connection failed.")),
+        NotHttp: () => Effect.succeed(unanswered("The URL is not one of http or https without credentials.", true)),
+        OutOfReach: ({ hostname }) => {
+          const error = outOfReach(hostname, reach)
+          return Effect.as(Effect.logWarning(`A notification was refused: ${error}`), unanswered(error, true))
+        },
+        TimeoutError: () => Effect.succeed(unanswered("There was no answer in time."))
+      })
+    )
+
+  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+
+  const schedule = Effect.fnUntraced(function* (due: Omit<NotificationStore.Due, "id">, after: Duration.Duration) {
+    const id = yield* newId
+    yield* sent.schedule({ ...due, id }, Math.ceil(Duration.toMillis(after)))
+    yield* Queue.offer(wakes, undefined)
+    return id
+  })
+
+  const attempt = Effect.fnUntraced(function* (due: NotificationStore.Due) {
+    const assembly = yield* assemblies.find(due.assembly_id)
+    if (Option.isNone(assembly)) return
+    const body = yield* formOf(assembly.value)
+    const { isFinal, ...outcome } = yield* post(reachOf(due.is_signed === 1, allowPrivate), due.url, body)
+    yield* StorageFailure.retryUntilStored(sent.end(due.id, outcome))
+    if (isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
+    const { id: _id, ...next } = { ...due, attempt: due.attempt + 1 }
+    yield* StorageFailure.retryUntilStored(schedule(next, pauseAfter(due.attempt, firstPause)))
+  })
+
+  const inBackground = (work: Effect.Effect<unknown>) =>
+    Effect.asVoid(
+      FiberSet.run(
+        running,
+        Effect.catchDefect(work, (defect) => Effect.logError("A notification failed", defect))
+      )
+    )
+
+  const leave = Effect.suspend(() => {
+    underWay--
+    return Queue.offer(wakes, undefined)
+  })
+
+  /** Begins what is due, as far as there is room, then waits until more is due or has room. */
+  const dispatch = Effect.gen(function* () {
+    const room = limits.notifications - underWay
+    const due = room > 0 ? yield* sent.begin(room) : []
+    underWay += due.length
+    for (const one of due) yield* inBackground(Effect.ensuring(StorageFailure.retryUntilStored(attempt(one)), leave))
+    const next = underWay < limits.notifications ? yield* sent.nextIn : Option.none()
+    const isDue = Option.match(next, { onNone: () => Effect.never, onSome: (millis) => Effect.sleep(millis) })
+    yield* Effect.raceFirst(Queue.take(wakes), isDue)
+  })
+
+  const begin = Effect.fnUntraced(function* (assemblyId: string, attempts: number) {
+    const assembly = yield* assemblies.find(assemblyId)
+    if (Option.isNone(assembly) || assembly.value.notify_url === null) return
+    const { is_signed, notify_url: url } = assembly.value
+    yield* schedule({ assembly_id: assemblyId, url, is_signed, attempt: attempts + 1 }, Duration.zero)
+  })
+
+  for (const { attempts, id } of yield* sent.recover) if (attempts < maxAttempts) yield* begin(id, attempts)
+  yield* Effect.forkScoped(Effect.forever(StorageFailure.retryUntilStored(dispatch)))
+
+  return Notifications.of({
+    // Kept before the end of the Assembly is told, unless the disk does not let it.
+    notify: (id) => begin(id, 0).pipe(Effect.catch(() => inBackground(StorageFailure.retryUntilStored(begin(id, 0))))),
+    replay: (assemblyId, url, isSigned) =>
+      schedule({ assembly_id: assemblyId, url, is_signed: isSigned ? 1 : 0, attempt: 0 }, Duration.zero)
+  })
+})
+
+export const layer = (
+  options: Options
+): Layer.Layer<
+  Notifications,
+  StorageFailed,
+  | AssemblyStatus.AssemblyStatus
+  | AssemblyStore.AssemblyStore
+  | AuthKeys.AuthKeys
+  | NotificationStore.NotificationStore
+  | NotificationClient.NotificationClient
+  | SecureRandom.SecureRandom
+> =>
+  Layer.effect(Notifications, make(options)).pipe(
+    Layer.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
+  )

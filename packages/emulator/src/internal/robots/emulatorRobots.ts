@@ -1,0 +1,37 @@
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { type Robot, StepFailed } from "./robot.ts"
+
+const decodeFailure = Schema.decodeUnknownEffect(
+  Schema.Struct({
+    error: Schema.optionalKey(Schema.NonEmptyString.check(Schema.isMaxLength(256))),
+    message: Schema.optionalKey(Schema.NonEmptyString)
+  })
+)
+
+const decodeWait = Schema.decodeUnknownEffect(
+  Schema.Struct({ seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) })
+)
+
+const invalid = ({ message }: Schema.SchemaError) => new StepFailed({ error: "ASSEMBLY_STEP_INVALID", message })
+
+/** `/emulator/fail`: fails with the `error` and the `message` of its Step. It exists only in the emulator. */
+export const fail: Robot = {
+  isSlow: false,
+  run: Effect.fnUntraced(function* ({ step }) {
+    const { error = "INTERNAL_COMMAND_ERROR", message = "The Step was asked to fail." } = yield* decodeFailure(
+      step
+    ).pipe(Effect.mapError(invalid))
+    return yield* new StepFailed({ error, message })
+  })
+}
+
+/** `/emulator/wait`: passes its files on after `seconds` seconds. It exists only in the emulator. */
+export const wait: Robot = {
+  isSlow: true,
+  run: Effect.fnUntraced(function* ({ files, step }) {
+    const { seconds } = yield* decodeWait(step).pipe(Effect.mapError(invalid))
+    return yield* Effect.as(Effect.sleep(Duration.seconds(seconds)), files)
+  })
+}

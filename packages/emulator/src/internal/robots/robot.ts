@@ -1,0 +1,49 @@
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import type * as AssemblyStore from "../assembly/assemblyStore.ts"
+import type * as FileStore from "../files/fileStore.ts"
+
+/** An input or result of a Step: the file, the blob with its bytes, and their digest. */
+export interface StepFile {
+  readonly blob: string
+  readonly digest: FileStore.Digest
+  readonly file: Assembly.File
+}
+
+/** The input of a robot. */
+export interface Work {
+  readonly assembly: AssemblyStore.Row
+  /** The name of the Step. */
+  readonly name: string
+  readonly step: Assembly.Step
+  readonly files: ReadonlyArray<StepFile>
+}
+
+/** The failure of a Step. The Assembly ends with this error. */
+export class StepFailed extends Data.TaggedError("StepFailed")<{
+  readonly error: string
+  readonly message: string
+}> {}
+
+/** spec.md, "Limits": an oversized file cancels the whole upload, and the Assembly errors. */
+export const maxSizeExceeded = new StepFailed({
+  error: "MAX_SIZE_EXCEEDED",
+  message: "A file is larger than auth.max_size allows."
+})
+
+/** The code is that of the service for `auth.max_number_of_files`. */
+export const tooManyFiles = new StepFailed({
+  error: "MAX_NUMBER_OF_FILES_EXCEEDED",
+  message: "The Assembly has more files than the emulator allows."
+})
+
+/**
+ * A robot turns files into files. To add one, implement this and register it in `Robots`. The last request of an
+ * Assembly waits for its end, unless one of its robots `isSlow`.
+ */
+export interface Robot {
+  readonly isSlow: boolean
+  readonly run: (work: Work) => Effect.Effect<ReadonlyArray<StepFile>, StepFailed | StorageFailed>
+}

@@ -1,0 +1,121 @@
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as DamStore from "../dam/damStore.ts"
+import * as Ids from "../data/ids.ts"
+import { type Robot, type StepFile, StepFailed, type Work } from "./robot.ts"
+
+const decodeOptions = Schema.decodeUnknownEffect(Schema.Struct({ path: Schema.optionalKey(Schema.NonEmptyString) }))
+const decodeNames = Schema.decodeUnknownEffect(Schema.NonEmptyArray(DamAsset.Filename))
+
+const messages: Readonly<Record<DamStore.Problem, string>> = {
+  AssetNotFound: "The asset is not there.",
+  FolderNotFound: "The folder is not there.",
+  NameTaken: "A part of the path is taken by something else.",
+  PathTooLong: "The path has more than 512 code points or 1024 bytes."
+}
+
+/** Beyond the specification: the official client defines no error code for this robot. */
+const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message })
+
+/**
+ * Characters of a `path`, before and after its variables have their values. The limit of an asset holds after the
+ * normalisation to NFC, which makes at most 4 characters one.
+ */
+const maxPath = 4 * 1024
+
+type Value = (name: string) => unknown
+
+/** The variables that a `path` may hold, beside the fields of the Assembly. Any other is kept as it is written. */
+const valuesOf = ({ assembly }: Work, { file }: StepFile): Value => {
+  const known: Readonly<Record<string, unknown>> = {
+    "assembly.id": assembly.id,
+    "file.id": file.id,
+    "file.name": file.name,
+    "file.basename": file["basename"],
+    "file.ext": file["ext"]
+  }
+  return (name) => {
+    const [values, key] = name.startsWith("fields.") ? [assembly.fields, name.slice("fields.".length)] : [known, name]
+    return Object.hasOwn(values, key) ? values[key] : undefined
+  }
+}
+
+/** Undefined where the result is too long: a value is counted before it is copied. */
+const interpolate = (template: string, valueOf: Value): string | undefined => {
+  if (template.length > maxPath) return undefined
+  let path = ""
+  let end = 0
+  const append = (piece: string): boolean => {
+    if (path.length + piece.length > maxPath) return false
+    path += piece
+    return true
+  }
+  for (const { 0: text, 1: name = "", index } of template.matchAll(/\$\{([^{}]+)\}/g)) {
+    const value = valueOf(name)
+    const piece = typeof value === "string" || typeof value === "number" ? String(value) : text
+    if (!append(template.slice(end, index)) || !append(piece)) return undefined
+    end = index + text.length
+  }
+  return append(template.slice(end)) ? path : undefined
+}
+
+const breaksRule = ({ message }: Schema.SchemaError) => failed(`The path breaks a rule: ${message}`)
+
+const placeOf = Effect.fnUntraced(function* (work: Work, source: StepFile) {
+  const { path: template = "${file.name}" } = yield* Effect.mapError(decodeOptions(work.step), breaksRule)
+  const path = interpolate(template, valuesOf(work, source))
+  if (path === undefined) return yield* failed(messages.PathTooLong)
+  const checked = yield* Effect.mapError(decodeNames(path.replace(/^\//, "").split("/")), breaksRule)
+  return { folders: checked.slice(0, -1), filename: checked.at(-1) ?? "" }
+})
+
+/**
+ * `/transloadit/store`: stores each file as an asset of the Workspace at `path`, by default `${file.name}`. Missing
+ * folders are created.
+ */
+export const make = Effect.gen(function* () {
+  const dam = yield* DamStore.DamStore
+  const random = yield* SecureRandom.SecureRandom
+
+  const store = Effect.fnUntraced(
+    function* (work: Work, source: StepFile, index: number) {
+      const place = yield* placeOf(work, source)
+      const asset = yield* dam
+        .store({
+          ...place,
+          workspace: work.assembly.workspace,
+          blob: source.blob,
+          // A repeated execution has the same order of Steps and files.
+          madeBy: `${work.assembly.id}/${work.name}/${index}`,
+          mime: source.file.mime ?? null,
+          digest: source.digest
+        })
+        .pipe(Effect.mapError((problem) => (typeof problem === "string" ? failed(messages[problem]) : problem)))
+      const { asset_id, path, version_id, workspace, ...stored } = asset
+      return {
+        ...source,
+        file: {
+          ...source.file,
+          ...stored,
+          id: yield* Ids.hex,
+          original_id: source.file.id ?? null,
+          asset_id,
+          version_id,
+          workspace,
+          path
+        }
+      }
+    },
+    Effect.provideService(SecureRandom.SecureRandom, random)
+  )
+
+  const robot: Robot = {
+    isSlow: false,
+    // Others are answered between two files.
+    run: (work) =>
+      Effect.forEach(work.files, (source, index) => Effect.andThen(Effect.yieldNow, store(work, source, index)))
+  }
+  return robot
+})

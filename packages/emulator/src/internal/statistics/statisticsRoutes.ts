@@ -1,0 +1,57 @@
+import * as Operations from "@assembly-effect/api/Assemblies"
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as Option from "effect/Option"
+import * as Refusal from "../http/refusal.ts"
+import * as Route from "../http/route.ts"
+import * as StatisticsStore from "./statisticsStore.ts"
+
+const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_TIME", message)
+
+/**
+ * Checks the region first. Other issues have the code of an invalid time, since the specification has none for them.
+ */
+const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
+  const [first] = issues
+  const missing = issues.some(({ path: [key] }) => key === undefined || key === "params" || key === "region")
+  return missing
+    ? Refusal.named("ASSEMBLY_STATS_MISSING_REGION", "A region or all must be given.")
+    : invalidTime(`${first?.path.join(".")}: ${first?.message}`)
+}
+
+/**
+ * Parses the start of the window: ISO 8601, or another date that the platform can parse (spec.md, "Retrieve Assembly
+ * statistics").
+ */
+const readSince = Effect.fnUntraced(function* (since: string | DateTime.Utc) {
+  const start = DateTime.make(since)
+  if (Option.isNone(start)) return yield* invalidTime("since is not a valid date.")
+  const earliest = DateTime.subtract(yield* DateTime.now, { days: 91 })
+  return DateTime.isLessThan(start.value, earliest)
+    ? yield* invalidTime("since is more than 91 days ago.")
+    : DateTime.toUtc(start.value)
+})
+
+const routes = Effect.gen(function* () {
+  const statistics = yield* StatisticsStore.StatisticsStore
+
+  return yield* Effect.all([
+    Route.signed(Operations.Statistics, {
+      invalid,
+      handle: Effect.fnUntraced(function* ({ authKey, params }) {
+        const since = yield* readSince(params.since)
+        return yield* statistics.count({
+          workspace: authKey.workspace,
+          region: params.region,
+          templateId: params.templateId,
+          since
+        })
+      })
+    })
+  ])
+})
+
+/** `/assembly_stats`. */
+export const layer = HttpRouter.addAll(routes)

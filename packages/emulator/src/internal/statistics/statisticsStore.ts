@@ -1,0 +1,187 @@
+import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Database from "../data/database.ts"
+import * as Turns from "../http/turns.ts"
+
+/**
+ * Selects Assemblies. `region` and `templateId` may be `all`; an undefined `templateId` selects those without a
+ * Template.
+ */
+export interface Filter {
+  readonly workspace: string
+  readonly region: string
+  readonly templateId: string | undefined
+  readonly since: DateTime.Utc
+}
+
+/** Computes statistics from the stored Assemblies (spec.md, "Assembly statistics response"). */
+export class StatisticsStore extends Context.Service<
+  StatisticsStore,
+  {
+    readonly count: (filter: Filter) => Effect.Effect<AssemblyStatistics.Statistics, StorageFailed>
+  }
+>()("@assembly-effect/emulator/StatisticsStore") {}
+
+/** The length of a bucket in seconds. */
+const granularity = 3600
+
+const Row = Schema.Struct({
+  bucket: Schema.Int,
+  assemblies: Schema.Int,
+  completed: Schema.Int,
+  failed: Schema.Int,
+  canceled: Schema.Int,
+  aborted: Schema.Int,
+  input_files: Schema.Int,
+  input_bytes: Schema.Int,
+  output_files: Schema.Int,
+  output_bytes: Schema.Int,
+  upload_millis: Schema.Int,
+  execution_millis: Schema.Int
+})
+type Row = typeof Row.Type
+
+const ErrorRow = Schema.Struct({ bucket: Schema.Int, error: Schema.String, assemblies: Schema.Int })
+type ErrorRow = typeof ErrorRow.Type
+
+const counted = `
+FROM assemblies
+WHERE workspace = :workspace AND created_at >= :since
+  AND (:region = 'all' OR region = :region)
+  AND (:templateId = 'all' OR template_id IS :templateId)`
+
+const bucket = `created_at / 1000 / ${granularity} * ${granularity}`
+
+const bucketsSql = `
+SELECT ${bucket} AS bucket, count(*) AS assemblies,
+  sum(state = 'completed') AS completed, sum(state = 'failed') AS failed,
+  sum(state = 'canceled') AS canceled, sum(state = 'request_aborted') AS aborted,
+  sum(input_files) AS input_files, sum(input_bytes) AS input_bytes,
+  sum(output_files) AS output_files, sum(output_bytes) AS output_bytes,
+  sum(coalesce(max(0, uploaded_at - created_at), 0)) AS upload_millis,
+  sum(coalesce(max(0, ended_at - uploaded_at), 0)) AS execution_millis
+${counted} GROUP BY bucket`
+
+const errorsSql = `
+SELECT ${bucket} AS bucket, error, count(*) AS assemblies
+${counted} AND error IS NOT NULL GROUP BY bucket, error ORDER BY bucket, error`
+
+const nothing: Omit<Row, "bucket"> = {
+  assemblies: 0,
+  completed: 0,
+  failed: 0,
+  canceled: 0,
+  aborted: 0,
+  input_files: 0,
+  input_bytes: 0,
+  output_files: 0,
+  output_bytes: 0,
+  upload_millis: 0,
+  execution_millis: 0
+}
+
+const ratio = (amount: number, of: number): number => (of === 0 ? 0 : amount / of)
+
+/** Megabits per second, 0 if the duration is 0. */
+const speed = (bytes: number, millis: number): number => ratio(bytes * 8, millis * 1000)
+
+/** The emulator has no queue. */
+const queueDuration = 0
+
+const toBucket = (row: Row): AssemblyStatistics.StatsBucket => ({
+  data_from_ts: row.bucket,
+  avg_execution_duration: ratio(row.execution_millis / 1000, row.assemblies),
+  avg_input_file_sizes: Math.round(ratio(row.input_bytes, row.assemblies)),
+  avg_live_queue_duration: queueDuration,
+  avg_output_file_sizes: Math.round(ratio(row.output_bytes, row.assemblies)),
+  avg_processing_speed: speed(row.input_bytes, row.execution_millis),
+  avg_upload_duration: ratio(row.upload_millis / 1000, row.assemblies),
+  avg_upload_speed: speed(row.input_bytes, row.upload_millis),
+  num_assemblies: row.assemblies,
+  num_bytes: row.input_bytes + row.output_bytes,
+  num_cancelled_assemblies: row.canceled,
+  num_erroneous_assemblies: row.failed,
+  num_files: row.input_files + row.output_files,
+  num_request_aborted_assemblies: row.aborted,
+  num_successful_assemblies: row.completed,
+  total_bytes_usage: row.input_bytes + row.output_bytes,
+  total_execution_duration: row.execution_millis / 1000,
+  total_live_queue_duration: queueDuration,
+  total_num_output_files: row.output_files,
+  total_num_uploaded_bytes: row.input_bytes,
+  total_output_file_sizes: row.output_bytes,
+  total_upload_duration: row.upload_millis / 1000
+})
+
+/** All buckets from `since` to `now`, including empty ones. */
+const fillIn = (rows: ReadonlyArray<Row>, since: number, now: number): ReadonlyArray<Row> => {
+  const byBucket = new Map(rows.map((row) => [row.bucket, row]))
+  const first = Math.floor(since / 1000 / granularity)
+  const length = Math.max(0, Math.floor(now / 1000 / granularity) - first + 1)
+  return Array.from({ length }, (_, index) => {
+    const start = (first + index) * granularity
+    return byBucket.get(start) ?? { bucket: start, ...nothing }
+  })
+}
+
+const totals = (rows: ReadonlyArray<Row>) => {
+  const total = (key: keyof Row) => rows.reduce((sum, row) => sum + row[key], 0)
+  return {
+    totalAssemblies: total("assemblies"),
+    totalBytesProcessed: total("input_bytes") + total("output_bytes"),
+    totalBytesUploaded: total("input_bytes"),
+    totalExecutionDuration: total("execution_millis") / 1000,
+    totalFilesProcessed: total("input_files") + total("output_files"),
+    totalLiveQueueDuration: queueDuration,
+    totalOutputBytesProcessed: total("output_bytes"),
+    totalOutputFilesProcessed: total("output_files"),
+    totalUploadDuration: total("upload_millis") / 1000,
+    totalUsage: total("input_bytes") + total("output_bytes")
+  }
+}
+
+const errorTotals = (rows: ReadonlyArray<ErrorRow>): ReadonlyArray<AssemblyStatistics.ErrorTotal> => {
+  const byError = new Map<string, number>()
+  for (const { assemblies, error } of rows) byError.set(error, (byError.get(error) ?? 0) + assemblies)
+  return [...byError].map(([error, assemblies]) => ({ error, num_erroneous_assemblies: assemblies }))
+}
+
+const make = Effect.gen(function* () {
+  const database = yield* Database.Database
+  const turns = yield* Turns.Turns
+  const buckets = database.query(Row, bucketsSql)
+  const errors = database.query(ErrorRow, errorsSql)
+
+  return StatisticsStore.of({
+    count: Effect.fnUntraced(function* ({ region, since, templateId, workspace }) {
+      const now = yield* DateTime.now
+      const parameters = { workspace, region, since: since.epochMilliseconds, templateId: templateId ?? null }
+      const [rows, errorRows] = yield* turns.take(
+        database.transaction(() => [buckets.all(parameters), errors.all(parameters)] as const)
+      )
+      return {
+        ok: "ASSEMBLY_STATS_FOUND",
+        granularity,
+        stats: fillIn(rows, since.epochMilliseconds, now.epochMilliseconds).map(toBucket),
+        errorStatsGranularity: granularity,
+        errorStats: errorRows.map((row) => ({
+          data_from_ts: row.bucket,
+          error: row.error,
+          num_erroneous_assemblies: row.assemblies
+        })),
+        errorStatsTotals: errorTotals(errorRows),
+        ...totals(rows)
+      }
+    })
+  })
+})
+
+export const layer: Layer.Layer<StatisticsStore, never, Database.Database | Turns.Turns> = Layer.effect(
+  StatisticsStore,
+  make
+)

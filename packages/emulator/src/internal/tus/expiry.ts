@@ -1,0 +1,63 @@
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as FileStore from "../files/fileStore.ts"
+import * as UploadStore from "../files/uploadStore.ts"
+import * as UploadLocks from "./uploadLocks.ts"
+
+/**
+ * Expires uploads (tus 1.0.0, "Expiration"). Unfinished uploads and all parts expire, and their bytes are removed. A
+ * part is needed only until its concatenation.
+ */
+export class Expiry extends Context.Service<
+  Expiry,
+  {
+    /** When the upload expires; undefined if it never does. */
+    readonly of: (upload: UploadStore.Row) => DateTime.Utc | undefined
+    readonly isOver: (upload: UploadStore.Row) => Effect.Effect<boolean>
+  }
+>()("@assembly-effect/emulator/tus/Expiry") {}
+
+/** The interval at which the bytes of expired uploads are removed. */
+const pauseFor = Duration.clamp({ minimum: Duration.seconds(1), maximum: Duration.hours(1) })
+
+const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
+  const files = yield* FileStore.FileStore
+  const locks = yield* UploadLocks.UploadLocks
+  const uploads = yield* UploadStore.UploadStore
+
+  const limit = Effect.map(DateTime.now, (now) => DateTime.subtractDuration(now, lifetime).epochMilliseconds)
+
+  // No request runs yet, so a file without an upload is an orphan and not a new upload.
+  const kept = new Set(yield* Effect.flatMap(limit, uploads.kept))
+  yield* Effect.forEach(yield* files.names, (name) => (kept.has(name) ? Effect.void : files.remove(name)))
+
+  const sweep = Effect.flatMap(limit, uploads.expired).pipe(
+    Effect.flatMap(Effect.forEach((id) => locks.hold(id, () => files.remove(id)), { discard: true })),
+    Effect.catch(({ message }) => Effect.logError(`Expired uploads were not removed: ${message}`)),
+    Effect.catchDefect((defect) => Effect.logError("Expired uploads were not removed", defect))
+  )
+  yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(pauseFor(lifetime))))
+
+  const of = ({ created_at, finished_at, kind }: UploadStore.Row) =>
+    finished_at === null || kind === "partial"
+      ? DateTime.addDuration(DateTime.makeUnsafe(created_at), lifetime)
+      : undefined
+
+  return Expiry.of({
+    of,
+    isOver: Effect.fnUntraced(function* (upload) {
+      const end = of(upload)
+      return end !== undefined && DateTime.isLessThan(end, yield* DateTime.now)
+    })
+  })
+})
+
+export const layer = (
+  lifetime: Duration.Duration
+): Layer.Layer<Expiry, StorageFailed, FileStore.FileStore | UploadLocks.UploadLocks | UploadStore.UploadStore> =>
+  Layer.effect(Expiry, make(lifetime))

@@ -1,0 +1,208 @@
+import * as Input from "@assembly-effect/api/unstable/Input"
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Mime from "effect/http/Mime"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Stream from "effect/Stream"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Origin from "../http/origin.ts"
+import * as Checksum from "./checksum.ts"
+import * as Expiry from "./expiry.ts"
+import * as TusRefusal from "./tusRefusal.ts"
+import * as Uploads from "./uploads.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const empty = (status: number, headers: Readonly<Record<string, string>> = {}) =>
+  HttpServerResponse.empty({ status, headers: { ...TusRefusal.tusHeaders, ...headers } })
+
+const checkVersion = (headers: Headers.Headers): Effect.Effect<void, TusRefusal.TusRefusal> =>
+  headers["tus-resumable"] === TusUpload.tusVersion ? Effect.void : Effect.fail(TusRefusal.unsupportedVersion)
+
+/** Decodes headers. The first invalid one determines the refusal. */
+const decoder = <A>(schema: Schema.ConstraintDecoder<A>) => {
+  const decode = SchemaParser.decodeUnknownEffect(schema)
+  return (headers: Headers.Headers): Effect.Effect<A, TusRefusal.TusRefusal> =>
+    decode(headers).pipe(
+      Effect.mapError((issue) => {
+        const [first] = Input.fromSchemaIssue(issue)
+        return TusRefusal.invalidHeader(String(first?.path[0] ?? "headers"), first?.message ?? "breaks a rule")
+      })
+    )
+}
+
+const decodeFixed = decoder(TusUpload.FixedHeaders)
+const decodeDeferred = decoder(TusUpload.DeferredHeaders)
+const decodeFinal = decoder(TusUpload.FinalHeaders)
+const decodeAppend = decoder(TusUpload.AppendHeaders)
+
+/** Decodes a creation. The header that only one form has decides which form is decoded. */
+const readCreation = Effect.fnUntraced(function* (
+  headers: Headers.Headers
+): Effect.fn.Return<Uploads.Creation | Uploads.Final, TusRefusal.TusRefusal> {
+  const header = headers["upload-metadata"] ?? ""
+  const concat = headers["upload-concat"]
+  if (concat?.startsWith("final") === true) {
+    const decoded = yield* decodeFinal(headers)
+    const parts = decoded["upload-concat"].slice("final;".length).split(" ")
+    return { header, metadata: decoded["upload-metadata"], concat, parts }
+  }
+  if ("upload-defer-length" in headers) {
+    const { "upload-metadata": metadata } = yield* decodeDeferred(headers)
+    return { header, metadata, concat, length: undefined }
+  }
+  const { "upload-length": length, "upload-metadata": metadata } = yield* decodeFixed(headers)
+  return { header, metadata, concat, length }
+})
+
+/** The announced length of the body. The HTTP server has checked that it is a number. */
+const bodySize = (headers: Headers.Headers): bigint | undefined => {
+  const length = headers["content-length"]
+  return length === undefined ? undefined : BigInt(length)
+}
+
+/** The `upload-expires` header (tus 1.0.0, "Expiration"). */
+const expiryHeader = (at: DateTime.Utc | undefined): Readonly<Record<string, string>> =>
+  at === undefined ? {} : { "upload-expires": DateTime.toDateUtc(at).toUTCString() }
+
+const body = (request: Request) => Stream.mapError(request.stream, () => TusRefusal.brokenBody)
+
+const handlers = Effect.gen(function* () {
+  const expiry = yield* Expiry.Expiry
+  const origin = yield* Origin.Origin
+  const uploads = yield* Uploads.Uploads
+  const uploadId = Effect.map(HttpRouter.params, ({ uploadId: id = "" }) => id)
+
+  const created = ({ offset, row }: Uploads.Upload) =>
+    empty(201, {
+      location: origin.uploadUrl(row.id),
+      "upload-offset": String(offset),
+      ...expiryHeader(expiry.of(row))
+    })
+
+  const create = Effect.fnUntraced(function* (request: Request) {
+    const { headers } = request
+    yield* checkVersion(headers)
+    const creation = yield* readCreation(headers)
+    if ("parts" in creation) return created(yield* uploads.concatenate(creation))
+    const checksum = yield* Checksum.read(headers)
+    const size = bodySize(headers)
+    if (creation.length !== undefined && size !== undefined && size > creation.length) {
+      return yield* TusRefusal.sizeExceeded
+    }
+    const upload = yield* uploads.create(creation)
+    if (headers["content-type"] !== TusUpload.offsetOctetStream) return created(upload)
+    const { id } = upload.row
+    const offset = yield* uploads
+      .append({ id, offset: 0n, length: undefined, size, checksum, bytes: body(request) })
+      // The client does not know the URL of a refused creation.
+      .pipe(Effect.tapError((error) => (error === TusRefusal.checksumMismatch ? uploads.terminate(id) : Effect.void)))
+    return created({ ...upload, offset })
+  })
+
+  const get = Effect.fnUntraced(function* (request: Request) {
+    yield* checkVersion(request.headers)
+    const { offset, row } = yield* Effect.flatMap(uploadId, uploads.get)
+    return empty(200, {
+      "cache-control": "no-store",
+      "upload-offset": String(offset),
+      "upload-metadata": row.metadata,
+      ...(row.concat === null ? {} : { "upload-concat": row.concat }),
+      ...(row.length === null ? { "upload-defer-length": "1" } : { "upload-length": String(row.length) }),
+      ...expiryHeader(expiry.of(row))
+    })
+  })
+
+  /** The download of an upload. It requires no `tus-resumable` header, so that a plain link works. */
+  const download = Effect.gen(function* () {
+    const { file, row } = yield* Effect.flatMap(uploadId, uploads.download)
+    return HttpServerResponse.stream(file, {
+      contentType: Option.getOrElse(Mime.getType(row.filename), () => "application/octet-stream"),
+      contentLength: Number(row.length),
+      headers: {
+        ...TusRefusal.tusHeaders,
+        // An uploaded page must not run in this origin.
+        "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(row.filename)}`
+      }
+    })
+  })
+
+  const append = Effect.fnUntraced(function* (request: Request) {
+    const { headers } = request
+    yield* checkVersion(headers)
+    const id = yield* uploadId
+    const { "upload-length": length, "upload-offset": offset } = yield* decodeAppend(headers)
+    const checksum = yield* Checksum.read(headers)
+    const size = bodySize(headers)
+    const reached = yield* uploads.append({ id, offset, length, size, checksum, bytes: body(request) })
+    return empty(204, { "upload-offset": String(reached) })
+  })
+
+  const terminate = Effect.fnUntraced(function* (request: Request) {
+    yield* checkVersion(request.headers)
+    yield* Effect.flatMap(uploadId, uploads.terminate)
+    return empty(204)
+  })
+
+  return { create, download, get, append, terminate }
+})
+
+/** The extensions of the server. The request needs no `tus-resumable` header. */
+const discover = empty(200, {
+  "tus-version": TusUpload.tusVersion,
+  "tus-extension": "creation,creation-defer-length,creation-with-upload,checksum,concatenation,expiration,termination",
+  "tus-checksum-algorithm": Checksum.algorithms,
+  "tus-max-size": "9223372036854775807"
+})
+
+type Handler = (
+  request: Request
+) => Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  TusRefusal.TusRefusal | StorageFailed,
+  HttpRouter.RouteContext
+>
+
+const answering =
+  (handler: Handler) =>
+  (request: Request): Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpRouter.RouteContext> =>
+    handler(request).pipe(
+      Effect.catchTags({
+        TusRefusal: (refusal) => Effect.succeed(TusRefusal.toResponse(refusal)),
+        StorageFailed: (failed) =>
+          Effect.as(
+            Effect.logError(`A tus request failed: ${failed.message}`),
+            TusRefusal.toResponse(TusRefusal.cannotStore(failed))
+          )
+      }),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("A tus request failed", defect), TusRefusal.toResponse(TusRefusal.defect))
+      )
+    )
+
+const files = "/resumable/files/"
+const file = "/resumable/files/:uploadId"
+
+const routes = Effect.map(handlers, ({ append, create, download, get, terminate }) => [
+  HttpRouter.route("OPTIONS", files, discover),
+  HttpRouter.route("OPTIONS", file, discover),
+  HttpRouter.route("POST", files, answering(create)),
+  HttpRouter.route("HEAD", file, answering(get)),
+  HttpRouter.route(
+    "GET",
+    file,
+    answering(() => download)
+  ),
+  HttpRouter.route("PATCH", file, answering(append)),
+  HttpRouter.route("DELETE", file, answering(terminate))
+])
+
+/** The routes under `/resumable/files/` (spec.md, "Create a tus upload"). */
+export const layer = HttpRouter.addAll(routes)

@@ -1,0 +1,317 @@
+import type * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FiberMap from "effect/FiberMap"
+import * as FiberSet from "effect/FiberSet"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Stream from "effect/Stream"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Limits from "../../Limits.ts"
+import * as AssemblyStore from "../assembly/assemblyStore.ts"
+import type * as BlobWriter from "../files/blobWriter.ts"
+import * as Execution from "../assembly/execution.ts"
+import * as FileStore from "../files/fileStore.ts"
+import * as Ids from "../data/ids.ts"
+import * as Origin from "../http/origin.ts"
+import { maxSizeExceeded } from "../robots/robot.ts"
+import * as Updates from "../assembly/updates.ts"
+import * as UploadedFiles from "../files/uploadedFiles.ts"
+import * as UploadStore from "../files/uploadStore.ts"
+import * as Expiry from "./expiry.ts"
+import * as TusRefusal from "./tusRefusal.ts"
+import * as UploadLocks from "./uploadLocks.ts"
+
+/** An upload and how many of its bytes are stored. */
+export interface Upload {
+  readonly row: UploadStore.Row
+  readonly offset: bigint
+}
+
+/**
+ * The common fields of the three forms of a creation. `header` is the value of `upload-metadata`, `metadata` its
+ * decoded form.
+ */
+interface Described {
+  readonly header: string
+  readonly metadata: TusUpload.Metadata
+  /** The value of `upload-concat`. */
+  readonly concat: string | undefined
+}
+
+/** A new upload that receives its bytes by requests. */
+export interface Creation extends Described {
+  readonly length: bigint | undefined
+}
+
+/** A new upload that is a concatenation. `parts` are upload URLs in the order of their bytes. */
+export interface Final extends Described {
+  readonly parts: ReadonlyArray<string>
+}
+
+/** The bytes of one request and their offset. `size` is the announced length of the body. */
+export interface Append<E> {
+  readonly id: string
+  readonly offset: bigint
+  readonly length: bigint | undefined
+  readonly size: bigint | undefined
+  readonly checksum: FileStore.Checksum | undefined
+  readonly bytes: Stream.Stream<Uint8Array, E>
+}
+
+/** The uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
+export class Uploads extends Context.Service<
+  Uploads,
+  {
+    readonly create: (creation: Creation) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
+    /** Concatenates finished parts (tus 1.0.0, "Concatenation"). The parts stay. */
+    readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
+    readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
+    /**
+     * Appends bytes as they arrive and answers the new offset. Bytes that were stored before a failure stay and count.
+     */
+    readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal | StorageFailed>
+    /** The bytes of a finished upload. */
+    readonly download: (
+      id: string
+    ) => Effect.Effect<
+      { readonly row: UploadStore.Row; readonly file: Stream.Stream<Uint8Array, StorageFailed> },
+      TusRefusal.TusRefusal | StorageFailed
+    >
+    readonly terminate: (id: string) => Effect.Effect<void, TusRefusal.TusRefusal | StorageFailed>
+  }
+>()("@assembly-effect/emulator/tus/Uploads") {}
+
+/** Checks the headers of an append against the upload. Answers the number of bytes that it may append. */
+const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append: Append<unknown>) {
+  if (row.kind === "final") return yield* TusRefusal.finalCannotGrow
+  if (append.offset !== offset) return yield* TusRefusal.mismatchedOffset
+  if (append.length !== undefined && row.length !== null && append.length !== row.length) {
+    return yield* TusRefusal.lengthIsSet
+  }
+  const length = row.length ?? append.length
+  if (length === undefined) return undefined
+  if (length < offset) return yield* TusRefusal.lengthBelowOffset
+  const room = length - offset
+  return append.size !== undefined && append.size > room ? yield* TusRefusal.sizeExceeded : room
+})
+
+const make = Effect.gen(function* () {
+  const assemblies = yield* AssemblyStore.AssemblyStore
+  const execution = yield* Execution.Execution
+  const expiry = yield* Expiry.Expiry
+  const files = yield* FileStore.FileStore
+  const limits = yield* Limits.Limits
+  const locks = yield* UploadLocks.UploadLocks
+  const origin = yield* Origin.Origin
+  const random = yield* SecureRandom.SecureRandom
+  const updates = yield* Updates.Updates
+  const uploadedFiles = yield* UploadedFiles.UploadedFiles
+  const uploads = yield* UploadStore.UploadStore
+  const newId = Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random)
+  const settling = yield* FiberMap.make<string, void, StorageFailed>()
+  const concatenating = yield* FiberSet.make<Upload, TusRefusal.TusRefusal | StorageFailed>()
+
+  const load = Effect.fnUntraced(function* (id: string) {
+    const row = yield* uploads.find(id)
+    if (Option.isNone(row)) return yield* TusRefusal.uploadNotFound
+    if (yield* expiry.isOver(row.value)) {
+      yield* files.remove(id)
+      return yield* TusRefusal.uploadExpired
+    }
+    return { row: row.value, offset: yield* files.size(id) }
+  })
+
+  const ifWaiting = (assembly: AssemblyStore.Row) =>
+    assembly.state === "uploading" ? Effect.succeed(assembly) : Effect.fail(TusRefusal.assemblyNotUploading)
+
+  /** The Assembly at an `assembly_url`, if it still accepts uploads. */
+  const assemblyAt = Effect.fnUntraced(function* (url: string) {
+    const id = url.slice(url.lastIndexOf("/") + 1)
+    const assembly = url === origin.assemblyUrl(id) ? yield* assemblies.find(id) : Option.none()
+    return yield* Option.isSome(assembly) ? ifWaiting(assembly.value) : TusRefusal.assemblyNotFound
+  })
+
+  /** spec.md, "Limits": an oversized file cancels the whole upload, and the Assembly errors. */
+  const checkSize = Effect.fnUntraced(function* (assembly: AssemblyStore.Row, size: bigint | undefined) {
+    if (assembly.max_size === null || size === undefined || size <= BigInt(assembly.max_size)) return
+    yield* execution.fail(assembly.id, maxSizeExceeded)
+    return yield* TusRefusal.maxSizeExceeded
+  })
+
+  const checkCount = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
+    if ((yield* uploads.count(assembly.id)) >= limits.files) return yield* TusRefusal.tooManyUploads
+  })
+
+  /** Finishes an upload that has all its bytes. */
+  const finish = Effect.fnUntraced(function* ({ id, kind }: UploadStore.Row) {
+    const digest = kind === "partial" ? undefined : yield* files.digest(id)
+    if (!(yield* uploads.finish(id, digest)) || digest === undefined) return
+    const finished = yield* uploads.find(id)
+    if (Option.isNone(finished)) return
+    const { file } = yield* uploadedFiles.of(finished.value)
+    yield* updates.publish(Updates.uploadFinished(finished.value.assembly_id, file))
+    yield* execution.advance(finished.value.assembly_id)
+  })
+
+  /**
+   * Finishes the upload if it has all its bytes, and advances its Assembly. It runs after every change. It continues
+   * when the request disconnects; if the emulator ends, the next request or start repeats it.
+   */
+  const settle = Effect.fnUntraced(function* (id: string) {
+    const { offset, row } = yield* load(id)
+    if (row.finished_at !== null || row.length !== offset) return
+    const fiber = yield* FiberMap.run(settling, id, finish(row), { onlyIfMissing: true })
+    yield* Effect.interruptible(Fiber.join(fiber))
+  }, Effect.uninterruptible)
+
+  /** The upload to report. It is finished before its last offset is reported. */
+  const settled = (id: string) => Effect.andThen(settle(id), load(id))
+
+  const insert = Effect.fnUntraced(function* (
+    id: string,
+    kind: UploadStore.Kind,
+    assemblyId: string,
+    { concat, header, length, metadata }: Creation
+  ) {
+    const { assembly_url: _url, fieldname, filename, ...userMeta } = metadata
+    yield* uploads.insert({ id, assemblyId, kind, concat, metadata: header, filename, fieldname, userMeta, length })
+    return yield* settled(id)
+  })
+
+  const create = Effect.fnUntraced(function* (creation: Creation) {
+    const assembly = yield* assemblyAt(creation.metadata.assembly_url)
+    yield* checkCount(assembly)
+    yield* checkSize(assembly, creation.length)
+    const id = yield* newId
+    const kind = creation.concat === undefined ? "ordinary" : "partial"
+    yield* files.create(id)
+    return yield* insert(id, kind, assembly.id, creation)
+  }, Effect.uninterruptible)
+
+  /** A part of a final upload. It must be finished and belong to the same Assembly. */
+  const partAt = Effect.fnUntraced(function* (url: string, assembly: AssemblyStore.Row) {
+    const id = url.slice(url.lastIndexOf("/") + 1)
+    const part = Option.filter(
+      [origin.uploadUrl(id), new URL(origin.uploadUrl(id)).pathname].includes(url)
+        ? yield* uploads.find(id)
+        : Option.none(),
+      ({ assembly_id, kind }) => kind === "partial" && assembly_id === assembly.id
+    )
+    if (Option.isNone(part)) return yield* TusRefusal.unknownPart
+    return part.value.finished_at === null ? yield* TusRefusal.partNotFinished : part.value
+  })
+
+  const concatenateNow = Effect.fnUntraced(function* (final: Final) {
+    const assembly = yield* assemblyAt(final.metadata.assembly_url)
+    yield* checkCount(assembly)
+    const parts = yield* Effect.forEach(final.parts, (url) => partAt(url, assembly))
+    const length = parts.reduce((total, part) => total + (part.length ?? 0n), 0n)
+    yield* checkSize(assembly, length)
+    const id = yield* newId
+    yield* files.concatenate(
+      id,
+      parts.map((part) => part.id)
+    )
+    return yield* insert(id, "final", assembly.id, { ...final, length })
+  })
+
+  /** Concatenates in the background, so that it continues when the request disconnects. */
+  const concatenate = (final: Final) =>
+    Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final)), (fiber) => Fiber.join(fiber))
+
+  /** The room of an append. `auth.max_size` limits an upload with a deferred length. */
+  const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
+    room === undefined && max_size !== null ? BigInt(max_size) - offset : room
+
+  const store = <E>(
+    { bytes, checksum, id }: Append<E>,
+    options: FileStore.Append
+  ): Effect.Effect<void, E | BlobWriter.NoRoom | FileStore.Mismatch | StorageFailed> =>
+    checksum === undefined ? files.append(id, bytes, options) : files.appendVerified(id, bytes, options, checksum)
+
+  const appendAlone = Effect.fnUntraced(function* <E>(append: Append<E>, asked: Effect.Effect<void>) {
+    const upload = yield* settled(append.id)
+    const room = yield* checkAppend(upload, append)
+    // After the end of the Assembly only finished uploads are accepted, with no bytes to append.
+    if (upload.row.finished_at !== null) return upload.offset
+    const assembly = Option.getOrThrow(yield* assemblies.find(upload.row.assembly_id))
+    yield* ifWaiting(assembly)
+    yield* checkSize(assembly, append.length)
+    if (append.length !== undefined) yield* uploads.setLength(append.id, append.length)
+    // The digest of a part is never needed.
+    const isHashed = upload.row.kind === "ordinary"
+    yield* store(append, { isHashed, room: roomIn(assembly, upload.offset, room) }).pipe(
+      Effect.raceFirst(Effect.andThen(asked, Effect.fail(TusRefusal.locked))),
+      Effect.catchTag("Mismatch", () => Effect.fail(TusRefusal.checksumMismatch)),
+      Effect.catchTag("NoRoom", () =>
+        Effect.andThen(
+          room === undefined ? checkSize(assembly, BigInt(assembly.max_size ?? 0) + 1n) : Effect.void,
+          Effect.fail(TusRefusal.sizeExceeded)
+        )
+      ),
+      // A failed request may still have stored the last byte.
+      Effect.onError(() => Effect.ignore(settle(append.id)))
+    )
+    return (yield* settled(append.id)).offset
+  })
+
+  /**
+   * Terminates an upload. The Assembly keeps the bytes of a finished one. Those of another are removed, and first if
+   * the disk is full.
+   */
+  const end = ({ finished_at, id }: UploadStore.Row) =>
+    finished_at === null
+      ? uploads.terminate(id).pipe(
+          Effect.catch(() => Effect.andThen(files.remove(id), uploads.terminate(id))),
+          Effect.andThen(files.remove(id))
+        )
+      : uploads.terminate(id)
+
+  const downloadable = Effect.fnUntraced(function* (id: string) {
+    const { row } = yield* load(id)
+    return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
+  })
+
+  // Finishes uploads whose last byte a former process stored, before the first request.
+  yield* Effect.forEach(
+    yield* uploads.unfinished,
+    (id) => Effect.catchTag(settle(id), "TusRefusal", () => Effect.void),
+    {
+      discard: true
+    }
+  )
+
+  return Uploads.of({
+    create,
+    concatenate,
+    download: downloadable,
+    get: (id) => locks.hold(id, () => settled(id)),
+    append: (append) => locks.hold(append.id, (asked) => appendAlone(append, asked)),
+    terminate: (id) =>
+      locks.hold(
+        id,
+        Effect.fnUntraced(function* () {
+          const { row } = yield* settled(id)
+          yield* Effect.uninterruptible(end(row))
+        })
+      )
+  })
+})
+
+export const layer: Layer.Layer<
+  Uploads,
+  StorageFailed,
+  | AssemblyStore.AssemblyStore
+  | Execution.Execution
+  | Expiry.Expiry
+  | FileStore.FileStore
+  | Origin.Origin
+  | SecureRandom.SecureRandom
+  | Updates.Updates
+  | UploadedFiles.UploadedFiles
+  | UploadLocks.UploadLocks
+  | UploadStore.UploadStore
+> = Layer.effect(Uploads, make)

@@ -1,0 +1,203 @@
+/**
+ * The files of one Assembly: uploaded side by side, and what becomes of the Assembly where they do not arrive.
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { File, Job } from "../AssemblyUpload.ts"
+import { type FileOutcome, FilesFailed } from "../AssemblyUploadError.ts"
+import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
+import { UploadUntrusted } from "../TusError.ts"
+import type { ResumableUploadError } from "../UploadError.ts"
+import type { Options as UploadOptions } from "../Upload.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import type { UploadSource } from "../UploadSource.ts"
+import * as UploadTarget from "../UploadTarget.ts"
+import * as Events from "./events.ts"
+import { type Progress, sums } from "./progress.ts"
+
+export type Emit = Events.Emit<AssemblyUploadEvent.AssemblyUploadEvent>
+
+/** Whether an event tells of a moment, of the whole job or of one file. */
+export const isTransient = (event: AssemblyUploadEvent.AssemblyUploadEvent): boolean =>
+  Events.isTransient(event._tag === "FileEvent" ? event.event : event)
+
+/** How one file is uploaded. */
+export type UploadOne<Source, R> = (
+  target: UploadTarget.UploadTarget,
+  source: Source,
+  options: UploadOptions,
+  file: number
+) => Stream.Stream<UploadEvent.UploadEvent, ResumableUploadError, R>
+
+type FileExit = Exit.Exit<UploadEvent.UploadResult, ResumableUploadError>
+
+/** The progress of all files together. */
+const totals = (sources: ReadonlyArray<UploadSource>, emit: Emit) => {
+  const sumOf = sums(sources.length)
+  const sizes = sources.flatMap(({ size }) => (size === undefined ? [] : [size]))
+  const total = sizes.length === sources.length ? sizes.reduce((all, size) => all + size, 0n) : undefined
+  return (file: number, now: Progress) => emit(AssemblyUploadEvent.Progress({ ...sumOf(file, now), total }))
+}
+
+const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome => {
+  if (exit === undefined) return { filename, outcome: "Stopped" }
+  if (Exit.isSuccess(exit)) return { filename, outcome: "Completed" }
+  return Option.match(Exit.findErrorOption(exit), {
+    onNone: (): FileOutcome => ({ filename, outcome: "Stopped" }),
+    onSome: (error) => ({ filename, outcome: "Failed", error })
+  })
+}
+
+/** Whether other files may go on: the server may take one that it has wrong as whole, and begin its work on it. */
+const isBearable = (error: ResumableUploadError): boolean => error._tag !== "UploadUntrusted" || !error.mayBeWhole
+
+/** Whether a file that was uploaded, or not, is no danger to the Assembly. */
+const isHarmless = (exit: FileExit | undefined): boolean =>
+  exit === undefined || Option.match(Exit.findErrorOption(exit), { onNone: () => true, onSome: isBearable })
+
+/** Two files at one URL would be one file, which nothing else tells. */
+const distinctUrls = () => {
+  const files = new Map<string, number>()
+  return (file: number, event: UploadEvent.UploadEvent): boolean => {
+    if (event._tag !== "Created" && event._tag !== "Completed") return true
+    const url = Redacted.value(event.url)
+    const first = files.get(url) ?? file
+    files.set(url, first)
+    return first === file
+  }
+}
+
+/** Uploads every file; the first that fails for good stops the others, unless they are to be kept. */
+const uploadAll = <Source extends UploadSource, R>(
+  job: Job<File<unknown>>,
+  target: UploadTarget.UploadTarget,
+  sources: ReadonlyArray<Source>,
+  uploadOne: UploadOne<Source, R>,
+  emit: Emit
+): Effect.Effect<ReadonlyArray<FileExit | undefined>, never, R> => {
+  const exits = job.files.map((): FileExit | undefined => undefined)
+  const progress = totals(sources, emit)
+  const isDistinct = distinctUrls()
+
+  const tell = (file: number) => (event: UploadEvent.UploadEvent) =>
+    Effect.suspend(() => {
+      if (!isDistinct(file, event)) {
+        return new UploadUntrusted({ problem: "one Location for two files", mayBeWhole: true })
+      }
+      if (event._tag === "Progress") progress(file, event)
+      else emit(AssemblyUploadEvent.FileEvent({ file, event }))
+      return Effect.void
+    })
+
+  const one = (source: Source, file: number) => {
+    const { fieldname = "file", filename, metadata } = job.files[file] ?? { filename: "" }
+    const events = uploadOne(target, source, { ...job.upload, metadata: { ...metadata, filename, fieldname } }, file)
+    return UploadEvent.result(Stream.tap(events, tell(file))).pipe(
+      Effect.onExit((exit) =>
+        Effect.sync(() => {
+          exits[file] = exit
+          if (Exit.isSuccess(exit)) {
+            progress(file, { sent: exit.value.length, acknowledged: exit.value.length })
+            return emit(AssemblyUploadEvent.FileCompleted({ file, length: exit.value.length }))
+          }
+          const error = Exit.findErrorOption(exit)
+          if (Option.isSome(error)) emit(AssemblyUploadEvent.FileFailed({ file, error: error.value }))
+        })
+      ),
+      (upload) => (job.onFailure === "keep" ? Effect.catchIf(upload, isBearable, () => Effect.void) : upload)
+    )
+  }
+
+  return Effect.forEach(sources, one, { concurrency: job.concurrency ?? 4, discard: true }).pipe(
+    Effect.ignore,
+    Effect.map(() => exits)
+  )
+}
+
+/** Cancels the Assembly, and answers whether it is: it may have been over before. */
+export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, never, AssemblyClient> =>
+  Assemblies.cancel(assemblyId).pipe(
+    Effect.map((status) => Assembly.state(status) === "Canceled"),
+    Effect.timeout("30 seconds"),
+    Effect.orElseSucceed(() => false)
+  )
+
+/** How long the Assembly may take to tell why it takes no more files. */
+const patience = "30 seconds"
+
+/** An Assembly that ended by itself refuses its files: how it ended is what a person has to know. */
+const ownError = (
+  assemblyId: Assembly.AssemblyId,
+  exits: ReadonlyArray<FileExit | undefined>
+): Effect.Effect<void, Assemblies.AssemblyError, AssemblyClient> => {
+  const isRefused = exits.some(
+    (exit) => exit !== undefined && Option.exists(Exit.findErrorOption(exit), (error) => "status" in error)
+  )
+  if (!isRefused) return Effect.void
+  return Assemblies.get(assemblyId).pipe(
+    Effect.timeout(patience),
+    Effect.option,
+    Effect.flatMap((status) =>
+      Option.match(Option.flatMap(status, Assemblies.outcome), {
+        onNone: () => Effect.void,
+        onSome: (outcome) => (Result.isFailure(outcome) ? Effect.fail(outcome.failure) : Effect.void)
+      })
+    )
+  )
+}
+
+/** Uploads all files into an Assembly, which is canceled where they do not arrive. */
+const fill = <Source extends UploadSource, R>(
+  job: Job<File<unknown>>,
+  status: Assembly.Status,
+  assemblyId: Assembly.AssemblyId,
+  sources: ReadonlyArray<Source>,
+  uploadOne: UploadOne<Source, R>,
+  emit: Emit
+) =>
+  Effect.gen(function* () {
+    const target = yield* Effect.tapError(
+      // Another id than the one that was asked for would take the files elsewhere.
+      UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
+      () => cancel(assemblyId)
+    )
+    const exits = yield* uploadAll(job, target, sources, uploadOne, emit)
+    if (exits.every((exit) => exit !== undefined && Exit.isSuccess(exit))) return
+    yield* ownError(assemblyId, exits)
+    const isKept = job.onFailure === "keep" && exits.every(isHarmless)
+    return yield* new FilesFailed({
+      assemblyId,
+      files: job.files.map(({ filename }, index) => toOutcome(filename, exits[index])),
+      assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
+    })
+  }).pipe(
+    // Nobody could go on with it: a defect has no answer.
+    Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
+  )
+
+/** What `finish` can fail with. */
+export type FinishError = FilesFailed | UploadTarget.InvalidTarget | Assemblies.AssemblyError | ApiError.Common
+
+/** From an Assembly that exists to its end: its files, and the wait for its results. */
+export const finish = <Source extends UploadSource, R>(
+  job: Job<File<unknown>>,
+  status: Assembly.Status,
+  assemblyId: Assembly.AssemblyId,
+  sources: ReadonlyArray<Source>,
+  uploadOne: UploadOne<Source, R>,
+  emit: Emit
+): Effect.Effect<void, FinishError, R | AssemblyClient> =>
+  Effect.gen(function* () {
+    yield* fill(job, status, assemblyId, sources, uploadOne, emit)
+    emit(AssemblyUploadEvent.Uploaded({ assemblyId }))
+    if (job.wait === false) return
+    emit(AssemblyUploadEvent.Completed({ status: yield* Assemblies.awaitCompletion(assemblyId, job.wait) }))
+  })

@@ -1,0 +1,49 @@
+/**
+ * The rules that the options of a whole job keep, checked before its Assembly is created.
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Effect from "effect/Effect"
+import type { File, Job } from "../AssemblyUpload.ts"
+import type { SourceFailed, UploadSource } from "../UploadSource.ts"
+import * as Options from "./options.ts"
+
+type Issues = ReadonlyArray<ApiError.Issue>
+
+const under = (path: ReadonlyArray<string | number>, issues: Issues): Issues =>
+  issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
+
+/** The two names stand beside the metadata of a file, and inside it when it is sent. */
+const fileIssues = ({ fieldname = "file", filename, metadata }: File<unknown>, index: number): Issues =>
+  Options.issues({ metadata: { ...metadata, filename, fieldname } }).map(({ message, path }) => {
+    const [, key] = path
+    return { message, path: ["files", index, ...(key === "filename" || key === "fieldname" ? [key] : path)] }
+  })
+
+const optionIssues = ({ concurrency, files, progressInterval, upload, wait }: Job<File<unknown>>): Issues => [
+  ...(files.length === 0 ? [{ path: ["files"], message: "Expected at least one file" }] : []),
+  ...files.flatMap(fileIssues),
+  ...(concurrency === "unbounded" ? [] : Settings.issues({ concurrency: Settings.whole(concurrency, 1) })),
+  ...Options.issues({ progressInterval }),
+  ...under(["upload"], Options.issues(upload ?? {})),
+  ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
+]
+
+/** The sources of a job, all of whose rules were checked: those of the options, and then those of the sources. */
+export const prepare = <R, Source extends UploadSource>(
+  job: Job<File<R, Source>>,
+  { isReplayed }: { readonly isReplayed: boolean }
+): Effect.Effect<ReadonlyArray<Source>, ApiError.InvalidRequest | SourceFailed, R> =>
+  Effect.gen(function* () {
+    yield* Options.refuse("AssemblyUpload", optionIssues(job))
+    const sources = yield* Effect.forEach(job.files, ({ source }) =>
+      Effect.isEffect(source) ? source : Effect.succeed(source)
+    )
+    const parallel = job.upload?.parallel
+    yield* Options.refuse(
+      "AssemblyUpload",
+      sources.flatMap((source, index) => under(["files", index], Options.issues({ source, parallel, isReplayed })))
+    )
+    return sources
+  })

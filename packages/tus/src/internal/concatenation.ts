@@ -1,0 +1,208 @@
+/**
+ * The final upload, which puts stored parts together (spec.md, "Create a tus upload", concatenation). It is created once.
+ * The answer 201 says only that the server has begun, so that the final upload is proven before it counts.
+ */
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as TusError from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
+import * as UploadState from "../UploadState.ts"
+import * as Creation from "./creation.ts"
+import { exchange } from "./exchange.ts"
+import * as Policy from "./policy.ts"
+import * as Receipts from "./receipts.ts"
+import type * as Session from "./session.ts"
+import { inTime } from "./timeout.ts"
+
+/** The answer to HEAD of a final upload. It has no offset before the upload is whole (tus 1.0.0, beyond spec.md). */
+const FinalHeaders = Schema.Struct({
+  ...TusUpload.OffsetHeaders.fields,
+  "upload-offset": Schema.optionalKey(TusUpload.Offset)
+})
+
+const ask = (url: UploadUrl) =>
+  exchange({
+    request: "offset",
+    http: HttpClientRequest.head(Redacted.value(url), { headers: { "tus-resumable": TusUpload.tusVersion } }),
+    status: [200, 204],
+    headers: FinalHeaders
+  })
+
+/**
+ * Why a final upload is not proven yet.
+ *
+ * - `Pending`: the server is still putting the parts together.
+ * - `Contradiction`: its length is not that of the parts. One such answer may be wrong, two are believed.
+ * - `Gone`: its URL is gone, which a finished upload's may be, and no receipt says that it is whole.
+ * - `Failed`: the request failed.
+ */
+interface Doubt {
+  readonly _tag: "Pending" | "Contradiction" | "Gone" | "Failed"
+  readonly error: Policy.RequestError
+}
+
+const doubt = (_tag: Doubt["_tag"], problem: string): Doubt => ({
+  _tag,
+  error: new TusError.ProtocolViolation({ request: "offset", status: 200, problem })
+})
+
+/** Compares what the server tells of a final upload with the length of its parts. */
+const read = (found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
+  const told = found["upload-length"]
+  const offset = found["upload-offset"]
+  const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
+  if (isDeferred || (told !== undefined && told !== length)) {
+    const other = isDeferred ? "waits for its length" : `${told}`
+    return Option.some(doubt("Contradiction", `the parts hold ${length} bytes, the final upload ${other}`))
+  }
+  return told === length && offset === length
+    ? Option.none()
+    : Option.some(doubt("Pending", `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
+}
+
+/** Asks the server about a final upload. The answer is a doubt, or nothing where the upload is proven. */
+const look = <E>(
+  { metadata, policy, target }: Session.Session<E>,
+  url: UploadUrl,
+  length: bigint
+): Effect.Effect<Option.Option<Doubt>, never, HttpClient.HttpClient> =>
+  inTime("offset", policy.stallTimeout, ask(url)).pipe(
+    Effect.map((found) => read(found, length)),
+    Effect.catch((error) =>
+      error._tag === "UploadGone"
+        ? Effect.map(Receipts.finished(target, url, { metadata, size: length }), (receipt) =>
+            Option.isSome(receipt) ? Option.none() : Option.some<Doubt>({ _tag: "Gone", error })
+          )
+        : Effect.succeed(Option.some<Doubt>({ _tag: "Failed", error }))
+    )
+  )
+
+/** How often each doubt may occur in one proof. */
+const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number => {
+  switch (_tag) {
+    case "Pending":
+      return Infinity
+    case "Contradiction":
+      return 2
+    case "Gone":
+      return 5
+    case "Failed":
+      return Policy.canHeal(error) ? maxRetries + 1 : 1
+  }
+}
+
+const unknown = (problem: string) => new TusError.ConcatenationUnknown({ problem })
+
+/** Waits before the next question, and says why. */
+const wait = <E>({ emit, policy }: Session.Session<E>, { _tag, error }: Doubt, asked: number, failures: number) =>
+  Effect.gen(function* () {
+    const delay = yield* Effect.mapError(Policy.pause(policy, asked, error), ({ message }) => unknown(message))
+    const now = yield* Clock.currentTimeMillis
+    emit(
+      _tag === "Failed"
+        ? UploadEvent.Retrying({ attempt: failures, delay, reason: error.message })
+        : UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) })
+    )
+    yield* Effect.sleep(delay)
+  })
+
+/**
+ * Asks until the final upload is whole, for `finishTimeout` at most. A final upload of another length is not what was
+ * sent.
+ */
+const prove = <E>(
+  session: Session.Session<E>,
+  url: UploadUrl,
+  length: bigint
+): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
+  Effect.suspend(() => {
+    const { policy, store } = session
+    const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
+    let problem = "it was not told where it stands"
+    const loop = Effect.gen(function* () {
+      for (let asked = 1; ; asked++) {
+        const standing = yield* look(session, url, length)
+        if (Option.isNone(standing)) return
+        const { _tag, error } = standing.value
+        problem = error.message
+        had[_tag]++
+        if (had[_tag] < patience(standing.value, policy)) {
+          yield* wait(session, standing.value, asked, had.Failed)
+        } else if (_tag === "Contradiction") {
+          // For the server it may be a whole file of that length.
+          const untrusted = new TusError.UploadUntrusted({ problem, mayBeWhole: true })
+          yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
+          return yield* untrusted
+        } else {
+          return yield* unknown(problem)
+        }
+      }
+    })
+    return Effect.timeoutOrElse(loop, {
+      duration: policy.finishTimeout,
+      orElse: () => Effect.fail(unknown(problem))
+    })
+  })
+
+const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigint) =>
+  store.update(UploadState.completed(url, length))
+
+/** Notes where the final upload is. A receipt that says that it is whole is proof enough. */
+const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
+  session.store.note(UploadState.concatenated(url))
+  return finished ? complete(session, url, length) : Effect.void
+}
+
+const asUnknown = ({ problem }: TusError.CreationUnknown) => Effect.fail(unknown(problem))
+
+/**
+ * Announces the one final creation, and sends it. It is never repeated: after a lost answer the receipts decide. A
+ * refusal leaves the parts as they were.
+ */
+export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
+  Effect.gen(function* () {
+    const { emit, metadata, policy, store, target } = session
+    const before = store.state()
+    const marker = yield* Creation.newMarker
+    yield* store.update(UploadState.concatenating(marker, parts, length))
+    const created = yield* Creation.create({
+      target,
+      creation: { _tag: "Final", parts, metadata },
+      size: length,
+      marker,
+      policy,
+      emit
+    }).pipe(
+      Effect.catchTag("CreationUnknown", asUnknown),
+      Effect.filterOrFail(
+        ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
+        () => unknown("the Location of the final upload is that of a part")
+      ),
+      Effect.tapError((error) =>
+        Creation.isRefusal(error) ? Effect.ignore(store.update(UploadState.refused(before))) : Effect.void
+      )
+    )
+    emit(UploadEvent.Created({ url: created.url, length }))
+    yield* found(session, created, length)
+  })
+
+/** Proves the final upload. One whose creation an earlier process may have sent is looked for in the receipts first. */
+export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
+  if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))
+  const { metadata, policy, target } = session
+  return Creation.recover(
+    { target, marker, sent: { metadata, size: length }, policy },
+    "the process ended before it came"
+  ).pipe(
+    Effect.catchTag("CreationUnknown", asUnknown),
+    Effect.flatMap((created) => found(session, created, length))
+  )
+}

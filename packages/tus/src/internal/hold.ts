@@ -1,0 +1,55 @@
+/**
+ * Holds an upload of the journal: waits for another holder, and stops the work when the lease is lost.
+ */
+import type { InvalidRequest } from "@assembly-effect/api/ApiError"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { JournalFailed, UploadLeased } from "./journalError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import type * as UploadJournal from "../UploadJournal.ts"
+
+type Waiting = Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>
+
+/** The pause between two attempts to take a lease, in milliseconds. */
+const every = 500
+
+/** The longest wait for a lease, in milliseconds. A lease may last longer where a clock is wrong. */
+const longest = Duration.toMillis("1 minute")
+
+type HoldError = JournalFailed | UploadLeased | InvalidRequest
+
+/** Takes the lease of an upload. Waits until a held lease would expire: that of a process that ended is not renewed. */
+export const hold = (
+  journal: UploadJournal.UploadJournal["Service"],
+  key: string,
+  emit: (event: Waiting) => void
+): Effect.Effect<UploadJournal.Lease, HoldError, Scope.Scope> => {
+  const attempt = (giveUpAt: number): Effect.Effect<UploadJournal.Lease, HoldError, Scope.Scope> =>
+    journal.lease(key).pipe(
+      Effect.catchTag("UploadLeased", (leased) =>
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          if (now >= giveUpAt) return yield* leased
+          yield* Effect.sleep(Duration.millis(Math.min(every, giveUpAt - now)))
+          return yield* attempt(giveUpAt)
+        })
+      )
+    )
+  return journal.lease(key).pipe(
+    Effect.catchTag("UploadLeased", ({ until }) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const giveUpAt = Math.min(until, now + longest) + 1
+        const reason = "another process is at work on it, or ended while it was"
+        emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
+        return yield* attempt(giveUpAt)
+      })
+    )
+  )
+}
+
+/** Runs an effect while the lease is held. It is interrupted when the lease is lost. */
+export const during = <A, E, R>(lease: UploadJournal.Lease, effect: Effect.Effect<A, E, R>) =>
+  Effect.raceFirst(effect, lease.lost)

@@ -1,0 +1,108 @@
+/**
+ * Performs an upload: by its state, the next step, until every byte is stored.
+ */
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as Scope from "effect/Scope"
+import { UploadUntrusted } from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import { SourceFailed, type UploadSource } from "../UploadSource.ts"
+import * as UploadState from "../UploadState.ts"
+import * as Concatenation from "./concatenation.ts"
+import type { Emit } from "./events.ts"
+import * as Outgoing from "./outgoing.ts"
+import * as Parts from "./parts.ts"
+import * as Piece from "./piece.ts"
+import type * as Session from "./session.ts"
+import * as Window from "./window.ts"
+
+/** All bytes of a source, as they go out. */
+const toOutgoing = (
+  source: UploadSource,
+  { chunkSize, streams }: Session.Session<unknown>
+): Effect.Effect<Outgoing.Outgoing, SourceFailed, Scope.Scope> =>
+  source._tag === "OneShot"
+    ? Outgoing.oneShot(source, { windowSize: chunkSize ?? Window.defaultSize, streams })
+    : Effect.succeed(Outgoing.replayable(source, { start: 0n, end: source.size, chunkSize, streams }))
+
+/** What an upload needs to be performed. */
+export interface Work<E> {
+  readonly session: Session.Session<E>
+  readonly source: UploadSource
+  /** How many parts are sent side by side. */
+  readonly concurrency: number
+}
+
+/** The one piece of an upload at one URL. */
+const wholeOf = <E>({ session, source }: Work<E>): Effect.Effect<Piece.Job<E>, SourceFailed, Scope.Scope> =>
+  Effect.map(toOutgoing(source, session), (outgoing) => ({
+    session,
+    source,
+    outgoing,
+    place: UploadState.whole,
+    isPart: false,
+    emit: session.emit
+  }))
+
+/** Only the creation of the upload of the whole source: sends it with this marker, or finds the one that was sent. */
+export const begin = <E>(work: Work<E>, piece: UploadState.Planned | UploadState.Creating, marker: string) =>
+  Effect.flatMap(wholeOf(work), (job) => Piece.begin(job, piece, Effect.succeed(marker)))
+
+/** Creates the upload of the whole source, or finds it, and sends its bytes. */
+const sendWhole = <E>(work: Work<E>, piece: UploadState.Piece) =>
+  Effect.gen(function* () {
+    const job = yield* wholeOf(work)
+    const created = yield* Piece.begin(job, piece)
+    const length = yield* Piece.send(job, created)
+    yield* work.session.store.update(UploadState.completed(created.url, length))
+  })
+
+type StepError<E> = Session.UploadError | E
+type StepServices = HttpClient.HttpClient | Scope.Scope
+
+/** The answer of an upload that has ended, for which nothing is sent. */
+export const ended = (state: UploadState.Ended, emit: Emit): Effect.Effect<void, UploadUntrusted> => {
+  if (state._tag === "Completed") {
+    const { length, url } = state
+    return Effect.sync(() => emit(UploadEvent.Completed({ url, length })))
+  }
+  const { mayBeWhole, problem } = state
+  return Effect.fail(new UploadUntrusted({ problem, mayBeWhole }))
+}
+
+/** The next step, which leaves the upload in a later state. */
+const step = <E extends { readonly _tag: string }>(
+  work: Work<E>,
+  state: UploadState.Unfinished
+): Effect.Effect<void, StepError<E>, StepServices> => {
+  const { concurrency, session, source } = work
+  switch (state._tag) {
+    case "Planned":
+    case "Creating":
+    case "Created":
+      return sendWhole(work, state)
+    case "Parts":
+      return source._tag === "OneShot"
+        ? Effect.fail(new SourceFailed({ kind: "NotReplayable", problem: "its parts would be read side by side" }))
+        : Parts.run(session, source, state, concurrency)
+    case "Concatenating":
+      return Concatenation.finish(session, state)
+  }
+}
+
+/** All steps, until the upload has completed. */
+export const run = <E extends { readonly _tag: string }>(
+  work: Work<E>
+): Effect.Effect<void, StepError<E>, StepServices> =>
+  Effect.gen(function* () {
+    const { emit, store } = work.session
+    for (;;) {
+      const state = store.state()
+      if (UploadState.isEnded(state)) return yield* ended(state, emit)
+      yield* step(work, state)
+    }
+  }).pipe(
+    Effect.tapError((error) =>
+      error._tag === "UploadGone" ? Effect.ignore(work.session.store.update(UploadState.gone)) : Effect.void
+    )
+  )

@@ -1,0 +1,222 @@
+/**
+ * An upload that a journal keeps: created once, and continued after a crash.
+ */
+import type * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as TusError from "../TusError.ts"
+import type { ResumableUploadError } from "../UploadError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import * as UploadSource from "../UploadSource.ts"
+import * as UploadJournal from "../UploadJournal.ts"
+import * as UploadState from "../UploadState.ts"
+import * as UploadTarget from "../UploadTarget.ts"
+import type { Emit } from "./events.ts"
+import * as Hold from "./hold.ts"
+import * as Interpreter from "./interpreter.ts"
+import * as JournalEntry from "./journalEntry.ts"
+import * as JournalStore from "./journalStore.ts"
+import * as Removal from "./removal.ts"
+import * as Session from "./session.ts"
+
+/**
+ * - `restart`: whether an upload that the journal knows is given up, and another one begun.
+ */
+interface Restartable {
+  readonly parallel?: number | undefined
+  readonly restart?: boolean | undefined
+}
+
+/** What identifies the bytes of a source: its identity, or their SHA-256 where it has none. */
+export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
+  Effect.flatMap(source.identity, (identity) =>
+    identity === undefined
+      ? Effect.map(UploadSource.identifiedByContent(source).identity, String)
+      : Effect.succeed(identity)
+  )
+
+/** An upload of the journal, held by this process, and the bytes at hand. */
+interface Held {
+  readonly journal: UploadJournal.UploadJournal["Service"]
+  readonly lease: UploadJournal.Lease
+  readonly key: string
+  readonly source: UploadSource.Replayable
+  readonly identity: string
+  readonly file?: number | undefined
+}
+
+/** What the journal knows of an upload, checked. */
+interface Known {
+  readonly about: JournalEntry.About
+  readonly state: UploadState.UploadState
+}
+
+/** Fails where the source differs from the one that the upload was begun with. */
+const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effect<void, TusError.UploadMismatch> => {
+  if (about.size !== source.size) {
+    const found = `${source.size}`
+    return Effect.fail(new TusError.UploadMismatch({ field: "size", expected: `${about.size}`, found }))
+  }
+  if (about.identity !== identity) {
+    const expected = about.identity ?? "none"
+    return Effect.fail(new TusError.UploadMismatch({ field: "fingerprint", expected, found: identity }))
+  }
+  return Effect.void
+}
+
+/**
+ * Checks an entry, whoever wrote it: its key has to be that of its Assembly and its bytes, and its URLs have to be of the
+ * deployment.
+ */
+const verify = (
+  entry: UploadJournal.Entry,
+  key: string,
+  origins: ServiceOrigins.ServiceOrigins
+): Effect.Effect<Known, UploadJournal.JournalTorn | UploadTarget.InvalidTarget | UploadTarget.UnsafeLocation> =>
+  Effect.gen(function* () {
+    const { fieldname, filename } = named(entry.metadata)
+    const identity = entry.identity ?? undefined
+    const own = yield* UploadJournal.keyOf(entry.target, { ...entry, identity, filename, fieldname })
+    if (own !== key) {
+      return yield* new UploadJournal.JournalTorn({ key, problem: "it is that of another upload, or was edited" })
+    }
+    const target = yield* Effect.fromResult(UploadTarget.within(entry.target, origins))
+    const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))
+    return { about: { ...entry, target }, state }
+  })
+
+const sessionOf = (
+  { file, identity, journal, key, lease, source }: Held,
+  target: UploadTarget.UploadTarget,
+  options: Session.Options,
+  emit: Emit,
+  initial: UploadState.UploadState
+) => {
+  const about = {
+    target,
+    metadata: options.metadata,
+    size: source.size,
+    identity,
+    ...(file === undefined ? undefined : { file })
+  }
+  return Session.make(target, options, emit, JournalStore.make({ journal, lease, key, about, initial }))
+}
+
+type RunOptions = Session.Options & Restartable
+
+/** `file` is its index among the files of a job, where two may have the same bytes and name. */
+interface StartOptions extends RunOptions {
+  readonly file?: number | undefined
+}
+
+/** Begins a new upload. `earlier` is the one that it replaces. */
+const startAnew = (
+  held: Held,
+  target: UploadTarget.UploadTarget,
+  options: RunOptions,
+  emit: Emit,
+  earlier: Known | undefined
+) =>
+  Effect.gen(function* () {
+    const { journal, key, lease, source } = held
+    const concurrency = options.parallel ?? 1
+    const session = yield* sessionOf(held, target, options, emit, UploadState.inParts(source.size, concurrency))
+    if (earlier !== undefined) {
+      const { about, state } = earlier
+      yield* Removal.remove({ ...about, policy: session.policy }, state)
+      yield* lease.check
+      yield* journal.forget(key)
+      emit(UploadEvent.Restarted({ reason: `by order; the upload of the journal was ${state._tag}` }))
+    }
+    yield* Interpreter.run({ session, source, concurrency })
+  })
+
+/** Continues an upload, or answers how it has ended. */
+const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
+  Effect.gen(function* () {
+    const { about, state } = known
+    yield* verifySource(known, held)
+    if (UploadState.isEnded(state)) return yield* Interpreter.ended(state, emit)
+    // The upload keeps the metadata of its creation, whatever the caller gives now.
+    const metadata = named(about.metadata)
+    const session = yield* sessionOf(held, about.target, { ...options, metadata }, emit, state)
+    yield* Interpreter.run({ session, source: held.source, concurrency: options.parallel ?? 1 })
+  })
+
+/** Begins an upload, or continues the one of the same bytes for the same Assembly that the journal knows. */
+export const start = (
+  target: UploadTarget.UploadTarget,
+  source: UploadSource.Replayable,
+  options: StartOptions,
+  emit: Emit
+): Effect.Effect<void, ResumableUploadError, HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal> =>
+  Effect.gen(function* () {
+    const journal = yield* UploadJournal.UploadJournal
+    const identity = yield* identify(source)
+    const { fieldname, filename } = options.metadata
+    const key = yield* UploadJournal.keyOf(target, {
+      identity,
+      size: source.size,
+      filename,
+      fieldname,
+      file: options.file
+    })
+    const lease = yield* Hold.hold(journal, key, emit)
+    const held = { journal, lease, key, source, identity, file: options.file }
+    yield* Hold.during(
+      lease,
+      Effect.gen(function* () {
+        const found = Option.getOrUndefined(yield* journal.get(key))
+        const known = found === undefined ? undefined : yield* verify(found, key, target.origins)
+        return known === undefined || options.restart === true
+          ? yield* startAnew(held, target, options, emit, known)
+          : yield* goOn(held, known, options, emit)
+      })
+    )
+  })
+
+/**
+ * - `origins`: further origins that upload URLs may have.
+ */
+export interface Resumption extends Omit<Session.Options, "metadata">, Restartable {
+  readonly origins?: ReadonlyArray<string> | undefined
+}
+
+/** Continues the upload that the journal has under this key. */
+export const resume = (
+  key: string,
+  source: UploadSource.Replayable,
+  { origins, ...options }: Resumption,
+  emit: Emit
+): Effect.Effect<
+  void,
+  ResumableUploadError | UploadJournal.NoSuchUpload,
+  HttpClient.HttpClient | Scope.Scope | UploadJournal.UploadJournal
+> =>
+  Effect.gen(function* () {
+    const journal = yield* UploadJournal.UploadJournal
+    const lease = yield* Hold.hold(journal, key, emit)
+    const found = yield* journal.get(key)
+    if (Option.isNone(found)) return yield* new UploadJournal.NoSuchUpload({ key })
+    const known = yield* verify(found.value, key, yield* UploadTarget.deployment(found.value.target, origins))
+    const { file, metadata, target } = known.about
+    const identity = yield* identify(source)
+    const held = { journal, lease, key, source, identity, file }
+    const all = { ...options, metadata: named(metadata) }
+    yield* Hold.during(
+      lease,
+      options.restart === true
+        ? // The key is that of these bytes: other bytes would be another upload.
+          Effect.andThen(verifySource(known, held), startAnew(held, target, all, emit, known))
+        : goOn(held, known, all, emit)
+    )
+  })
+
+/** The metadata of an entry. Every entry is written with the two keys. */
+const named = (metadata: UploadJournal.Entry["metadata"]): Session.Options["metadata"] => ({
+  ...metadata,
+  filename: metadata["filename"] ?? "",
+  fieldname: metadata["fieldname"] ?? ""
+})

@@ -1,0 +1,174 @@
+/**
+ * Leases: one holder at a time works on an upload, and renews its lease while it does. Every change of a lease is a
+ * compare-and-set, so that a holder notices when another one has taken it.
+ */
+import * as Json from "@assembly-effect/schema/Json"
+import * as Clock from "effect/Clock"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
+import * as LeaseHolder from "../LeaseHolder.ts"
+import type { JournalKey } from "./journalKey.ts"
+import type { Leases } from "./journalTexts.ts"
+
+const AtRest = Json.fromString(
+  Schema.Struct({
+    owner: Schema.String,
+    /** Milliseconds since 1970. */
+    until: Schema.Finite,
+    holder: Schema.optionalKey(Schema.String)
+  })
+)
+const decode = Schema.decodeOption(AtRest)
+const encode = Schema.encodeSync(AtRest)
+
+/** A lease that is held until its scope ends. */
+export interface Lease {
+  /** Fails when the lease is lost, and never ends otherwise. */
+  readonly lost: Effect.Effect<never, LeaseLost>
+  /** Fails unless the lease is held now. One that ran out is renewed, if nobody took it. */
+  readonly check: Effect.Effect<void, LeaseLost>
+}
+
+/** When a lease expires, in milliseconds since 1970. An invalid lease has expired. */
+export const until = (text: string): number =>
+  Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
+
+/** Whether a lease can be taken: it has expired, or its holder is known to be gone. */
+const isFree = (text: string, now: number, holder: LeaseHolder.Service): Effect.Effect<boolean> => {
+  const lease = Option.getOrUndefined(decode(text))
+  if (lease === undefined || lease.until <= now) return Effect.succeed(true)
+  return lease.holder === undefined ? Effect.succeed(false) : holder.isGone(lease.holder)
+}
+
+/** The lease of one owner, as a text in the store, and its changes. */
+const makeOwn = (leases: Leases, key: JournalKey, holder: LeaseHolder.Service) =>
+  Effect.gen(function* () {
+    const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
+      Effect.provide(SecureRandom.layerWebCrypto)
+    )
+    const textUntil = (time: number) =>
+      encode({ owner, until: time, ...(holder.id === undefined ? undefined : { holder: holder.id }) })
+
+    /** The texts of ours that the store may hold, the newest first: a write that failed may have happened. */
+    let ours: ReadonlyArray<string> = []
+    let end = 0
+
+    /** Replaces one of these texts, and answers whether the store had one of them. */
+    const replace = (candidates: ReadonlyArray<string | undefined>, newEnd: number) =>
+      Effect.gen(function* () {
+        const text = textUntil(newEnd)
+        ours = [text, ...ours]
+        for (const expected of candidates) {
+          if (!(yield* leases.swap(key, expected, text))) continue
+          ours = [text]
+          end = newEnd
+          return true
+        }
+        return false
+      })
+
+    return {
+      until: () => end,
+      claim: (existing: string | undefined, newEnd: number) =>
+        Effect.tap(replace([existing], newEnd), (isTaken) =>
+          Effect.sync(() => {
+            if (!isTaken) ours = []
+          })
+        ),
+      extend: (newEnd: number) => Effect.suspend(() => replace(ours, newEnd)),
+      /** Lets the lease expire now. */
+      release: Effect.suspend(() =>
+        ours.length === 0 ? Effect.succeed(false) : Effect.flatMap(Clock.currentTimeMillis, (now) => replace(ours, now))
+      )
+    }
+  })
+
+/** The longest wait for the store when a lease is released, in milliseconds. */
+const longestRelease = 1000
+
+/** Takes the lease of a key. */
+export const make = (
+  leases: Leases,
+  options: { readonly millis: number; readonly holder: LeaseHolder.Service }
+): ((key: JournalKey) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
+  const { millis } = options
+
+  return (key) =>
+    Effect.gen(function* () {
+      const provided = yield* LeaseHolder.LeaseHolder
+      const holder = provided === LeaseHolder.unknown ? options.holder : provided
+      const own = yield* makeOwn(leases, key, holder)
+      const scope = yield* Effect.scope
+      // Added before the claim, since an interrupted claim may have been written.
+      yield* Effect.addFinalizer(() =>
+        own.release.pipe(Effect.interruptible, Effect.timeoutOption(Math.min(millis, longestRelease)), Effect.ignore)
+      )
+
+      const now = yield* Clock.currentTimeMillis
+      const existing = yield* leases.get(key)
+      if (existing !== undefined && !(yield* isFree(existing, now, holder))) {
+        return yield* new UploadLeased({ key, until: until(existing) })
+      }
+      if (!(yield* own.claim(existing, now + millis))) {
+        const winner = yield* leases.get(key)
+        return yield* new UploadLeased({ key, until: winner === undefined ? now : until(winner) })
+      }
+
+      const loss = yield* Deferred.make<never, LeaseLost>()
+      const lose = (problem: string) =>
+        Effect.flatMap(Deferred.fail(loss, new LeaseLost({ key, problem })), () => Deferred.await(loss))
+
+      /** How long before the expiry a holder stops, in milliseconds. */
+      const margin = millis / 10
+      const left = Effect.map(Clock.currentTimeMillis, (time) => own.until() - margin - time)
+
+      /** Answers whether the lease was renewed. One that has expired is still ours while nobody else has taken it. */
+      const renew = Effect.gen(function* () {
+        const time = yield* left
+        const start = yield* Clock.currentTimeMillis
+        // The change runs to its end in the scope of the lease, even where its answer comes too late.
+        const changing = yield* Effect.forkIn(own.extend(start + millis), scope)
+        const isOurs = yield* Fiber.join(changing).pipe(
+          Effect.timeoutOrElse({
+            duration: Duration.millis(time > 0 ? time : millis / 3),
+            orElse: () => lose("it ran out, the store did not answer its renewal")
+          })
+        )
+        return isOurs ? true : yield* lose("another holder took it, or it was removed")
+      }).pipe(
+        Effect.catchTag("JournalFailed", ({ problem }) =>
+          Effect.flatMap(left, (time) =>
+            time > 0 ? Effect.succeed(false) : lose(`it ran out, its renewal failed: ${problem}`)
+          )
+        )
+      )
+
+      // One change at a time: a second one would not find the text that it expects.
+      const renewing = Semaphore.makeUnsafe(1)
+      const check = Effect.gen(function* () {
+        if (yield* Deferred.isDone(loss)) return yield* Deferred.await(loss)
+        if ((yield* left) <= 0) yield* renew
+      }).pipe(renewing.withPermits(1))
+
+      // A slow claim may have expired before it was answered.
+      yield* Effect.mapError(check, () => new UploadLeased({ key, until: own.until() }))
+
+      let pause = millis / 3
+      const keep = Effect.gen(function* () {
+        yield* Effect.sleep(Duration.millis(pause))
+        const isRenewed = yield* renewing.withPermits(1)(renew)
+        pause = Math.max(1, Math.min(isRenewed ? millis / 3 : millis / 10, yield* left))
+      })
+      yield* Effect.forkScoped(Effect.ignore(Effect.forever(keep)))
+
+      return { lost: Deferred.await(loss), check }
+    })
+}

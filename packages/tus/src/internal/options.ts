@@ -1,0 +1,86 @@
+/**
+ * The rules that options keep, checked before anything exists: an Assembly, an entry of a journal, an upload.
+ */
+import * as Input from "@assembly-effect/api/unstable/Input"
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as SchemaParser from "effect/SchemaParser"
+import type { UploadSource } from "../UploadSource.ts"
+import * as Checksum from "./checksum.ts"
+import * as Receipts from "./receipts.ts"
+import type { Options as SessionOptions } from "./session.ts"
+
+type Issues = ReadonlyArray<ApiError.Issue>
+
+const issue = (path: string, message: string): ApiError.Issue => ({ path: [path], message })
+
+const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
+
+/** The keys that a creation sets itself, and why it does. */
+const reserved = {
+  assembly_url: "it is filled in from the target",
+  [Receipts.markerKey]: "it finds an upload again whose creation was not answered"
+}
+
+/** What the header of a creation can carry. Values are not told, they may be anything. */
+const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issues => {
+  const taken = Object.entries(reserved)
+    .filter(([key]) => Object.hasOwn(metadata, key))
+    .map(([key, why]): ApiError.Issue => ({ path: ["metadata", key], message: `Expected no such key: ${why}` }))
+  const broken = Result.match(encodeMetadata({ ...metadata, assembly_url: "-" }), {
+    onFailure: Input.fromSchemaIssue,
+    onSuccess: (): Issues => []
+  })
+  return [...taken, ...broken.map(({ message, path }) => ({ message, path: ["metadata", ...path] }))]
+}
+
+const largest = 2n ** 63n - 1n
+
+const replayable = (path: string) => issue(path, "Expected a source that can be read again, got a one-shot stream")
+
+const sourceIssues = ({ isReplayed, parallel, source }: Upload & { readonly source: UploadSource }): Issues => [
+  ...(source.size !== undefined && (source.size < 0n || source.size > largest)
+    ? [{ path: ["source", "size"], message: `Expected 0 to ${largest} bytes, got ${source.size}` }]
+    : []),
+  ...(source._tag === "OneShot" && isReplayed === true ? [replayable("source")] : []),
+  ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1 ? [replayable("parallel")] : [])
+]
+
+/** The options of one upload, with its source where that is known, and whether a later run reads it again. */
+export type Upload = Partial<SessionOptions> & {
+  readonly parallel?: number | undefined
+  readonly progressInterval?: Duration.Input | undefined
+  readonly source?: UploadSource | undefined
+  readonly isReplayed?: boolean | undefined
+}
+
+/** Every rule that the options of an upload break. */
+export const issues = ({ checksum, isReplayed, metadata, source, ...options }: Upload): Issues => [
+  ...Settings.issues({
+    chunkSize: Settings.whole(options.chunkSize, 1),
+    parallel: Settings.whole(options.parallel, 1),
+    maxRetries: Settings.whole(options.maxRetries, 0),
+    retryDelay: Settings.duration(options.retryDelay, { mayBeZero: true }),
+    stallTimeout: Settings.duration(options.stallTimeout),
+    finishTimeout: Settings.duration(options.finishTimeout),
+    maxWait: Settings.duration(options.maxWait, { mayBeZero: true }),
+    progressInterval: Settings.duration(options.progressInterval, { mayBeZero: true })
+  }),
+  ...(checksum === undefined || Checksum.isAlgorithm(checksum)
+    ? []
+    : [issue("checksum", `Expected ${Checksum.names.join(", ")}, got ${String(checksum)}`)]),
+  ...(metadata === undefined ? [] : metadataIssues(metadata)),
+  ...(source === undefined ? [] : sourceIssues({ source, isReplayed, parallel: options.parallel }))
+]
+
+/** Refuses broken rules, all at once. */
+export const refuse = (operation: string, found: Issues): Effect.Effect<void, ApiError.InvalidRequest> =>
+  found.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues: found }))
+
+/** Refuses the options of an upload that break a rule. */
+export const check = (options: Upload): Effect.Effect<void, ApiError.InvalidRequest> =>
+  Effect.suspend(() => refuse("Upload", issues(options)))

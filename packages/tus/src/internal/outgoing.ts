@@ -1,0 +1,149 @@
+/**
+ * The bytes that go out next, whatever the source is.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Tus from "../Tus.ts"
+import { SourceFailed, type OneShot, type Replayable } from "../UploadSource.ts"
+import * as Pieces from "./pieces.ts"
+import * as Slices from "./slices.ts"
+import * as Window from "./window.ts"
+
+/**
+ * The body of the next request: the bytes from `start` to `end`, and the total size as far as it is known by now.
+ */
+export interface Body {
+  readonly start: bigint
+  readonly end: bigint
+  readonly total: bigint | undefined
+  readonly bytes: Tus.Body<SourceFailed>
+}
+
+/**
+ * Gives the body that starts at an offset. `size` is known from the start or not at all. What is not `replayable` gives
+ * the bytes before the last offset away. `slices` are there where the platform cannot stream. `most` is how many bytes
+ * the body may have, beside all other limits.
+ */
+export interface Outgoing {
+  readonly size: bigint | undefined
+  readonly replayable: boolean
+  readonly slices: Slices.SliceSize | undefined
+  readonly from: (offset: bigint, most?: bigint) => Effect.Effect<Body, SourceFailed>
+}
+
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
+
+/** A range of a source that can be read again: streamed, or as a slice where the platform cannot stream. */
+export const replayable = (
+  source: Replayable,
+  options: {
+    readonly start: bigint
+    readonly end: bigint
+    readonly chunkSize: number | undefined
+    readonly streams: boolean
+  }
+): Outgoing => {
+  const { start: base, end: limit } = options
+  const size = limit - base
+  const { chunkSize } = options
+  const slices = options.streams ? undefined : new Slices.SliceSize(chunkSize)
+  const endOf = (start: bigint): bigint => {
+    if (slices !== undefined) return start + slices.next(limit - start)
+    return chunkSize === undefined ? limit : smaller(limit, start + BigInt(chunkSize))
+  }
+  return {
+    size,
+    replayable: true,
+    slices,
+    from: (offset, most) => {
+      const start = base + offset
+      const end = most === undefined ? endOf(start) : smaller(endOf(start), start + most)
+      const body = (bytes: Tus.Body<SourceFailed>): Body => ({ start: offset, end: end - base, total: size, bytes })
+      if (start === end) return Effect.succeed(body(new Uint8Array(0)))
+      if (options.streams) {
+        return Effect.succeed(body({ stream: source.bytes(start, end), length: end - start }))
+      }
+      if (source.slice !== undefined) return Effect.succeed(body(source.slice(start, end)))
+      return Effect.map(collect(source.bytes(start, end), end - start), body)
+    }
+  }
+}
+
+/** All bytes of a stream that announced how many they are. */
+export const collect = (
+  stream: Stream.Stream<Uint8Array, SourceFailed>,
+  length: bigint
+): Effect.Effect<Uint8Array, SourceFailed> =>
+  Effect.suspend(() => {
+    const bytes = new Uint8Array(Number(length))
+    let filled = 0
+    return stream.pipe(
+      Stream.runForEach((piece) => {
+        if (filled + piece.length > bytes.length) return Effect.fail(tooLong(length))
+        bytes.set(piece, filled)
+        filled += piece.length
+        return Effect.void
+      }),
+      Effect.flatMap(() =>
+        filled === bytes.length ? Effect.succeed(bytes) : Effect.fail(tooShort(BigInt(filled), length))
+      )
+    )
+  })
+
+export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
+  new SourceFailed({ kind: "TooShort", problem: `it ended after ${got} of ${expected} bytes` })
+
+export const tooLong = (expected: bigint): SourceFailed =>
+  new SourceFailed({ kind: "TooLong", problem: `it holds more than the announced ${expected} bytes` })
+
+/** Refuses what the announced size forbids, before any of it leaves. */
+const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effect<Window.Window, SourceFailed> => {
+  const seen = window.start + BigInt(window.size)
+  if (size !== undefined && seen > size) return Effect.fail(tooLong(size))
+  if (size !== undefined && window.ended && seen < size) return Effect.fail(tooShort(seen, size))
+  return Effect.succeed(window)
+}
+
+/**
+ * A stream that comes once, behind a window of bytes that can be sent again. It is read until the window is full; a
+ * stream that ended by then has a known size.
+ */
+export const oneShot = (
+  source: OneShot,
+  options: { readonly windowSize: number; readonly streams: boolean }
+): Effect.Effect<Outgoing, SourceFailed, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { streams, windowSize } = options
+    const slices = streams ? undefined : new Slices.SliceSize(windowSize)
+    const read = Window.reader(yield* Stream.toPull(source.stream))
+    const advance = (window: Window.Window) =>
+      Effect.flatMap(Window.fill(window, read, windowSize), (filled) => checkSize(filled, source.size))
+
+    let window = yield* advance(Window.empty)
+    const size = source.size ?? Window.total(window)
+    return {
+      size,
+      replayable: false,
+      slices,
+      from: (offset, most) =>
+        Effect.gen(function* () {
+          if (offset < window.start || offset > window.start + BigInt(window.size)) {
+            return yield* new SourceFailed({
+              kind: "NotReplayable",
+              problem: `the server wants the bytes from ${offset} on, but those before ${window.start} were given away`
+            })
+          }
+          window = yield* advance(Window.release(window, offset))
+          const full = slices?.next(BigInt(window.size)) ?? BigInt(Math.min(window.size, windowSize))
+          const length = most === undefined ? full : smaller(full, most)
+          const parts = Window.first(window, Number(length))
+          return {
+            start: offset,
+            end: offset + length,
+            total: size ?? Window.total(window),
+            bytes: streams ? { stream: Pieces.inRegularPieces(parts), length } : Pieces.together(parts)
+          }
+        })
+    }
+  })

@@ -1,0 +1,131 @@
+/**
+ * One source in parts that are sent side by side (spec.md, "Create a tus upload", concatenation).
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Redacted from "effect/Redacted"
+import * as Tus from "../Tus.ts"
+import * as TusError from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import type { Replayable } from "../UploadSource.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
+import * as UploadState from "../UploadState.ts"
+import * as Concat from "./concat.ts"
+import * as Concatenation from "./concatenation.ts"
+import type { Emit } from "./events.ts"
+import * as Outgoing from "./outgoing.ts"
+import * as Piece from "./piece.ts"
+import { sums } from "./progress.ts"
+import * as Removal from "./removal.ts"
+import type * as Session from "./session.ts"
+import { inTime } from "./timeout.ts"
+
+/** Translates the events of a part into events of the whole upload. */
+const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {
+  const sumOf = sums(parts.length)
+  return (index) => (event) => {
+    switch (event._tag) {
+      case "Progress":
+        return emit(UploadEvent.Progress({ ...sumOf(index, event), total }))
+      case "Resumed":
+        return emit(UploadEvent.Resumed({ offset: (parts[index]?.start ?? 0n) + event.offset }))
+      case "Retrying":
+        return emit(event)
+      default:
+    }
+  }
+}
+
+/** Fails where the server lists its extensions without concatenation. A server without a list may offer it. */
+const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
+  inTime("discover", policy.stallTimeout, Tus.discover(target)).pipe(
+    Effect.map(({ extensions }) => extensions),
+    // A failed question decides nothing, since the final upload is proven anyway.
+    Effect.orElseSucceed((): ReadonlyArray<string> => []),
+    Effect.flatMap((offered) =>
+      offered.length === 0 || offered.includes("concatenation")
+        ? Effect.void
+        : Effect.fail(new TusError.ExtensionMissing({ option: "parallel", extension: "concatenation", offered }))
+    )
+  )
+
+/** Fails where two parts have one URL. They would overwrite each other, and the total length would not show it. */
+const checkDistinct = (urls: ReadonlyArray<UploadUrl>) =>
+  new Set(urls.map((url) => Redacted.value(url))).size === urls.length
+    ? Effect.void
+    : Effect.fail(
+        new TusError.ProtocolViolation({ request: "create", status: 201, problem: "one Location for two parts" })
+      )
+
+/** Stores every part, and continues those that an earlier process has begun. Answers the URLs of all parts. */
+const store = <E>(
+  session: Session.Session<E>,
+  source: Replayable,
+  parts: ReadonlyArray<UploadState.Part>,
+  concurrency: number
+) =>
+  Effect.gen(function* () {
+    const { chunkSize, emit, streams } = session
+    const emitOfPart = emitOf(parts, source.size, emit)
+    const planned = parts.map(({ end, piece, start }, index) => ({
+      start,
+      end,
+      piece,
+      job: {
+        session,
+        source,
+        outgoing: Outgoing.replayable(source, { start, end, chunkSize, streams }),
+        place: UploadState.part(index),
+        isPart: true,
+        emit: emitOfPart(index)
+      }
+    }))
+    if (parts.every(({ piece }) => piece._tag === "Planned")) yield* checkOffered(session)
+    // A creation is not interrupted when another one fails: its part would exist, and nobody would know its URL.
+    const results = yield* Effect.forEach(
+      planned,
+      (part) =>
+        Piece.begin(part.job, part.piece).pipe(
+          Effect.map((created) => ({ ...part, created })),
+          Effect.result
+        ),
+      { concurrency }
+    )
+    const begun = yield* Effect.forEach(results, Effect.fromResult)
+    const urls = begun.map(({ created }) => created.url)
+    yield* checkDistinct(urls)
+    // Checked before a byte is sent, since parts with longer URLs can never become one file.
+    yield* Concat.check(urls)
+    yield* Effect.forEach(
+      begun,
+      ({ created, end, job, start }, part) =>
+        Effect.map(Piece.send(job, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
+      { concurrency, discard: true }
+    )
+    // Told before the final creation is announced: an upload that is left at this event has not sent it.
+    emit(UploadEvent.Finishing({ total: source.size }))
+    yield* Effect.yieldNow
+    return urls
+  })
+
+/** How long an interruption waits for the removal of the parts. */
+const farewell = Duration.seconds(1)
+
+/**
+ * Stores every part, and sends the final creation. When that fails or is interrupted, the parts are removed from the
+ * server, unless a later run can continue them, or they may be a file by then.
+ */
+export const run = <E>(
+  session: Session.Session<E>,
+  source: Replayable,
+  { parts }: UploadState.Parts,
+  concurrency: number
+): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient> => {
+  const free = Effect.suspend(() => (session.store.isKept ? Effect.void : Removal.tryToRemove(session)))
+  return store(session, source, parts, concurrency).pipe(
+    Effect.flatMap((urls) => Concatenation.begin(session, urls, source.size)),
+    Effect.tapCause(() => free),
+    Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))
+  )
+}

@@ -1,0 +1,160 @@
+/**
+ * The upload at one URL, of the whole source or of a part: its one creation, and its bytes.
+ */
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Transfer from "../Transfer.ts"
+import { UploadUntrusted } from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import type { SourceFailed, UploadSource } from "../UploadSource.ts"
+import * as UploadState from "../UploadState.ts"
+import * as Creation from "./creation.ts"
+import type { Emit } from "./events.ts"
+import * as Outgoing from "./outgoing.ts"
+import type { RequestError } from "./policy.ts"
+import * as Run from "./run.ts"
+import * as Session from "./session.ts"
+
+/**
+ * - `outgoing`: the bytes of the piece.
+ * - `place`: where the piece is in the state of the upload.
+ * - `isPart`: whether the piece becomes a part of a later final upload.
+ * - `emit`: hears what happens to the piece.
+ */
+export interface Job<E> {
+  readonly session: Session.Session<E>
+  readonly source: UploadSource
+  readonly outgoing: Outgoing.Outgoing
+  readonly place: UploadState.Place
+  readonly isPart: boolean
+  readonly emit: Emit
+}
+
+/** Up to here the bytes travel with the creation: one round trip. */
+const smallSize = 256n * 1024n
+
+/** The bytes of a small source, which the creation carries. */
+const smallBody = (
+  source: UploadSource,
+  outgoing: Outgoing.Outgoing
+): Effect.Effect<Uint8Array | Blob | undefined, SourceFailed> =>
+  Effect.gen(function* () {
+    const { size } = outgoing
+    if (size === undefined || size === 0n || size > smallSize) return undefined
+    const { bytes, end } = yield* outgoing.from(0n)
+    if (end !== size) return undefined
+    if (bytes instanceof Uint8Array || !("length" in bytes)) return bytes
+    return source._tag === "Replayable" && source.read !== undefined
+      ? yield* source.read(0n, size)
+      : yield* Outgoing.collect(bytes.stream, bytes.length)
+  })
+
+const sizeOf = (body: Uint8Array | Blob): bigint => BigInt(body instanceof Uint8Array ? body.length : body.size)
+
+const keep = <E>({ place, session }: Job<E>, piece: UploadState.Piece) => session.store.update(place.set(piece))
+
+/** Announces the one creation, and sends it. */
+const create = <E>(job: Job<E>, marker: string) =>
+  Effect.gen(function* () {
+    const { isPart, outgoing, session, source } = job
+    const { emit, metadata, policy, target } = session
+    const { size } = outgoing
+    const body = session.sendsAlong && !isPart ? yield* smallBody(source, outgoing) : undefined
+    yield* keep(job, { _tag: "Creating", marker })
+    const found = yield* Creation.create({
+      target,
+      creation:
+        size === undefined
+          ? { _tag: "Deferred", metadata }
+          : { _tag: "Fixed", length: size, metadata, body, partial: isPart },
+      size,
+      marker,
+      policy,
+      emit
+    }).pipe(
+      Effect.tapError((error) =>
+        Creation.isRefusal(error) ? Effect.ignore(keep(job, { _tag: "Planned" })) : Effect.void
+      )
+    )
+    const { url } = found
+    const sent = body === undefined ? 0n : sizeOf(body)
+    const transfer: Transfer.Transfer =
+      // A server cannot have finished what it was not given.
+      found.finished && sent === size
+        ? { _tag: "Done", length: size }
+        : Transfer.created({ ...found, length: size, sent })
+    const created: UploadState.Created = { _tag: "Created", marker, url, transfer }
+    yield* keep(job, created)
+    if (!isPart) emit(UploadEvent.Created({ url, length: size }))
+    return created
+  })
+
+/** Finds the upload of a creation that an earlier process may have sent. */
+const recover = <E>(job: Job<E>, marker: string) =>
+  Effect.gen(function* () {
+    const { isPart, outgoing, session } = job
+    const { metadata, policy, target } = session
+    const { size } = outgoing
+    const { finished, url } = yield* Creation.recover(
+      { target, marker, sent: { metadata, size }, policy },
+      "the process ended before it came"
+    )
+    const created: UploadState.Created = {
+      _tag: "Created",
+      marker,
+      url,
+      // Of a part, the receipt is not proof enough: the server is asked.
+      ...(finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } } : undefined)
+    }
+    yield* keep(job, created)
+    return created
+  })
+
+/**
+ * Creates a piece, or finds the one of an earlier time. A creation that may have been sent is looked for in the receipts
+ * by its marker, and is `CreationUnknown` where they do not tell. This holds for a part as well: it is no input of the
+ * Assembly while nobody puts it into a final upload, but only the service knows what else it means there.
+ */
+export const begin = <E>(
+  job: Job<E>,
+  piece: UploadState.Piece,
+  newMarker: Effect.Effect<string> = Creation.newMarker
+): Effect.Effect<UploadState.Created, Creation.CreationError | SourceFailed | E, HttpClient.HttpClient> => {
+  switch (piece._tag) {
+    case "Planned":
+      return Effect.flatMap(newMarker, (marker) => create(job, marker))
+    case "Creating":
+      return recover(job, piece.marker)
+    case "Created":
+      return Effect.succeed(piece)
+  }
+}
+
+/** A part alone is never a whole file: an untrusted part is not put together with the others. */
+const ofPart = ({ problem }: UploadUntrusted) => new UploadUntrusted({ problem, mayBeWhole: false })
+
+/** Sends the bytes of a piece that the server does not have, and answers the length of the piece. */
+export const send = <E>(
+  job: Job<E>,
+  { marker, transfer, url }: UploadState.Created
+): Effect.Effect<bigint, RequestError | E, HttpClient.HttpClient> => {
+  const { emit, isPart, outgoing, place, session } = job
+  const { metadata, policy, seal, store, target } = session
+  const toOwn = (error: UploadUntrusted) => (isPart ? ofPart(error) : error)
+  const moved = (now: Transfer.Transfer) => store.note(place.set({ _tag: "Created", marker, url, transfer: now }))
+  // An upload that this process has created needs no comparison.
+  const verify = transfer === undefined ? Session.verifyMetadata(metadata, marker || undefined) : Session.trusted
+  const run = { target, metadata, url, outgoing, seal, policy, emit, verify, moved }
+  return Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size)).pipe(
+    Effect.mapError((error) => (error instanceof UploadUntrusted ? toOwn(error) : error)),
+    Effect.tapError((error): Effect.Effect<void, E> =>
+      error instanceof UploadUntrusted
+        ? Effect.uninterruptible(store.update(UploadState.untrusted(error)))
+        : Effect.void
+    ),
+    Effect.onInterrupt(() => {
+      const error = UploadState.leftInDoubt(place.get(store.state()), outgoing.size)
+      return error === undefined ? Effect.void : Effect.ignore(store.update(UploadState.untrusted(toOwn(error))))
+    })
+  )
+}

@@ -1,0 +1,91 @@
+/**
+ * Removes the orphans of an upload from the server.
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import * as Tus from "../Tus.ts"
+import type * as TusError from "../TusError.ts"
+import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
+import * as UploadState from "../UploadState.ts"
+import type { Policy } from "./policy.ts"
+import * as Receipts from "./receipts.ts"
+import type * as Session from "./session.ts"
+import { inTime } from "./timeout.ts"
+
+/** What an upload is for, and what its creation told. */
+interface Subject extends Receipts.Sent {
+  readonly target: UploadTarget
+  readonly policy: Policy
+}
+
+type Find = Effect.Effect<UploadUrl | undefined, never, HttpClient.HttpClient>
+
+/** The orphans of an upload. An upload that is, or may be, a file of the Assembly is none. */
+const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyArray<Find> => {
+  const { metadata, target } = subject
+  switch (state._tag) {
+    case "Completed":
+      return []
+    case "Concatenating":
+      // The final creation may have been sent: the parts may be a file.
+      return []
+    case "Creating":
+      return [
+        Effect.map(
+          Receipts.byMarker(target, state.marker, subject),
+          (receipt) => Option.getOrUndefined(Option.filter(receipt, ({ finished }) => !finished))?.url
+        )
+      ]
+    case "Parts":
+      // A part alone is never a file of the Assembly.
+      return state.parts.map(({ end, piece, start }) =>
+        piece._tag === "Creating"
+          ? Effect.map(
+              Receipts.byMarker(target, piece.marker, { metadata, size: end - start }),
+              (receipt) => Option.getOrUndefined(receipt)?.url
+            )
+          : Effect.succeed(piece._tag === "Created" ? piece.url : undefined)
+      )
+    case "Planned":
+    case "Created":
+    case "Untrusted":
+      return UploadState.urlsOf(state).map((url) => Effect.succeed(url))
+  }
+}
+
+/** How many uploads are removed at once. */
+const concurrency = 8
+
+type RemoveError = Tus.AnswerError | TusError.Stalled | ApiError.TransportFailure
+
+/** Removes the orphans of an upload. An orphan that is gone already is fine, any other failure is the error. */
+export const remove = (
+  subject: Subject,
+  state: UploadState.UploadState
+): Effect.Effect<void, RemoveError, HttpClient.HttpClient> =>
+  Effect.forEach(
+    orphansOf(subject, state),
+    (find) =>
+      Effect.flatMap(find, (url) =>
+        url === undefined
+          ? Effect.void
+          : inTime("terminate", subject.policy.stallTimeout, Tus.terminate(url)).pipe(
+              Effect.catchTag("UploadGone", () => Effect.void)
+            )
+      ),
+    { concurrency, discard: true }
+  )
+
+/** Tries to remove the orphans of a session's upload. The server removes the others when they expire. */
+export const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
+  Effect.forEach(
+    orphansOf({ ...session, size: undefined }, session.store.state()),
+    (find) =>
+      Effect.flatMap(find, (url) => (url === undefined ? Effect.void : Tus.terminate(url))).pipe(
+        Effect.timeout(session.policy.stallTimeout),
+        Effect.ignore
+      ),
+    { concurrency, discard: true }
+  )

@@ -1,0 +1,225 @@
+/**
+ * Sends the bytes of one upload: one request after the other, each by the state that the last one left.
+ */
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Tus from "../Tus.ts"
+import * as TusError from "../TusError.ts"
+import * as UploadEvent from "../UploadEvent.ts"
+import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
+import * as Append from "./append.ts"
+import { Caution } from "./caution.ts"
+import type { Seal } from "./checksum.ts"
+import type { Emit } from "./events.ts"
+import * as FilePieces from "./filePieces.ts"
+import type { Body, Outgoing } from "./outgoing.ts"
+import * as Policy from "./policy.ts"
+import * as Receipts from "./receipts.ts"
+import { inTime } from "./timeout.ts"
+import * as Transfer from "../Transfer.ts"
+
+/** What all steps share. */
+export interface Job {
+  readonly target: UploadTarget
+  readonly metadata: Receipts.Sent["metadata"]
+  readonly url: UploadUrl
+  readonly outgoing: Outgoing
+  readonly seal: Seal
+  readonly policy: Policy.Policy
+  readonly emit: Emit
+  /** Compares what the server tells of the upload with what was begun, before bytes are appended to it. */
+  readonly verify: (found: { readonly metadata?: string | undefined }) => Effect.Effect<void, TusError.UploadMismatch>
+  /** Hears where the upload stands, whenever that changes. */
+  readonly moved: (state: Transfer.Transfer) => void
+}
+
+/** What the steps of one upload remember besides its state. */
+interface Shared extends Job {
+  readonly pool: FilePieces.Pool
+  readonly caution: Caution
+}
+
+/** A step that failed: the state after it, and whether another step may succeed. */
+interface Failed {
+  readonly state: Transfer.Sending | Transfer.Asking
+  readonly error: Policy.RequestError
+  readonly heals: boolean
+}
+
+/** The length to declare with a body: that of the whole upload, with its last bytes, unless the server knows it. */
+const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
+  state.length === undefined && body.total === body.end ? body.total : undefined
+
+/** Adds the advice of a smaller `chunkSize` to a 413, where the server takes an upload of this size. */
+const advise = (
+  job: Shared,
+  error: TusError.TooLarge
+): Effect.Effect<never, TusError.TooLarge, HttpClient.HttpClient> =>
+  inTime("discover", job.policy.stallTimeout, Tus.discover(job.target)).pipe(
+    Effect.map(({ maxSize }) => maxSize),
+    Effect.orElseSucceed(() => undefined),
+    Effect.flatMap((maxSize) => Effect.fail(tooLarge(error, maxSize, job.outgoing.size)))
+  )
+
+const tooLarge = (error: TusError.TooLarge, maxSize: bigint | undefined, size: bigint | undefined) => {
+  return new TusError.TooLarge({
+    request: error.request,
+    status: error.status,
+    message: error.message,
+    ...(maxSize === undefined ? undefined : { maxSize }),
+    ...(maxSize !== undefined && size !== undefined && size <= maxSize
+      ? { advice: "set chunkSize" as const }
+      : undefined)
+  })
+}
+
+type Step<State> = (job: Shared, state: State) => Effect.Effect<Transfer.Transfer, Failed, HttpClient.HttpClient>
+
+const failedAt =
+  (state: Transfer.Sending | Transfer.Asking) =>
+  (error: Policy.RequestError): Failed => ({ state, error, heals: Policy.canHeal(error) })
+
+const doubted = ({ error, state }: Transfer.Doubt<Policy.RequestError>): Failed => ({ state, error, heals: true })
+
+/** Fails for a PATCH without bytes and without a length: it would be repeated for ever. */
+const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | undefined) =>
+  body.start === body.end && declare === undefined
+    ? Effect.fail(
+        new TusError.UploadMismatch({
+          field: "upload-length",
+          expected: `${body.end}`,
+          found: state.length === undefined ? "none" : `${state.length}`
+        })
+      )
+    : Effect.void
+
+/** Whether the server accepted a request, though its answer is invalid. */
+const isTaken = (error: Policy.RequestError): boolean =>
+  error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
+
+/** Whether a connection ended without an answer, after bytes may have left. */
+const isCut = (error: Policy.RequestError): boolean =>
+  error._tag === "TransportFailure" && error.sent === "maybe" && error.permanent !== true
+
+/** Sends the next body. */
+const send: Step<Transfer.Sending> = (job, state) =>
+  Effect.gen(function* () {
+    const { body, checksum } = yield* Effect.flatMap(job.outgoing.from(state.acknowledged, job.caution.most), job.seal)
+    const declare = declaration(state, body)
+    yield* checkProgress(state, body, declare)
+    const last = body.total === body.end
+    let finishing = false
+    const { answer, handed } = yield* Append.append({
+      url: job.url,
+      body,
+      declare,
+      checksum,
+      policy: job.policy,
+      slices: job.outgoing.slices,
+      pool: job.pool,
+      onSent: (count, all) => {
+        job.emit(
+          UploadEvent.Progress({
+            sent: state.acknowledged + count,
+            acknowledged: state.acknowledged,
+            total: body.total ?? job.outgoing.size
+          })
+        )
+        if (all && last && !finishing && body.total !== undefined) {
+          finishing = true
+          job.emit(UploadEvent.Finishing({ total: body.total }))
+        }
+      }
+    })
+    const after = Transfer.handedOver(state, { handed, declared: declare })
+    if (Result.isFailure(answer)) {
+      const error = answer.failure
+      if (isCut(error)) job.caution.cut(body.start, body.end)
+      return yield* Effect.fail(failedAt(isTaken(error) ? Transfer.miscounted(after, handed) : after)(error))
+    }
+    const offset = answer.success
+    const next = yield* Effect.fromResult(
+      Result.mapError(Transfer.appended(after, { offset, end: body.end, handed, length: declare }), doubted)
+    )
+    job.caution.arrived()
+    job.emit(UploadEvent.Progress({ sent: offset, acknowledged: offset, total: body.total ?? job.outgoing.size }))
+    return next
+  }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
+
+/** Asks the server where it stands. */
+const ask: Step<Transfer.Asking> = (job, state) =>
+  Effect.gen(function* () {
+    const found = yield* inTime("offset", job.policy.stallTimeout, Tus.offset(job.url))
+    yield* job.verify(found)
+    const next = yield* Effect.fromResult(
+      Result.mapError(Transfer.located(state, found, job.outgoing), (problem) =>
+        problem._tag === "Doubt" ? doubted(problem) : failedAt(state)(problem)
+      )
+    )
+    if (next._tag !== "Asking") job.emit(UploadEvent.Resumed({ offset: found.offset }))
+    return next
+  }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
+
+/** A finished receipt counts where the upload URL is already gone, and tells of the bytes that were sent. */
+const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, error: TusError.UploadGone) =>
+  Effect.suspend(() => {
+    const length = Transfer.lengthOf(state, job.outgoing.size)
+    return Effect.flatMap(Receipts.finished(job.target, job.url, { metadata: job.metadata, size: length }), (receipt) =>
+      Option.match(receipt, {
+        onNone: () => Effect.fail(error),
+        onSome: ({ size }): Effect.Effect<Transfer.Transfer, TusError.UploadGone | TusError.UploadUntrusted> =>
+          length === undefined || (size !== undefined && size !== length)
+            ? Effect.fail(error)
+            : Effect.fromResult(Transfer.receipted(state, length))
+      })
+    )
+  })
+
+/** Asks the server after a pause, unless the budget is used up. */
+const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Transfer, Policy.RequestError> =>
+  Effect.gen(function* () {
+    const next = Transfer.failed(state, job.policy.maxRetries)
+    const { size } = job.outgoing
+    if (Option.isNone(next)) return yield* Effect.fail(Transfer.abandoned(state, error, size))
+    const { failures } = next.value
+    const delay = yield* Effect.mapError(Policy.pause(job.policy, failures, error), (tooLong) =>
+      Transfer.abandoned(state, tooLong, size)
+    )
+    job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
+    // Told before the pause, so that an interruption finds the state.
+    job.moved(next.value)
+    yield* Effect.sleep(delay)
+    return next.value
+  })
+
+/** Decides what follows a step that failed: another step, or the error. */
+const heal = (
+  job: Shared,
+  failed: Failed
+): Effect.Effect<Transfer.Transfer, Policy.RequestError, HttpClient.HttpClient> => {
+  const { error, heals, state } = failed
+  if (error._tag === "UploadGone") return settleGone(job, state, error)
+  if (error._tag === "TooLarge") return advise(job, error)
+  return heals ? retry(job, failed) : Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
+}
+
+/** Performs one step, and heals its failure where that is possible. */
+const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
+  (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
+
+/** Performs all steps. Answers the length of the finished upload. */
+export const toEnd = (
+  job: Job,
+  begun: Transfer.Transfer
+): Effect.Effect<bigint, Policy.RequestError, HttpClient.HttpClient> =>
+  Effect.gen(function* () {
+    const shared: Shared = { ...job, pool: new FilePieces.Pool(), caution: new Caution() }
+    let state = begun
+    while (state._tag !== "Done") {
+      state = yield* step(shared, state)
+      job.moved(state)
+    }
+    return state.length
+  })

@@ -1,0 +1,154 @@
+/**
+ * What all steps of one upload share: its target, its options, and the store of its state.
+ */
+import * as TusUpload from "@assembly-effect/schema/TusUpload"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as SchemaParser from "effect/SchemaParser"
+import { UploadMismatch } from "../TusError.ts"
+import type { UploadError } from "../UploadError.ts"
+import type { UploadTarget } from "../UploadTarget.ts"
+import * as Checksum from "./checksum.ts"
+import type { Emit } from "./events.ts"
+import type { Policy, RequestError } from "./policy.ts"
+import * as Receipts from "./receipts.ts"
+import type { Job } from "./run.ts"
+import type { StateStore } from "./stateStore.ts"
+import * as Window from "./window.ts"
+
+/** The options of an upload at one URL. `Upload.Options` describes them. */
+export interface Options {
+  readonly metadata: { readonly filename: string; readonly fieldname: string } & Readonly<Record<string, string | null>>
+  readonly maxRetries?: number | undefined
+  readonly retryDelay?: Duration.Input | undefined
+  readonly stallTimeout?: Duration.Input | undefined
+  readonly finishTimeout?: Duration.Input | undefined
+  readonly maxWait?: Duration.Input | undefined
+  readonly chunkSize?: number | undefined
+  readonly checksum?: Checksum.Algorithm | undefined
+}
+
+export type { UploadError }
+
+/** What all steps of one upload share. */
+export interface Session<E> {
+  readonly target: UploadTarget
+  readonly metadata: Options["metadata"]
+  readonly chunkSize: number | undefined
+  readonly streams: boolean
+  readonly seal: Checksum.Seal
+  /** Whether a creation may carry bytes. It has no checksum. */
+  readonly sendsAlong: boolean
+  readonly policy: Policy
+  readonly emit: Emit
+  readonly store: StateStore<E>
+}
+
+/** Whether the platform can send a body while it is read. Some browsers cannot. */
+const detectStreams = (): boolean => {
+  let read = false
+  try {
+    const request = new Request("https://example.com", {
+      method: "POST",
+      body: new ReadableStream(),
+      get duplex() {
+        read = true
+        return "half"
+      }
+    } as RequestInit)
+    return (read || request.body !== null) && !request.headers.has("content-type")
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Whether request bodies can be streamed here; found out once. Where they cannot, a source is sent in slices of 256 KiB,
+ * which grow up to `chunkSize` (8 MiB by default) while they pass fast, and are halved after a stall.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", { defaultValue: detectStreams })
+
+const defaultPolicy: Policy = {
+  maxRetries: 8,
+  retryDelay: Duration.millis(500),
+  stallTimeout: Duration.seconds(30),
+  finishTimeout: Duration.minutes(10),
+  maxWait: Duration.hours(1)
+}
+
+const toPolicy = (options: Options): Policy => {
+  const duration = (name: "retryDelay" | "stallTimeout" | "finishTimeout" | "maxWait") =>
+    options[name] === undefined ? defaultPolicy[name] : Duration.fromInputUnsafe(options[name])
+  return {
+    maxRetries: options.maxRetries ?? defaultPolicy.maxRetries,
+    retryDelay: duration("retryDelay"),
+    stallTimeout: duration("stallTimeout"),
+    finishTimeout: duration("finishTimeout"),
+    maxWait: duration("maxWait")
+  }
+}
+
+/** A session for these options. */
+export const make = <E>(
+  target: UploadTarget,
+  options: Options,
+  emit: Emit,
+  store: StateStore<E>
+): Effect.Effect<Session<E>, RequestError, HttpClient.HttpClient> =>
+  Effect.gen(function* () {
+    const streams = yield* CanStream
+    const policy = toPolicy(options)
+    const { checksum, chunkSize, metadata } = options
+    const common = { target, metadata, streams, policy, emit, store }
+    return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
+      ? {
+          ...common,
+          chunkSize: chunkSize ?? Window.defaultSize,
+          seal: Checksum.sealed(checksum, streams),
+          sendsAlong: false
+        }
+      : { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
+  })
+
+/** The check of an upload that this process has created: there is nothing to compare. */
+export const trusted: Job["verify"] = () => Effect.void
+
+const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
+
+/** Servers do not distinguish a key without a value from one with an empty value. */
+const textOf = (value: string | null) => value ?? ""
+
+/**
+ * The check of an upload of an earlier process, before it gets more bytes: the metadata that the server tells has to be
+ * that of its creation. `assembly_url` is left out, since the creation sets it itself. The error does not tell values.
+ */
+export const verifyMetadata =
+  (metadata: Readonly<Record<string, string | null>>, marker: string | undefined): Job["verify"] =>
+  (found) => {
+    if (found.metadata === undefined) return Effect.void
+    const { assembly_url: _, ...sent } = metadata
+    const expected: Readonly<Record<string, string | null>> = {
+      ...sent,
+      ...(marker === undefined ? undefined : { [Receipts.markerKey]: marker })
+    }
+    const differs = (field: string) =>
+      Effect.fail(
+        new UploadMismatch({ field: "upload-metadata", expected: `the ${field} it was created with`, found: "another" })
+      )
+    return decodeMetadata(found.metadata).pipe(
+      Effect.matchEffect({
+        onFailure: () => differs("metadata"),
+        onSuccess: (told: Readonly<Record<string, string | null>>) => {
+          const key = Object.entries(expected).find(
+            ([name, value]) => !Object.hasOwn(told, name) || textOf(told[name] ?? null) !== textOf(value)
+          )?.[0]
+          return key === undefined ? Effect.void : differs(key)
+        }
+      })
+    )
+  }

@@ -1,0 +1,143 @@
+/**
+ * The span and the metrics of an upload. Nothing here tells a URL, an id, a name of a file, or what the server wrote.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import type { UploadSource } from "../UploadSource.ts"
+import type { Emit } from "./events.ts"
+
+const active = Metric.gauge("assembly_uploads_active", { description: "Uploads that run now" })
+
+const retries = Metric.counter("assembly_upload_retries", {
+  description: "Requests of uploads that failed and were followed by another one",
+  incremental: true
+})
+
+const bytes = Metric.counter("assembly_upload_bytes", {
+  description: "Bytes that servers confirmed in the answer to the request that carried them",
+  incremental: true
+})
+
+const boundaries = Metric.exponentialBoundaries({ start: 1, factor: 2, count: 24 })
+
+/** The metrics of one outcome: `success`, `interrupted`, `defect`, or the tag of the error. */
+const ofOutcome = (outcome: string) => ({
+  count: Metric.counter("assembly_uploads", {
+    description: "Uploads that ended, by outcome",
+    incremental: true,
+    attributes: { outcome }
+  }),
+  duration: Metric.histogram("assembly_upload_duration", {
+    description: "How long uploads took, by outcome",
+    boundaries,
+    attributes: { outcome, time_unit: "milliseconds" }
+  })
+})
+
+const success = ofOutcome("success")
+
+/** The bytes of one request that its answer confirms. An answer beyond what was sent confirms nothing. */
+export const stored = (confirmed: bigint | undefined, sent: bigint): Effect.Effect<void> =>
+  confirmed === undefined || confirmed <= 0n || confirmed > sent ? Effect.void : Metric.update(bytes, Number(confirmed))
+
+const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string => {
+  if (Exit.isSuccess(exit)) return "success"
+  return Option.match(Exit.findErrorOption(exit), {
+    onNone: () => (Exit.hasDies(exit) ? "defect" : "interrupted"),
+    onSome: ({ _tag }) => _tag
+  })
+}
+
+/**
+ * Runs an upload in a span, and counts it. The program is given the `emit` to tell its events with.
+ */
+export const observe = <E extends { readonly _tag: string }, R>(
+  name: "Upload" | "ResumableUpload",
+  source: UploadSource,
+  emit: Emit,
+  program: (emit: Emit) => Effect.Effect<void, E, R>
+): Effect.Effect<void, E, R> =>
+  Effect.contextWith((context: Context.Context<R>) => {
+    const clock = Context.get(context, Clock.Clock)
+    const begun = clock.currentTimeMillisUnsafe()
+    let failures = 0
+    let isActive = false
+    const tell: Emit = (event) => {
+      if (event._tag === "Retrying") {
+        failures++
+        retries.updateUnsafe(1, context)
+      }
+      emit(event)
+    }
+    return Effect.suspend(() => {
+      isActive = true
+      active.modifyUnsafe(1, context)
+      return program(tell)
+    }).pipe(
+      Effect.onExit((exit) => {
+        const outcome = outcomeOf(exit)
+        const metrics = outcome === "success" ? success : ofOutcome(outcome)
+        if (isActive) active.modifyUnsafe(-1, context)
+        metrics.count.updateUnsafe(1, context)
+        metrics.duration.updateUnsafe(clock.currentTimeMillisUnsafe() - begun, context)
+        return failures === 0 && outcome === "success"
+          ? Effect.void
+          : Effect.annotateCurrentSpan({
+              ...(failures === 0 ? undefined : { "upload.retries": failures }),
+              ...(outcome === "success" ? undefined : { "error.type": outcome })
+            })
+      }),
+      Effect.withSpan(
+        name,
+        {
+          attributes: {
+            "upload.source": source._tag,
+            ...(source.size === undefined ? undefined : { "upload.size": Number(source.size) })
+          }
+        },
+        { captureStackTrace: false }
+      )
+    )
+  })
+
+/** The span of one request. It tells the host, and the path as a template. */
+export const request = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "OPTIONS") =>
+  ({
+    kind: "client",
+    attributes: {
+      "http.request.method": method,
+      "url.template": method === "POST" || method === "OPTIONS" ? "/resumable/files/" : "/resumable/files/:id"
+    }
+  }) as const
+
+/** What a span tells of a server. */
+const attributesOf = (url: string) => {
+  const { hostname, port, protocol } = new URL(url)
+  return {
+    "server.address": hostname,
+    "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+  }
+}
+
+/** Most requests go to the server of the one before. */
+let known = { origin: "", attributes: {} }
+
+/** Tells the span of a request which server it goes to. */
+export const server = (url: string): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const path = url.indexOf("/", "https://".length)
+    const origin = path === -1 ? url : url.slice(0, path)
+    if (known.origin !== origin) known = { origin, attributes: attributesOf(url) }
+    return Effect.annotateCurrentSpan(known.attributes)
+  })
+
+/** What the span of a request that failed tells: never the message, which the other side wrote. */
+export const failed = (error: { readonly _tag: string; readonly status?: number }): Effect.Effect<void> =>
+  Effect.annotateCurrentSpan({
+    "error.type": error._tag,
+    ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
+  })
