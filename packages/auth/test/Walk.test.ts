@@ -115,7 +115,7 @@ describe("An exemption", () => {
     why: "A test of exemptions."
   } as const
   const shown = {
-    file: "/work/packages/auth/test/A.test.ts",
+    file: "/a/packages/auth/test/A.test.ts",
     test: "group > shows it",
     surface: "span",
     text: "client GET /a",
@@ -129,7 +129,7 @@ describe("An exemption", () => {
   })
 
   it.each([
-    ["another file", { file: "/work/packages/auth/test/B.test.ts" }],
+    ["another file", { file: "/a/packages/auth/test/B.test.ts" }],
     ["another test", { test: "other group > shows it" }],
     ["another surface", { surface: "log" }],
     ["another text", { text: "internal GET /a" }],
