@@ -12,7 +12,7 @@ import * as Process from "node:process"
 /** Texts of Linux that name a process: none of them is used again while the others are the same. */
 const Id = Schema.Struct({
   boot: Schema.NonEmptyString,
-  /** Process ids are those of a namespace. */
+  /** The PID namespace. A process id is unique only within it. */
   pids: Schema.NonEmptyString,
   /** Start times are told by the clock of a namespace; older kernels have one for all. */
   times: Schema.String,

@@ -21,8 +21,10 @@ export type { ResumableUploadError }
  * The options of an upload, see `Upload.Options`, and:
  *
  * - `restart`: discards the upload that the journal knows, tells `Restarted`, and begins another one. False by default.
- *   Use it after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is removed
- *   from the server (answers other than 204, 404 and 410 fail); a complete one stays. Set it for one call only: each call
+ *   Use it after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is
+ * removed
+ *   from the server (answers other than 204, 404 and 410 fail); a complete one stays. Set it for one call only: each
+ * call
  *   with it begins anew.
  *
  * @since 0.1.0
@@ -58,7 +60,8 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
  * `fieldname`, such as a time stamp, do not make another upload. The origins of `target` decide where its bytes may go,
  * not the journal.
  *
- * One process at a time holds an upload. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds), and
+ * One process at a time holds an upload. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds),
+ * and
  * then continues, answers with what the first completed, or fails with `UploadLeased`.
  *
  * @example
@@ -122,7 +125,8 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
  *
  * **Gotchas**
  *
- * Who can write into the journal can add an upload to another Assembly under a key of its own. Provide the
+ * An attacker who can write to the journal can add an entry, with its own key, for an upload to another Assembly.
+ * Provide the
  * `AssemblyClient` where every key of `list` is resumed.
  *
  * @example ResumableUpload.resume(key, yield* UploadSource.fromPath("video.mp4"))

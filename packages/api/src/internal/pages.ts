@@ -36,7 +36,7 @@ const step =
       return [{ ...found, items }, next] as const
     })
 
-/** The pages of a list, one ahead of the reader and none before the first is asked for. */
+/** A lazy stream of list pages. Nothing is fetched before the first pull; after that one page is prefetched. */
 export const walk = <E, R>(
   query: AssemblyList.Query,
   list: (query: AssemblyList.Query) => Effect.Effect<AssemblyList.Page, E, R>

@@ -124,7 +124,7 @@ const unexpected = ({ response, secrets, subject }: Answered, problem: string, t
     ...subject,
     ...requestIdOf(response.headers, secrets),
     status: response.status,
-    // The path to what is wrong has keys of the answer in it.
+    // The path in the decode error can contain keys of the response, so it is redacted too.
     problem: Redaction.text(problem, { secrets }),
     excerpt: Redaction.excerpt(text, secrets)
   })

@@ -87,7 +87,8 @@ const listen = (
   })
 
 /**
- * Listens, and connects again when the stream ends before the Assembly does: less and less often while connections bring
+ * Listens, and connects again when the stream ends before the Assembly does: less and less often while connections
+ * bring
  * nothing, and soon after one that brought an event.
  */
 const keepListening = (
@@ -117,7 +118,7 @@ const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Complet
   yield* Queue.take(signals.changed).pipe(Effect.andThen(Effect.sleep(settle)), Effect.timeoutOption(longest))
 })
 
-/** The Status of an Assembly each time it has changed, the last time when it tells a definite end. */
+/** Emits the Status each time it changes, and ends after it has emitted a final one. */
 export const watch = <E, R>(
   { assemblyId, open, origins, read }: Access<E, R>,
   pace: Completion.Pace

@@ -9,7 +9,10 @@ export interface Range {
   readonly end: number
 }
 
-/** So many characters of a secret in a row are found anywhere. A shorter secret is found as a whole. */
+/**
+ * The minimum number of consecutive characters of a secret that is found anywhere in a text. A shorter secret is
+ * found only if it occurs completely.
+ */
 const minPiece = 8
 
 /** So many characters of the beginning of a secret are found where the text breaks off. */

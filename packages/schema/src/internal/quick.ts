@@ -10,7 +10,7 @@ import * as SchemaParser from "effect/SchemaParser"
 import { NonNegativeInt, type NonNegativeNumber } from "../Scalar.ts"
 
 /**
- * The same schema, with a short way for what is exactly right: nothing to leave out, nothing to report. Anything else
+ * The same schema with a fast path: input that `isExact` accepts is returned unchanged. Anything else
  * goes the way of the schema, which finds every issue, so `isExact` may refuse too much, never too little.
  */
 export const shortcut = <S extends Schema.Codec<unknown>>(schema: S, isExact: (input: unknown) => boolean) => {

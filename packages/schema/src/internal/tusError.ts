@@ -1,5 +1,5 @@
 /**
- * The errors of tus, apart from those of operations, whose bundle leaves them out.
+ * The errors of tus, in a module of their own, so that a bundle that only uses operations does not include them.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"

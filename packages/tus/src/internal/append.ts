@@ -32,7 +32,7 @@ interface Meter {
 }
 
 /**
- * The stream of exactly so many bytes, or its failure. HTTP clients differ on a body that is too short, one hangs and
+ * A stream that emits exactly `length` bytes, or fails. HTTP clients differ on a body that is too short, one hangs and
  * one ends in silence, and all report a body that fails as a broken connection: so the count is kept here, and the
  * failure kept apart. A client may read a body more than once; each time it is the same stream.
  */

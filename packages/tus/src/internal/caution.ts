@@ -23,7 +23,9 @@ export class Caution {
     return this.#most
   }
 
-  /** The bytes from `start` up to `end` were cut off. Where an earlier cut is known by `start`, none of them arrived. */
+  /**
+   * The bytes from `start` up to `end` were cut off. Where an earlier cut is known by `start`, none of them arrived.
+   */
   cut(start: bigint, end: bigint): void {
     this.#cuts = start === this.#start ? this.#cuts + 1 : 1
     this.#start = start
@@ -32,7 +34,10 @@ export class Caution {
     this.#most = least
   }
 
-  /** A body arrived: the next one may be twice as large, until it is as large as the ones that did not. */
+  /**
+   * Called when a body was sent completely. Doubles the size limit of the next body, and removes it at the size of
+   * the largest body that was cut off.
+   */
   arrived(): void {
     if (this.#most === undefined) return
     this.#most *= 2n

@@ -1,5 +1,6 @@
 /**
- * The final upload, which puts stored parts together (spec.md, "Create a tus upload", concatenation). It is created once.
+ * The final upload, which puts stored parts together (spec.md, "Create a tus upload", concatenation). It is created
+ * once.
  * The answer 201 says only that the server has begun, so that the final upload is proven before it counts.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -101,7 +102,7 @@ const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number
 
 const unknown = (problem: string) => new TusError.ConcatenationUnknown({ problem })
 
-/** Waits before the next question, and says why. */
+/** Emits `Retrying` or `Waiting` with the reason, then sleeps before the next request. */
 const wait = <E>({ emit, policy }: Session.Session<E>, { _tag, error }: Doubt, asked: number, failures: number) =>
   Effect.gen(function* () {
     const delay = yield* Effect.mapError(Policy.pause(policy, asked, error), ({ message }) => unknown(message))

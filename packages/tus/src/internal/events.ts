@@ -59,7 +59,7 @@ class Unread<Event extends Tagged> {
     this.#transient--
   }
 
-  /** All of them, which are read now. */
+  /** Returns all queued events and empties the queue. */
   take(): ReadonlyArray<Event> {
     const taken = this.#events
     this.#events = []

@@ -88,7 +88,7 @@ export class Memory {
     return oldest === undefined || oldest.byteLength < size ? new ArrayBuffer(size) : oldest.transfer()
   }
 
-  /** Remembers what a piece was given in. */
+  /** Records the buffer that holds a piece. */
   give(buffer: ArrayBuffer): void {
     this.#given.push(buffer)
   }
@@ -118,14 +118,18 @@ export class Pool {
 }
 
 /**
- * The memory that pieces may be read into again, from whoever sends them and knows that the HTTP client lets go of them.
+ * The memory that pieces may be read into again, from whoever sends them and knows that the HTTP client lets go of
+ * them.
  * Without it each piece has memory of its own, and stays what it is.
  */
 export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
   defaultValue: () => undefined
 })
 
-/** The size of the pieces of one source, in bytes. The next range of the source begins with the size that the last reached. */
+/**
+ * The size of the pieces of one source, in bytes. The next range of the source begins with the size that the last
+ * reached.
+ */
 export interface PieceSize {
   size: number
 }

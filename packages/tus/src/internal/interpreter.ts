@@ -1,5 +1,5 @@
 /**
- * Performs an upload: by its state, the next step, until every byte is stored.
+ * Runs an upload: selects the next step from the state and performs it, until the server has stored every byte.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"

@@ -37,7 +37,10 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
   }
 }
 
-/** Fails where the server lists its extensions without concatenation. A server without a list may offer it. */
+/**
+ * Fails where the server lists its extensions without concatenation. A server that lists no extensions may still
+ * support concatenation.
+ */
 const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
   inTime("discover", policy.stallTimeout, Tus.discover(target)).pipe(
     Effect.map(({ extensions }) => extensions),

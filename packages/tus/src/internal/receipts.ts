@@ -1,6 +1,7 @@
 /**
  * What the Assembly knows of its uploads: the receipts in `tus_uploads`. They decide where an answer was lost, so one
- * that contradicts what was sent, or itself, decides nothing. Beyond the specification, which does not show the Assembly
+ * that contradicts what was sent, or itself, decides nothing. Beyond the specification, which does not show the
+ * Assembly
  * Status.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -42,7 +43,7 @@ const idAt = (assemblySslUrl: string): string | undefined => /\/assemblies\/([^/
 const isOf = (target: UploadTarget.UploadTarget, status: Assembly.Status): boolean =>
   status.assembly_id === idAt(Redacted.value(target.assemblySslUrl))
 
-/** Nothing where the answer takes longer than a request may (`Tus.RequestTimeout`). */
+/** None if the response takes longer than `Tus.RequestTimeout`. */
 const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
   Effect.flatMap(RequestTimeout, (limit) =>
     Duration.isFinite(limit) ? Effect.map(Effect.timeoutOption(asked, limit), Option.flatten) : asked
@@ -87,7 +88,8 @@ const urlOf = (target: UploadTarget.UploadTarget, { upload_url }: Assembly.TusRe
   typeof upload_url === "string" ? Result.getOrUndefined(UploadTarget.resolve(target, upload_url)) : undefined
 
 /**
- * The receipt of one upload. Nothing where its names are others than were sent: it is another upload's. It is `finished`
+ * The receipt of one upload. Nothing where its names are others than were sent: it is another upload's. It is
+ * `finished`
  * where everything in it says so, the size that was sent too; an upload whose receipt contradicts itself can still be
  * asked for.
  */

@@ -188,7 +188,7 @@ const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Tr
       Transfer.abandoned(state, tooLong, size)
     )
     job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
-    // Told before the pause, so that an interruption finds the state.
+    // Saved before the pause, so that the state is current if the upload is interrupted during the pause.
     job.moved(next.value)
     yield* Effect.sleep(delay)
     return next.value

@@ -11,7 +11,7 @@ import * as Window from "./window.ts"
 
 const kibi = 1024
 
-/** The first slice of every upload, and the most that the last one has, in bytes. */
+/** The size of the first slice, and the maximum size of the last slice, in bytes. */
 const first = 256 * kibi
 
 /** However often slices stall, they are at least so large, in bytes. */
@@ -42,7 +42,9 @@ const cut = ({ next }: Size, left: bigint): bigint => {
   return left - last > half ? left - last : half
 }
 
-/** Twice the size is as fast as this, whatever the link: a slice that passed in this time is followed by a larger one. */
+/**
+ * Twice the size is as fast as this, whatever the link: a slice that passed in this time is followed by a larger one.
+ */
 const isFast = (millis: number, policy: Policy): boolean =>
   millis <= Math.min(1000, Duration.toMillis(policy.stallTimeout) / 8)
 
@@ -59,7 +61,8 @@ const stalled = ({ most, next }: Size): Size => ({
 })
 
 /**
- * How long a slice may take. When its last byte leaves is not known, so for the last one the server has the time that it
+ * How long a slice may take. When its last byte leaves is not known, so for the last one the server has the time that
+ * it
  * may take to store the upload on top.
  */
 export const limit = (policy: Policy, isLast: boolean): Duration.Duration =>

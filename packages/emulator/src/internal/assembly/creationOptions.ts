@@ -12,7 +12,7 @@ export const Payload = Schema.Literals([
 ])
 export type Payload = typeof Payload.Type
 
-/** A page of the list tells the URLs of 5000 Assemblies. */
+/** A page of the Assembly list can contain the URLs of 5000 Assemblies. */
 const Url = Schema.String.check(Schema.isMaxLength(2048))
 
 /** What else the params of a creation may say. Beyond the specification, except `auth.max_size` ("Limits"). */
