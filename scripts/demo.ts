@@ -49,7 +49,9 @@ class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { proble
 }
 
 const chapter = (title: string) =>
-  Effect.flatMap(Style.current, (style) => Output.lines(["", style.bold(style.cyan(`▸ ${title}`))]))
+  Effect.flatMap(Style.current, (style) =>
+    Output.report([Style.blank, Style.toLine(style.bold(style.cyan(`▸ ${title}`)))])
+  )
 
 /** The file that was asked for, or one that every machine with this repository has: the Node that runs this. */
 const chooseFile = Effect.gen(function* () {
@@ -121,7 +123,7 @@ const compare = Effect.fnUntraced(function* (sent: string, status: Assembly.Stat
   const stored = status.uploads?.[0]?.sha256 ?? "no digest"
   const verdict = sent === stored ? style.green("✔ identical") : style.red("✖ different")
   yield* chapter("Compare SHA-256")
-  yield* Output.lines([`sent    ${sent}`, `stored  ${stored}  ${verdict}`])
+  yield* Output.report([`sent    ${sent}`, `stored  ${stored}`, `        ${verdict}`].map(Style.toLine))
   if (sent !== stored) return yield* new DemoFailed({ problem: "the stored file is not the file that was sent" })
 })
 
@@ -131,7 +133,7 @@ const showList = Effect.gen(function* () {
   const { items } = yield* Assemblies.list({
     fromDate: DateTime.toUtc(DateTime.startOf(DateTime.subtract(now, { hours: 1 }), "second"))
   })
-  yield* Output.lines(AssemblyTable.render(items, yield* Output.layout))
+  yield* Output.report(AssemblyTable.render(items, yield* Output.layout))
 })
 
 const showStatistics = Effect.gen(function* () {
@@ -139,7 +141,7 @@ const showStatistics = Effect.gen(function* () {
   const now = yield* DateTime.now
   const since = DateTime.subtract(now, { days: 1 })
   const statistics = yield* Assemblies.statistics({ region: "all", since })
-  yield* Output.lines(StatisticsReport.render(statistics, { ...(yield* Output.layout), from: since, to: now }))
+  yield* Output.report(StatisticsReport.render(statistics, { ...(yield* Output.layout), from: since, to: now }))
 })
 
 const decodeAssetId = Schema.decodeUnknownEffect(Identifier.AssetId)
@@ -155,7 +157,7 @@ const renameStored = Effect.fnUntraced(function* (status: Assembly.Status) {
     { title: `Asset ${assetId}`, value: ([when]) => when },
     { title: "Path", value: ([, path]) => path }
   ]
-  yield* Output.lines(
+  yield* Output.report(
     Table.render(
       columns,
       [
