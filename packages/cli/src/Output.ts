@@ -11,8 +11,11 @@ import * as Schema from "effect/Schema"
 import * as Terminal from "effect/Terminal"
 import * as Style from "./Style.ts"
 
+/** What was rendered has colours, which would be escaped as well: that is for {@link report}. */
+type Unrendered<T extends string> = T extends Style.Line ? never : T
+
 /** Writes lines; each text is one line, and nothing in it is obeyed. */
-export const lines = (texts: ReadonlyArray<string>): Effect.Effect<void> =>
+export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>): Effect.Effect<void> =>
   Console.log(texts.map(Printable.escape).join("\n"))
 
 /** Writes what was rendered, with its colours. */
