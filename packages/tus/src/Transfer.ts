@@ -54,11 +54,15 @@ export const Transfer = Schema.TaggedUnion({
  */
 export type Transfer = typeof Transfer.Type
 /**
+ * The state in which the server is at `acknowledged`, and the bytes from there are sent next.
+ *
  * @since 0.1.0
  * @category models
  */
 export type Sending = Extract<Transfer, { _tag: "Sending" }>
 /**
+ * The state in which the server is asked next how far it is.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -18,7 +18,10 @@ import type { UploadUrl } from "./UploadTarget.ts"
  * @category models
  */
 export type Piece = Planned | Creating | Created
+
 /**
+ * An upload whose creation was not sent, or was refused.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -26,6 +29,8 @@ export interface Planned {
   readonly _tag: "Planned"
 }
 /**
+ * An upload whose creation may have been sent.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -34,6 +39,8 @@ export interface Creating {
   readonly marker: string
 }
 /**
+ * An upload that exists on the server.
+ *
  * @since 0.1.0
  * @category models
  */
