@@ -36,8 +36,17 @@ const endOfString = (text: string, start: number): number => {
   return end
 }
 
-/** Looks at each character once. A text that is no JSON is judged up to where a parser stops. */
-const isShallow = (text: string): boolean => {
+/**
+ * Whether the arrays and objects of a JSON text stand at most `most` levels deep in each other, by one scan without
+ * recursion. A text that is not JSON is judged up to where a parser stops.
+ *
+ * @example
+ * Json.isWithin("[[]]", 1) // false
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const isWithin = (text: string, most: number): boolean => {
   let depth = 0
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
@@ -48,7 +57,7 @@ const isShallow = (text: string): boolean => {
       case 0x5b: // [
       case 0x7b: // {
         depth++
-        if (depth > maxDepth) return false
+        if (depth > most) return false
         break
       case 0x5d: // ]
       case 0x7d: // }
@@ -59,6 +68,8 @@ const isShallow = (text: string): boolean => {
   }
   return true
 }
+
+const isShallow = (text: string): boolean => isWithin(text, maxDepth)
 
 /**
  * Why a text was not read.

@@ -2,6 +2,7 @@
  * The whole job that survives its process: a journal knows the Assembly and its files, and the next run continues both.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
+import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -29,8 +30,8 @@ import type { Replayable } from "./UploadSource.ts"
  *
  * - `onFailure`: `keep` by default, so that the next run continues; `cancel` ends the Assembly when a file fails for
  *   good, and the next run creates another one.
- * - `restart`: cancels the Assembly that the journal knows and creates another one. False by default. Set it for one
- *   call: each call that sets it begins anew.
+ * - `restart`: cancels the Assembly that the journal knows and creates another one. False by default. If the Assembly
+ *   cannot be canceled, the call fails and nothing is created. Set it for one call: each call that sets it begins anew.
  *
  * @since 0.1.0
  * @category options
@@ -108,6 +109,24 @@ const reopen = <R>(
     )
   )
 
+/** Cancels the Assembly that the journal knows. Another one is created only after this one is over, or is gone. */
+const giveUp = (assemblyId: Assembly.AssemblyId) =>
+  Assemblies.cancel(assemblyId).pipe(
+    Effect.filterOrFail(
+      Assembly.isOver,
+      () =>
+        new ApiError.UnexpectedResponse({
+          operation: "Assemblies.cancel",
+          assemblyId,
+          status: 200,
+          problem: "the Assembly is not over after it was canceled",
+          excerpt: ""
+        })
+    ),
+    Effect.asVoid,
+    Effect.catchIf(isNotFound, () => Effect.void)
+  )
+
 /** An Assembly that has not completed, and will not. */
 const isFinal = (error: ResumableAssemblyUploadError): boolean =>
   error._tag === "AssemblyFailed" ||
@@ -119,7 +138,7 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
   Effect.gen(function* () {
     const found = yield* held.entries.get(held.key)
     if (Option.isSome(found) && options.restart === true) {
-      yield* AssemblyFiles.cancel(found.value.assemblyId)
+      yield* giveUp(found.value.assemblyId)
       yield* forget(held)
     }
     const known = options.restart === true ? undefined : Option.getOrUndefined(found)

@@ -236,6 +236,34 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
+  it.effect("restart creates nothing while the Assembly that the journal knows cannot be canceled", () =>
+    Effect.gen(function* () {
+      const first = statusOf(yield* until(job("not canceled"), "FileCompleted"))
+      const http = yield* HttpClient.HttpClient
+      const created: Array<string> = []
+      const refusing = HttpClient.make((request) => {
+        if (request.method === "POST") created.push(request.url)
+        return request.method === "DELETE"
+          ? Effect.fail(
+              new HttpClientError.HttpClientError({
+                reason: new HttpClientError.TransportError({ request, description: "the network is down" })
+              })
+            )
+          : http.execute(request)
+      })
+      const down = Layer.fresh(client).pipe(Layer.provide(Layer.succeed(HttpClient.HttpClient, refusing)))
+      const restarted = ResumableAssemblyUpload.run(job("not canceled", { restart: true }))
+      const error = yield* Effect.flip(Effect.provide(restarted, down))
+      assert.deepInclude(error, {
+        _tag: "UnexpectedResponse",
+        problem: "the Assembly is not over after it was canceled"
+      })
+      assert.deepStrictEqual(created, [])
+      const [known] = yield* assembliesIn
+      assert.strictEqual<string | undefined>(known?.entry.assemblyId, first?.assembly_id)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
   it.effect("one run at a time holds a job; the other waits, and answers with what the first completed", () =>
     Effect.gen(function* () {
       const [one, other] = yield* Effect.all(

@@ -439,16 +439,6 @@ export const emulator = [
     ["/Limits"],
     [
       {
-        name: "params may be nested one level deeper",
-        find: `if (++open > depth) return true`,
-        replace: `if (open++ > depth) return true`
-      },
-      {
-        name: "brackets in a text nest",
-        find: `if (code === 0x5c) index++`,
-        replace: `if (code === 0x5c) index += 0`
-      },
-      {
         name: "what every object has is taken for a value",
         find: `Object.hasOwn(object, key) ? object[key] : undefined`,
         replace: `object[key]`
@@ -461,8 +451,8 @@ export const emulator = [
     [
       {
         name: "params are parsed however deep they are",
-        find: `if (Json.isDeeperThan(text, limits.jsonDepth)) {`,
-        replace: `if (Json.isDeeperThan(text, 1e9)) {`
+        find: `if (!Json.isWithin(text, limits.jsonDepth)) {`,
+        replace: `if (!Json.isWithin(text, 1e9)) {`
       },
       {
         name: "a field is renamed to what every object has",

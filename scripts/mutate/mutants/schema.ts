@@ -158,8 +158,13 @@ export const schema = [
     [
       {
         name: "JSON of any depth is parsed",
-        find: `if (depth > maxDepth) return false`,
+        find: `if (depth > most) return false`,
         replace: `if (depth < 0) return false`
+      },
+      {
+        name: "JSON may be one level deeper",
+        find: `if (depth > most) return false`,
+        replace: `if (depth > most + 1) return false`
       },
       {
         name: "a bracket in a string is a level",

@@ -738,7 +738,7 @@ export const tus = [
       },
       {
         name: "a job that is begun anew leaves its Assembly waiting",
-        find: `yield* AssemblyFiles.cancel(found.value.assemblyId)`,
+        find: `yield* giveUp(found.value.assemblyId)`,
         replace: `yield* Effect.void`
       }
     ]

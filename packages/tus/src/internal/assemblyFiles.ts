@@ -122,16 +122,16 @@ const uploadAll = <Source extends UploadSource, R>(
   )
 }
 
+/** The longest wait for an answer about an Assembly whose files did not arrive. */
+const patience = "30 seconds"
+
 /** Cancels the Assembly, and answers whether it is: it may have been over before. */
 export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, never, AssemblyClient> =>
   Assemblies.cancel(assemblyId).pipe(
     Effect.map((status) => Assembly.state(status) === "Canceled"),
-    Effect.timeout("30 seconds"),
+    Effect.timeout(patience),
     Effect.orElseSucceed(() => false)
   )
-
-/** How long the Assembly may take to tell why it takes no more files. */
-const patience = "30 seconds"
 
 /** An Assembly that ended by itself refuses its files: how it ended is what a person has to know. */
 const ownError = (

@@ -5,23 +5,6 @@ const isArray = (value: Schema.Json): value is Schema.JsonArray => Array.isArray
 
 const isObject = (value: Schema.Json): value is Schema.JsonObject => Predicate.isObject(value)
 
-/** Whether the JSON in a text is nested deeper than `depth`. It scans the text once, without recursion. */
-export const isDeeperThan = (text: string, depth: number): boolean => {
-  let open = 0
-  let inString = false
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (inString) {
-      if (code === 0x5c) index++
-      else if (code === 0x22) inString = false
-    } else if (code === 0x22) inString = true
-    else if (code === 0x5b || code === 0x7b) {
-      if (++open > depth) return true
-    } else if (code === 0x5d || code === 0x7d) open--
-  }
-  return false
-}
-
 /** An own property of an object. A client may send keys such as `constructor`. */
 const own = (object: Schema.JsonObject, key: string): Schema.Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined

@@ -1,3 +1,4 @@
+import * as Json from "@assembly-effect/schema/Json"
 import * as Input from "@assembly-effect/api/unstable/Input"
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Operation from "@assembly-effect/api/Operation"
@@ -15,7 +16,6 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
 import * as Authentication from "../auth/authentication.ts"
 import * as Form from "./form.ts"
-import * as Json from "../data/json.ts"
 import * as Refusal from "./refusal.ts"
 import * as Turns from "./turns.ts"
 
@@ -125,7 +125,7 @@ const reader = <Op extends Operation.Any, Proof>(
     }
     // A request without `params` has empty params.
     const text = fieldOf(all, "params") ?? "{}"
-    if (Json.isDeeperThan(text, limits.jsonDepth)) {
+    if (!Json.isWithin(text, limits.jsonDepth)) {
       return yield* invalid([{ path: ["params"], message: `Expected at most ${limits.jsonDepth} levels` }])
     }
     const params = yield* turns.share(Effect.sync(() => decodeJsonObject(text)))

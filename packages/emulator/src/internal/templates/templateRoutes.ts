@@ -1,3 +1,4 @@
+import * as Json from "@assembly-effect/schema/Json"
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Operation from "@assembly-effect/api/Operation"
 import * as Scalar from "@assembly-effect/schema/Scalar"
@@ -10,7 +11,6 @@ import * as Limits from "../../Limits.ts"
 import * as Template from "../../Template.ts"
 import * as Database from "../data/database.ts"
 import * as Ids from "../data/ids.ts"
-import * as Json from "../data/json.ts"
 import * as KeywordLimit from "../data/keywordLimit.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Route from "../http/route.ts"
@@ -33,7 +33,7 @@ const optional = {
 /** The content of a Template as an object or as JSON text. Text that is nested too deep is not parsed. */
 const contentOf = ({ jsonDepth }: Limits.Values) => {
   const shallow = Schema.String.check(
-    Schema.makeFilter((text) => !Json.isDeeperThan(text, jsonDepth), { expected: `at most ${jsonDepth} levels` })
+    Schema.makeFilter((text) => Json.isWithin(text, jsonDepth), { expected: `at most ${jsonDepth} levels` })
   )
   return Schema.Union([Template.Content, shallow.pipe(Schema.decodeTo(Schema.fromJsonString(Template.Content)))])
 }
