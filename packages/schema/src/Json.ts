@@ -36,6 +36,17 @@ const endOfString = (text: string, start: number): number => {
   return end
 }
 
+/** Whether a text has at most `most` of the characters that open an array or an object, also those in strings. */
+const opensAtMost = (text: string, most: number): boolean => {
+  let opened = 0
+  for (const opening of ["{", "["]) {
+    for (let index = text.indexOf(opening); index !== -1; index = text.indexOf(opening, index + 1)) {
+      if (++opened > most) return false
+    }
+  }
+  return true
+}
+
 /**
  * Whether the arrays and objects of a JSON text stand at most `most` levels deep in each other, by one scan without
  * recursion. A text that is not JSON is judged up to where a parser stops.
@@ -47,6 +58,8 @@ const endOfString = (text: string, start: number): number => {
  * @category utilities
  */
 export const isWithin = (text: string, most: number): boolean => {
+  // Most texts open fewer than could be too deep, and need no scan.
+  if (opensAtMost(text, most)) return true
   let depth = 0
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {

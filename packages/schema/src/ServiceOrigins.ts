@@ -42,11 +42,20 @@ const pattern = new RegExp(`^https://(?=[^.]*[a-z0-9])[a-z0-9-]*\\*[a-z0-9-]*(?:
 
 const isOnLoopback = (origin: string): boolean => isLoopback(new URL(origin).hostname)
 
-const scheme = /^https?:\/\//i
 const defaultPorts: ReadonlyMap<string, string> = new Map([
   ["https:", ":443"],
   ["http:", ":80"]
 ])
+
+/** The origin of a URL that has only a scheme and a host, if the host is written in its canonical form. */
+const parseOrigin = (written: string): string | undefined => {
+  if (!URL.canParse(written)) return undefined
+  const { origin, protocol } = new URL(written)
+  return written === origin || written === origin + (defaultPorts.get(protocol) ?? "") ? origin : undefined
+}
+
+/** Most URLs have the origin of the URL before. */
+let latest: { readonly written: string; readonly origin: string | undefined } = { written: "", origin: undefined }
 
 /**
  * The origin of an absolute URL that is written as it is meant, in lower case and without a default port. An encoded
@@ -57,10 +66,10 @@ const defaultPorts: ReadonlyMap<string, string> = new Map([
  * @category utilities
  */
 export const originOf = (url: string): string | undefined => {
-  if (!scheme.test(url) || !URL.canParse(url)) return undefined
-  const { origin, protocol } = new URL(url)
-  const written = (/^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? "").toLowerCase()
-  return written === origin || written === origin + (defaultPorts.get(protocol) ?? "") ? origin : undefined
+  const written = /^https?:\/\/[^/?#]*/i.exec(url)?.[0].toLowerCase()
+  if (written === undefined) return undefined
+  if (written !== latest.written) latest = { written, origin: parseOrigin(written) }
+  return latest.origin
 }
 
 const entryRule =

@@ -206,11 +206,11 @@ const originPart = /^https?:\/\/[^/]*/i
  */
 export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
   Result.gen(function* () {
-    const own = new URL(Redacted.value(target.tusUrl))
-    const whole = location.startsWith("//") ? own.protocol + location : location
+    const own = Redacted.value(target.tusUrl)
+    const whole = location.startsWith("//") ? new URL(own).protocol + location : location
     const path = whole.replace(originPart, "")
     yield* Result.mapError(decodePath(path), () => "its path is not /resumable/files/<id>[/…]")
-    const url = yield* secureUrl(path === whole ? own.origin + path : whole)
+    const url = yield* secureUrl(path === whole ? (ServiceOrigins.originOf(own) ?? "") + path : whole)
     if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("its host is not in its canonical form")
     if (!ServiceOrigins.includes(target.origins, url)) return yield* Result.fail(foreign(url))
     return checked(url)

@@ -48,8 +48,10 @@ const inTime =
   <A, R>(effect: Effect.Effect<A, Response.Failed, R>): Effect.Effect<A, Response.Failed, R> =>
     Effect.flatMap(timeLeft(conditions), (left) => {
       const after = Duration.millis(Math.min(left, limit))
-      const timedOut = Response.withoutWait(new ApiError.TimedOut({ ...subject, after }))
-      return withLimit(effect, Effect.andThen(Effect.sleep(after), Effect.fail(timedOut)))
+      const timedOut = Effect.suspend(() =>
+        Effect.fail(Response.withoutWait(new ApiError.TimedOut({ ...subject, after })))
+      )
+      return withLimit(effect, Effect.andThen(Effect.sleep(after), timedOut))
     })
 
 const isAboutExpiry = ({ error }: Response.Failed): boolean =>

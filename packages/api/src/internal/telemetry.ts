@@ -1,5 +1,5 @@
 import * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
@@ -22,11 +22,9 @@ const durations = (operation: string, outcome: string) =>
     attributes: { operation, outcome, unit: "ms" }
   })
 
-/** `success`, the tag of the error, or `interrupted`, which defects count as too. */
-const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string =>
-  Exit.isSuccess(exit)
-    ? "success"
-    : Option.match(Exit.findErrorOption(exit), { onNone: () => "interrupted", onSome: ({ _tag }) => _tag })
+/** The tag of the error, or `interrupted`, which defects count as too. */
+const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Failure<A, E>): string =>
+  Option.match(Exit.findErrorOption(exit), { onNone: () => "interrupted", onSome: ({ _tag }) => _tag })
 
 const retries = (operation: string, error: string) =>
   Metric.counter("assembly_retries", {
@@ -64,7 +62,7 @@ export const retried = (
 export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
   Effect.logWarning(`${operation}: the clock of the service is ${clockSkew} ms ahead; signing with that corrected`)
 
-/** The span of an operation, its count, and a debug log of its failure. */
+/** The span of an operation, its count, its duration, and a debug log of its failure. */
 export const observe = (
   operation: Operation.Any,
   baseUrl: string,
@@ -77,26 +75,32 @@ export const observe = (
     "server.address": hostname,
     "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
   }
-  const succeeded = requests(operation.name, "success")
+  const succeeded = { count: requests(operation.name, "success"), duration: durations(operation.name, "success") }
 
   return <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-    const ended = Effect.flatMap(Clock.currentTimeMillis, (begin) =>
-      Effect.onExit(effect, (exit) =>
-        Effect.flatMap(Clock.currentTimeMillis, (end) =>
-          Metric.update(durations(operation.name, outcomeOf(exit)), end - begin)
-        )
-      )
-    )
-    const observed = ended.pipe(
-      Effect.tap(() => Metric.update(succeeded, 1)),
-      Effect.tapError((error) => {
-        const details = attributesOf(error)
-        return Metric.update(requests(operation.name, error._tag), 1).pipe(
-          Effect.andThen(Effect.annotateCurrentSpan(details)),
-          Effect.andThen(Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details)))
-        )
+    const observed = Effect.contextWith((context: Context.Context<never>) => {
+      const clock = Context.get(context, Clock.Clock)
+      const begun = clock.currentTimeMillisUnsafe()
+      return Effect.onExit(effect, (exit) => {
+        const took = clock.currentTimeMillisUnsafe() - begun
+        if (Exit.isSuccess(exit)) {
+          succeeded.duration.updateUnsafe(took, context)
+          succeeded.count.updateUnsafe(1, context)
+          return Effect.void
+        }
+        durations(operation.name, outcomeOf(exit)).updateUnsafe(took, context)
+        return Option.match(Exit.findErrorOption(exit), {
+          onNone: () => Effect.void,
+          onSome: (error) => {
+            const details = attributesOf(error)
+            requests(operation.name, error._tag).updateUnsafe(1, context)
+            return Effect.annotateCurrentSpan(details).pipe(
+              Effect.andThen(Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details)))
+            )
+          }
+        })
       })
-    )
+    })
     return Effect.flatMap(ofCall, (more) =>
       observed.pipe(
         Effect.withSpan(

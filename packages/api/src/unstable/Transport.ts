@@ -104,11 +104,10 @@ export const execute = (
   request: HttpClientRequest.HttpClientRequest,
   options: Subject & { readonly streaming?: boolean | undefined }
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, ApiError.TransportFailure, Scope.Scope> =>
-  Effect.mapError(
-    Transport.send(http, request, options),
+  Effect.mapError(Transport.send(http, request, options), (lost) =>
     toFailure({
       ...hostOf(request.url),
       operation: options.operation,
       ...(options.assemblyId === undefined ? undefined : { assemblyId: options.assemblyId })
-    })
+    })(lost)
   )

@@ -65,8 +65,25 @@ const other = {
 const urlOf = (request: HttpClientRequest.HttpClientRequest): URL | undefined =>
   Option.getOrUndefined(HttpClientRequest.toUrl(request))
 
-/** A URL as far as it is sent. */
-const sentPart = ({ origin, pathname, search }: URL): string => origin + pathname + search
+/** Whether two requests go to one URL because they were made of the same parts. */
+const hasPartsOf = (a: HttpClientRequest.HttpClientRequest, b: HttpClientRequest.HttpClientRequest): boolean =>
+  a.url === b.url && a.urlParams === b.urlParams && a.hash === b.hash
+
+const isSameUrl = (
+  a: HttpClientRequest.HttpClientRequest,
+  b: HttpClientRequest.HttpClientRequest,
+  same: (a: URL, b: URL) => boolean
+): boolean => {
+  if (hasPartsOf(a, b)) return true
+  const [first, second] = [urlOf(a), urlOf(b)]
+  return first === undefined || second === undefined ? first === second : same(first, second)
+}
+
+const isSameOrigin = (a: URL, b: URL): boolean => a.origin === b.origin
+
+/** Whether two URLs are the same as far as they are sent. */
+const isSentAlike = (a: URL, b: URL): boolean =>
+  isSameOrigin(a, b) && a.pathname === b.pathname && a.search === b.search
 
 /** The length of a body in bytes, where that is known. */
 const lengthOf = (body: HttpBody.HttpBody): number | undefined => (body._tag === "Empty" ? 0 : body.contentLength)
@@ -88,7 +105,7 @@ const change = (
   ours: HttpClientRequest.HttpClientRequest,
   leaving: HttpClientRequest.HttpClientRequest
 ): Lost | undefined => {
-  if (urlOf(leaving)?.origin !== urlOf(ours)?.origin) return other.elsewhere
+  if (!isSameUrl(leaving, ours, isSameOrigin)) return other.elsewhere
   if (leaving.headers["content-encoding"] !== ours.headers["content-encoding"]) return other.encoded
   return isResized(ours, leaving) ? other.resized : undefined
 }
@@ -125,7 +142,7 @@ export const make = (
   { isSeen }: { readonly isSeen: boolean } = { isSeen: true }
 ): SendGuard => {
   let sends = 0
-  let first: string | undefined
+  let first: HttpClientRequest.HttpClientRequest | undefined
   let refusal: Lost | undefined
   /** The body as it left last: where it is a stream, the send itself reads it. */
   let leavesAsStream = false
@@ -182,14 +199,14 @@ export const make = (
     return true
   }
 
-  const objection = (leaving: HttpClientRequest.HttpClientRequest, url: string): Lost | undefined => {
+  const objection = (leaving: HttpClientRequest.HttpClientRequest): Lost | undefined => {
     if (first === undefined) {
       return (
         change(request, leaving) ?? (holdsOurs(leaving.body) ? undefined : new Lost({ ...other.changed, sent: "no" }))
       )
     }
     // A second send, to which nothing was changed that matters.
-    if (url !== first || leaving.method !== ours.method) return other.followed
+    if (!isSameUrl(leaving, first, isSentAlike) || leaving.method !== ours.method) return other.followed
     if (!isRead(ours.method)) return other.repeated
     return change(request, leaving) === undefined ? undefined : other.repeated
   }
@@ -197,15 +214,13 @@ export const make = (
   return {
     request,
     onSend: (leaving) => {
-      const url = urlOf(leaving)
-      const target = url === undefined ? "" : sentPart(url)
-      const found = refusal ?? objection(leaving, target)
+      const found = refusal ?? objection(leaving)
       if (found !== undefined) {
         refuse(found)
         throw new Stop(found.problem)
       }
       sends++
-      first ??= target
+      first ??= leaving
       leavesAsStream = leaving.body._tag === "Stream"
     },
     onAnswer: (response) => {

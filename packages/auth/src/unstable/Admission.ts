@@ -89,7 +89,9 @@ export const enter = (
   url: string,
   patience?: Duration.Duration
 ): Effect.Effect<Duration.Duration, NotAdmitted> =>
-  Effect.tap(through.enter(new URL(url).origin, Option.fromUndefinedOr(patience)), () => Effect.flatten(Departure))
+  through === open
+    ? Effect.as(Effect.flatten(Departure), Duration.zero)
+    : Effect.tap(through.enter(new URL(url).origin, Option.fromUndefinedOr(patience)), () => Effect.flatten(Departure))
 
 /**
  * Tells the gate of the pause that the origin of `url` asked for.

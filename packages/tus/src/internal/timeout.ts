@@ -13,7 +13,9 @@ export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-ef
 })
 
 const stalled = (request: TusError.RequestName, after: Duration.Duration, host?: string) =>
-  Effect.fail(new TusError.Stalled({ request, after, ...(host === undefined ? undefined : { host }) }))
+  Effect.suspend(() =>
+    Effect.fail(new TusError.Stalled({ request, after, ...(host === undefined ? undefined : { host }) }))
+  )
 
 /** The time begins when the request leaves: the wait for a permit is not part of it. */
 const orStalled = <A, E, R>(
