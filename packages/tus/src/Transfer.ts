@@ -3,7 +3,6 @@
  * pure: its functions get what the network and the source did, and answer the next state.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as TusError from "./TusError.ts"
@@ -341,13 +340,12 @@ export const receipted = (
 }
 
 /**
- * A request failed in a way that can heal: the server is asked next, unless the budget is used up.
+ * A request failed in a way that can heal: the server is asked next, if the policy allows so many `failures`.
  *
  * @since 0.1.0
  * @category transitions
  */
-export const failed = (state: Sending | Asking, maxRetries: number): Option.Option<Asking> =>
-  state.failures >= maxRetries ? Option.none() : Option.some({ ...state, _tag: "Asking", failures: state.failures + 1 })
+export const failed = (state: Sending | Asking): Asking => ({ ...state, _tag: "Asking", failures: state.failures + 1 })
 
 /**
  * What an upload fails with that is not gone on with. Where the server counted other bytes than were sent, and nothing

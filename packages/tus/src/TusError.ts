@@ -59,7 +59,7 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
 /**
- * 409: the server is at another offset. The upload asks for it and continues; told after `maxRetries` failures.
+ * 409: the server is at another offset. The upload asks for it and continues; told when the policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -80,7 +80,7 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 }) {}
 
 /**
- * 423: another request holds the upload. It is retried; told after `maxRetries` failures.
+ * 423: another request holds the upload. It is retried; told when the policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -88,7 +88,7 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {}
 
 /**
- * 460: the bytes that arrived are not the ones that were sent. They are sent again; told after `maxRetries` failures.
+ * 460: the bytes that arrived are not the ones that were sent. They are sent again; told when the policy gives up.
  * Beyond the specification (tus 1.0.0).
  *
  * @since 0.1.0

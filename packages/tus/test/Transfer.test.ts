@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Transfer from "@assembly-effect/tus/Transfer"
@@ -255,9 +254,9 @@ describe("Transfer.abandoned", () => {
 })
 
 describe("Transfer.failed", () => {
-  it("counts up to the budget", () => {
-    assert.deepStrictEqual(Transfer.failed(sending, 4), Option.some({ ...asking, failures: 4 }))
-    assert.deepStrictEqual(Transfer.failed(sending, 3), Option.none())
+  it("counts, and asks next", () => {
+    assert.deepStrictEqual(Transfer.failed(sending), { ...asking, failures: 4 })
+    assert.deepStrictEqual(Transfer.failed(asking), { ...asking, failures: asking.failures + 1 })
   })
 })
 

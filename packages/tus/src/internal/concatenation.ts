@@ -86,8 +86,8 @@ const look = <E>(
     )
   )
 
-/** How often each doubt may occur in one proof. */
-const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number => {
+/** How often each doubt may occur in one proof. The policy decides how often a request may fail. */
+const patience = ({ _tag, error }: Doubt): number => {
   switch (_tag) {
     case "Pending":
       return Infinity
@@ -96,23 +96,28 @@ const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number
     case "Gone":
       return 5
     case "Failed":
-      return Policy.canHeal(error) ? maxRetries + 1 : 1
+      return Policy.canHeal(error) ? Infinity : 1
   }
 }
 
 const unknown = (problem: string) => new TusError.ConcatenationUnknown({ problem })
 
-/** Emits `Retrying` or `Waiting` with the reason, then sleeps before the next request. */
-const wait = <E>({ emit, policy }: Session.Session<E>, { _tag, error }: Doubt, asked: number, failures: number) =>
+/** Emits `Waiting` with the reason, then sleeps before the next request. */
+const wait = <E>({ emit, policy }: Session.Session<E>, { error }: Doubt, asked: number) =>
   Effect.gen(function* () {
-    const delay = yield* Effect.mapError(Policy.pause(policy, asked, error), ({ message }) => unknown(message))
+    const delay = yield* Policy.pollDelay(policy, asked)
     const now = yield* Clock.currentTimeMillis
-    emit(
-      _tag === "Failed"
-        ? UploadEvent.Retrying({ attempt: failures, delay, reason: error.message })
-        : UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) })
-    )
+    emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
     yield* Effect.sleep(delay)
+  })
+
+/** Emits `Retrying` with the reason, then sleeps before the next request, unless the policy gives up. */
+const retry = <E>({ emit }: Session.Session<E>, pauseAfter: Policy.Retry, { error }: Doubt, failures: number) =>
+  Effect.gen(function* () {
+    const pause = yield* pauseAfter(failures, error)
+    if (Option.isNone(pause)) return yield* unknown(error.message)
+    emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+    yield* Effect.sleep(pause.value)
   })
 
 /**
@@ -126,6 +131,7 @@ const prove = <E>(
 ): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
     const { policy, store } = session
+    const pauseAfter = Policy.retrying(policy)
     const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
     let problem = "it was not told where it stands"
     const loop = Effect.gen(function* () {
@@ -135,8 +141,10 @@ const prove = <E>(
         const { _tag, error } = standing.value
         problem = error.message
         had[_tag]++
-        if (had[_tag] < patience(standing.value, policy)) {
-          yield* wait(session, standing.value, asked, had.Failed)
+        if (had[_tag] < patience(standing.value)) {
+          yield* _tag === "Failed"
+            ? retry(session, pauseAfter, standing.value, had.Failed)
+            : wait(session, standing.value, asked)
         } else if (_tag === "Contradiction") {
           // For the server it may be a whole file of that length.
           const untrusted = new TusError.UploadUntrusted({ problem, mayBeWhole: true })

@@ -137,6 +137,7 @@ export const create = (options: {
   const hasBody = creation._tag !== "Final" && creation.body !== undefined
   const hasWork = creation._tag === "Final" || hasBody
   const metadata = { ...creation.metadata, [Receipts.markerKey]: marker }
+  const pauseAfter = Policy.retrying(policy)
 
   const attempt = (failures: number): Effect.Effect<Created, CreationError, HttpClient.HttpClient> =>
     inTime(
@@ -157,15 +158,15 @@ export const create = (options: {
         if (error._tag === "Stalled" || did === "Open") {
           return recover({ target, marker, policy, sent: { metadata, size } }, error.message)
         }
-        return did === "TurnedAway" && failures < policy.maxRetries
-          ? Effect.gen(function* () {
-              const delay = yield* Policy.pause(policy, failures + 1, error)
-              emit(UploadEvent.Retrying({ attempt: failures + 1, delay, reason: error.message }))
-              yield* Effect.sleep(delay)
-              return yield* attempt(failures + 1)
-            })
-          : Effect.fail(error)
+        if (did === "Refused") return Effect.fail(error)
+        return Effect.gen(function* () {
+          const pause = yield* pauseAfter(failures, error)
+          if (Option.isNone(pause)) return yield* Effect.fail(error)
+          emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+          yield* Effect.sleep(pause.value)
+          return yield* attempt(failures + 1)
+        })
       })
     )
-  return attempt(0)
+  return attempt(1)
 }

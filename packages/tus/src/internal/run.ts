@@ -39,6 +39,7 @@ export interface Job {
 interface Shared extends Job {
   readonly pool: FilePieces.Pool
   readonly caution: Caution
+  readonly pauseAfter: Policy.Retry
 }
 
 /** A step that failed: the state after it, and whether another step may succeed. */
@@ -177,21 +178,18 @@ const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, erro
     )
   })
 
-/** Asks the server after a pause, unless the budget is used up. */
+/** Asks the server after a pause, unless the policy gives up. */
 const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Transfer, Policy.RequestError> =>
   Effect.gen(function* () {
-    const next = Transfer.failed(state, job.policy.maxRetries)
-    const { size } = job.outgoing
-    if (Option.isNone(next)) return yield* Effect.fail(Transfer.abandoned(state, error, size))
-    const { failures } = next.value
-    const delay = yield* Effect.mapError(Policy.pause(job.policy, failures, error), (tooLong) =>
-      Transfer.abandoned(state, tooLong, size)
-    )
-    job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
+    const next = Transfer.failed(state)
+    const { failures } = next
+    const pause = yield* job.pauseAfter(failures, error)
+    if (Option.isNone(pause)) return yield* Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
+    job.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
     // Saved before the pause, so that the state is current if the upload is interrupted during the pause.
-    job.moved(next.value)
-    yield* Effect.sleep(delay)
-    return next.value
+    job.moved(next)
+    yield* Effect.sleep(pause.value)
+    return next
   })
 
 /** Decides what follows a step that failed: another step, or the error. */
@@ -215,7 +213,12 @@ export const toEnd = (
   begun: Transfer.Transfer
 ): Effect.Effect<bigint, Policy.RequestError, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const shared: Shared = { ...job, pool: new FilePieces.Pool(), caution: new Caution() }
+    const shared: Shared = {
+      ...job,
+      pool: new FilePieces.Pool(),
+      caution: new Caution(),
+      pauseAfter: Policy.retrying(job.policy)
+    }
     let state = begun
     while (state._tag !== "Done") {
       state = yield* step(shared, state)
