@@ -312,7 +312,7 @@ export const tus = [
   ),
   ...changes(
     "packages/tus/src/internal/policy.ts",
-    ["Pauses", "Waits", "/Creation.test", "tus/test/RetryPolicy"],
+    ["Pauses", "Waits", "/Creation.test", "/RetryPolicy.test"],
     [
       {
         name: "the server's wait is ignored",
@@ -532,8 +532,8 @@ export const tus = [
       },
       {
         name: "the question after a 413 has no limit of time",
-        find: `inTime("discover", job.policy.stallTimeout, Tus.discover(job.target))`,
-        replace: `inTime("discover", Duration.infinity, Tus.discover(job.target))`,
+        find: `inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, `,
+        replace: `inTime({ request: "discover", url: job.target.tusUrl }, Duration.infinity, `,
         tests: ["Waits"]
       }
     ]

@@ -38,7 +38,7 @@ export const isOffered = (
 ): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> => {
   const pauseAfter = Policy.retrying(policy)
   const attempt = (failures: number): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
-    inTime("discover", policy.stallTimeout, Tus.discover(target)).pipe(
+    inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
       Effect.map(
         ({ checksumAlgorithms, extensions }) =>
           extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)

@@ -14,6 +14,8 @@ import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UnsafeLocation, UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
+import { happened } from "./errorText.ts"
+import { hostOf } from "./host.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import { inTime } from "./timeout.ts"
@@ -116,7 +118,7 @@ export const recover = (
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
   Effect.flatMap(lookUp(lost), (found) =>
     Option.match(fromReceipt(found), {
-      onNone: () => Effect.fail(new TusError.CreationUnknown({ problem })),
+      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), problem })),
       onSome: Effect.succeed
     })
   )
@@ -141,7 +143,7 @@ export const create = (options: {
 
   const attempt = (failures: number): Effect.Effect<Created, CreationError, HttpClient.HttpClient> =>
     inTime(
-      "create",
+      { request: "create", url: target.tusUrl },
       hasWork ? policy.finishTimeout : policy.stallTimeout,
       Tus.create(target, { ...creation, metadata })
     ).pipe(
@@ -156,7 +158,7 @@ export const create = (options: {
         if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return Effect.fail(error)
         const did = outcome(error)
         if (error._tag === "Stalled" || did === "Open") {
-          return recover({ target, marker, policy, sent: { metadata, size } }, error.message)
+          return recover({ target, marker, policy, sent: { metadata, size } }, happened(error))
         }
         if (did === "Refused") return Effect.fail(error)
         return Effect.gen(function* () {
