@@ -1,5 +1,5 @@
 /**
- * When a failed request is sent again, and after which pause.
+ * When a failed request is sent again, and after which pause. Operations and uploads have the same policies.
  */
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Context from "effect/Context"
@@ -20,12 +20,15 @@ import type * as Operation from "./Operation.ts"
  * the error's tag and, where there was an answer, its code and status, and the wait that the answer named by `retryIn`
  * or `Retry-After`. `sent` and `permanent` are those of a `TransportFailure`.
  *
+ * For an upload `operation` is `"Upload"` and `retry` is `"resumes"`: it does not repeat the request, but asks the server
+ * where it is and continues from there. It reports only failures that this can heal. `failures` counts those in a row.
+ *
  * @since 0.1.0
  * @category models
  */
 export interface Failure {
   readonly operation: string
-  readonly retry: Operation.Retry
+  readonly retry: Operation.Retry | "resumes"
   readonly failures: number
   readonly error: {
     readonly _tag: string
@@ -40,7 +43,8 @@ export interface Failure {
 /**
  * Decides after each failed attempt: the pause before the next one, or none to give up.
  *
- * `start` begins to count for one operation or upload, so that a policy may remember what it was asked before.
+ * `start` begins to count for one operation, or for an upload that has made progress, so that a policy may remember what
+ * it was asked before.
  *
  * @since 0.1.0
  * @category models
@@ -60,6 +64,7 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  * - Never after a `permanent` failure: an unknown host, a certificate that is not trusted.
  * - An operation that does no harm twice: after a lost answer, and on 502, 503 and 504, whatever their body says.
  * - A change: after the codes for which the service says so, else not.
+ * - An upload that resumes: always, since it reports only what that can heal.
  *
  * @since 0.1.0
  * @category predicates
@@ -67,6 +72,7 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">): boolean => {
   if (retry === "never") return false
   if (error.permanent === true) return false
+  if (retry === "resumes") return true
   if (error._tag === "RateLimited" || error.sent === "no") return true
   if (retry !== "safe") return error.code !== undefined && retry.includes(error.code)
   return error._tag === "TransportFailure" || error._tag === "TimedOut" || passing.has(error.status)
@@ -114,7 +120,13 @@ export const backOff = (
 const isTooLong = ({ wait }: Failure, maxWait: number): boolean =>
   Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait
 
-const withLimits = (options: Options): Policy => {
+/**
+ * Does what {@link make} does with options that were checked before. A limit that breaks a rule has no defined effect.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeUnsafe = (options: Options): Policy => {
   const retries = options.retries ?? 4
   const base = Duration.toMillis(options.base ?? 250)
   const maxPause = Duration.toMillis(options.maxPause ?? 10_000)
@@ -149,17 +161,18 @@ export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.Inva
     maxWait: Settings.duration(options.maxWait)
   })
   return issues.length === 0
-    ? Effect.succeed(withLimits(options))
+    ? Effect.succeed(makeUnsafe(options))
     : Effect.fail(new ApiError.InvalidRequest({ operation: "RetryPolicy.layer", issues }))
 }
 
 /**
- * The policy where no other is provided: {@link make} with its defaults.
+ * The policy of an operation where no other is provided: {@link make} with its defaults. The one of an upload is described
+ * by `Upload.Options`.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const standard: Policy = withLimits({})
+export const standard: Policy = makeUnsafe({})
 
 /**
  * A policy that pauses as a `Schedule` of Effect says, and gives up when that ends. Its input is the {@link Failure}.
@@ -196,13 +209,16 @@ const giveUp: Policy = { start: Effect.succeed(() => Effect.succeedNone) }
 
 /**
  * The policy of an operation: the one that the call says, else the one that its client was built with, else
- * {@link standard}.
+ * {@link standard}. The policy of an upload: the one that the call says, else what its options describe.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(RetryPolicy.layer({ retries: 8 })))
  *
  * @example
  * Assemblies.get(assemblyId).pipe(RetryPolicy.none)
+ *
+ * @example
+ * Upload.run(target, source, options).pipe(RetryPolicy.none)
  *
  * @since 0.1.0
  * @category references

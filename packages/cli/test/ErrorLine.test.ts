@@ -44,7 +44,10 @@ describe("ErrorLine.fromError", () => {
       new ApiError.TransportFailure({ operation: "Dam.move", problem: "the connection failed" }),
       "Dam.move: the connection failed"
     ],
-    [new TusError.UploadRefused({ request: "append", status: 403, message: "no" }), "no (status 403)"],
+    [
+      new TusError.UploadRefused({ request: "append", host: "tus.example.com", status: 403, message: "no" }),
+      "no (status 403)"
+    ],
     [{ _tag: "Odd", problem: "no error at all" }, `{"_tag":"Odd","problem":"no error at all"}`],
     [new RangeError(), "RangeError"],
     ["a text", "a text"]

@@ -3,9 +3,9 @@
  * pure: its functions get what the network and the source did, and answer the next state.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { happened } from "./internal/errorText.ts"
 import * as TusError from "./TusError.ts"
 
 /**
@@ -199,19 +199,21 @@ export interface Doubt<E> {
 export const appended = (
   state: Sending,
   answer: {
+    readonly host: string
     readonly offset: bigint
     readonly end: bigint
     readonly handed: bigint
     readonly length: bigint | undefined
   }
 ): Result.Result<Transfer, Doubt<TusError.ProtocolViolation>> => {
-  const { end, handed, length, offset } = answer
+  const { end, handed, host, length, offset } = answer
   if (offset === end && handed >= end) return Result.succeed(moveTo(state, offset, length ?? state.length))
   return Result.fail({
     _tag: "Doubt",
     state: miscounted(state, handed, offset),
     error: new TusError.ProtocolViolation({
       request: "append",
+      host,
       status: 204,
       problem: `upload-offset ${offset} after bytes up to ${handed} were sent`
     })
@@ -341,13 +343,12 @@ export const receipted = (
 }
 
 /**
- * A request failed in a way that can heal: the server is asked next, unless the budget is used up.
+ * A request failed in a way that can heal: the server is asked next, if the policy allows so many `failures`.
  *
  * @since 0.1.0
  * @category transitions
  */
-export const failed = (state: Sending | Asking, maxRetries: number): Option.Option<Asking> =>
-  state.failures >= maxRetries ? Option.none() : Option.some({ ...state, _tag: "Asking", failures: state.failures + 1 })
+export const failed = (state: Sending | Asking): Asking => ({ ...state, _tag: "Asking", failures: state.failures + 1 })
 
 /**
  * What an upload fails with that is not gone on with. Where the server counted other bytes than were sent, and nothing
@@ -356,7 +357,7 @@ export const failed = (state: Sending | Asking, maxRetries: number): Option.Opti
  * @since 0.1.0
  * @category transitions
  */
-export const abandoned = <E extends { readonly message: string }>(
+export const abandoned = <E extends { readonly _tag: string; readonly message: string }>(
   state: Sending | Asking,
   error: E,
   size: bigint | undefined
@@ -365,7 +366,7 @@ export const abandoned = <E extends { readonly message: string }>(
     ? untrusted(
         state,
         size,
-        `it counted other bytes than were sent, and then ${error.message}`,
+        `it counted other bytes than were sent, and then ${happened(error)}`,
         // By another length it may be whole, whatever it was given.
         error instanceof TusError.UploadMismatch ? lengthOf(state, size) : undefined
       )

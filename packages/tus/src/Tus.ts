@@ -16,7 +16,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import { concat } from "./internal/concat.ts"
-import { exchange, hostOf, readError } from "./internal/exchange.ts"
+import { exchange, readError } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import * as Timeout from "./internal/timeout.ts"
 import * as UploadTarget from "./UploadTarget.ts"
@@ -288,8 +288,8 @@ export const discover = Effect.fn(
 })
 
 /** Fails a stream that gives nothing for as long as a request may take. */
-const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, host: string) =>
-  Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limitedPiece(pull, "download", host)))
+const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, url: UploadTarget.UploadUrl) =>
+  Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limitedPiece(pull, { request: "download", url })))
 
 /**
  * The bytes of a finished upload. {@link RequestTimeout} holds for the answer, and for each piece of it. Beyond the
@@ -303,16 +303,14 @@ export const download = (url: UploadTarget.UploadUrl) =>
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       const subject = { operation: "Tus.download" }
-      const host = hostOf(Redacted.value(url))
       yield* Telemetry.server(Redacted.value(url))
       const admitted = Effect.flatMap(Transport.gate(), (gate) => Transport.admit(gate, Redacted.value(url), subject))
       const request = HttpClientRequest.get(Redacted.value(url), { headers: version })
-      const response = yield* Timeout.limited(
-        Effect.andThen(admitted, Transport.execute(client, request, subject)),
-        "download",
-        host
-      )
+      const response = yield* Timeout.limited(Effect.andThen(admitted, Transport.execute(client, request, subject)), {
+        request: "download",
+        url
+      })
       if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
-      return moving(Stream.mapError(response.stream, Transport.toFailure(subject)), host)
+      return moving(Stream.mapError(response.stream, Transport.toFailure(subject)), url)
     })
   ).pipe(Stream.withSpan("Tus.download", Telemetry.request("GET")))

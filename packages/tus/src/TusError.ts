@@ -28,18 +28,27 @@ export type RequestName = typeof RequestName.Type
 /** Which request failed, and at which host. */
 const subject = {
   request: RequestName,
-  host: Schema.optionalKey(Schema.String)
+  host: Schema.String
+}
+
+/** The code of the server and the id of the request (`x-request-id`), where the answer tells them. */
+const told = {
+  code: Schema.optionalKey(Schema.String),
+  requestId: Schema.optionalKey(Schema.String)
 }
 
 /** An answer that is not a success; `message` has what the server said. */
 const answer = {
   ...subject,
   status: Schema.Int,
+  ...told,
   message: Schema.String
 }
 
-const at = ({ host, request }: { readonly request: string; readonly host?: string }): string =>
-  host === undefined ? request : `${request} at ${host}`
+const at = ({ host, request }: { readonly request: string; readonly host: string }): string => `${request} at ${host}`
+
+/** The host of an error of a whole upload. It is absent where the error is not about what a server said. */
+const server = { host: Schema.optionalKey(Schema.String) }
 
 /**
  * 404 or 410: the server does not have the upload, or no longer. Run the upload again: another one begins.
@@ -59,7 +68,7 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
 /**
- * 409: the server is at another offset. The upload asks for it and continues; told after `maxRetries` failures.
+ * 409: the server is at another offset. The upload asks for it and continues; told when the policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -80,7 +89,7 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 }) {}
 
 /**
- * 423: another request holds the upload. It is retried; told after `maxRetries` failures.
+ * 423: another request holds the upload. It is retried; told when the policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -88,7 +97,7 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {}
 
 /**
- * 460: the bytes that arrived are not the ones that were sent. They are sent again; told after `maxRetries` failures.
+ * 460: the bytes that arrived are not the ones that were sent. They are sent again; told when the policy gives up.
  * Beyond the specification (tus 1.0.0).
  *
  * @since 0.1.0
@@ -117,6 +126,7 @@ export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFa
 export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("ProtocolViolation", {
   ...subject,
   status: Schema.Int,
+  ...told,
   problem: Schema.String
 }) {
   override get message() {
@@ -153,10 +163,11 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
  * @category errors
  */
 export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("CreationUnknown", {
+  host: Schema.String,
   problem: Schema.String
 }) {
   override get message() {
-    return `the answer to the creation was lost (${this.problem}), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again`
+    return `the answer to the creation at ${this.host} was lost (${this.problem}), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
@@ -172,10 +183,11 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
  * @category errors
  */
 export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknown>()("ConcatenationUnknown", {
+  host: Schema.String,
   problem: Schema.String
 }) {
   override get message() {
-    return `the server did not confirm that it put the parts together (${this.problem}), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again`
+    return `the server ${this.host} did not confirm that it put the parts together (${this.problem}), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
@@ -187,12 +199,13 @@ export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknow
  * @category errors
  */
 export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("ExtensionMissing", {
+  host: Schema.String,
   option: Schema.Literal("parallel"),
   extension: Schema.Literal("concatenation"),
   offered: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `the server does not offer ${this.extension}, only ${this.offered.join(", ")}; run the upload without the option ${this.option}`
+    return `the server ${this.host} does not offer ${this.extension}, only ${this.offered.join(", ")}; run the upload without the option ${this.option}`
   }
 }
 
@@ -208,6 +221,7 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
  * @category errors
  */
 export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("UploadUntrusted", {
+  ...server,
   problem: Schema.String,
   mayBeWhole: Schema.Boolean
 }) {
@@ -215,7 +229,7 @@ export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("Uplo
     const next = this.mayBeWhole
       ? "cancel the Assembly, which may use them, and upload the file to another one"
       : "upload the file again (with restart: true where a journal knows the upload)"
-    return `the server may have stored other bytes than the ones that were sent (${this.problem}); ${next}`
+    return `the server${this.host === undefined ? "" : ` ${this.host}`} may have stored other bytes than the ones that were sent (${this.problem}); ${next}`
   }
 }
 
@@ -227,16 +241,23 @@ export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("Uplo
  * @category errors
  */
 export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("UploadMismatch", {
+  ...server,
   field: Schema.Literals(["upload-length", "upload-offset", "upload-metadata", "size", "fingerprint"]),
   expected: Schema.String,
   found: Schema.String
 }) {
+  /** What differs, without the advice that ends the message. */
+  get problem() {
+    const where = this.host === undefined ? this.field : `${this.field} at ${this.host}`
+    return `${where}: expected ${this.expected}, found ${this.found}`
+  }
+
   override get message() {
     const next =
       this.field === "size" || this.field === "fingerprint"
         ? "give the source that the upload was begun with"
         : "begin another upload (with restart: true where a journal knows this one)"
-    return `${this.field}: expected ${this.expected}, found ${this.found}; ${next}`
+    return `${this.problem}; ${next}`
   }
 }
 

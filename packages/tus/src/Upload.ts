@@ -24,12 +24,14 @@ export type { UploadError }
 
 /**
  * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
- * - `maxRetries`: how many failures in a row are retried, 8 by default; progress resets the count.
- * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter.
+ * - `maxRetries`: how many failures in a row are retried at most; progress resets the count. 8 by default, or what the
+ *   `RetryPolicy` of the call says.
+ * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter. A
+ *   `RetryPolicy` of the call has its own pauses.
  * - `stallTimeout`: how long a request may make no progress before it fails, 30 seconds by default.
  * - `finishTimeout`: how long the server may take to store the upload after the last byte, 10 minutes by default.
- * - `maxWait`: the longest wait that a server may ask for, 1 hour by default. If it asks for more, the upload fails with
- *   that error, whose `retryAfter` is the wait.
+ * - `maxWait`: the longest wait that a server may ask for, 1 hour by default, or what the `RetryPolicy` of the call says.
+ *   If it asks for more, the upload fails with that error, whose `retryAfter` is the wait.
  * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in one
  *   request, and a one-shot stream has a window of 8 MiB.
  * - `checksum`: sends each body with its checksum, if the server offers the algorithm; bytes that changed on the way (460)
@@ -39,6 +41,9 @@ export type { UploadError }
  *   source has to be one that can be read again. 1 by default.
  * - `progressInterval`: the shortest time between two `Progress` events. The newest one that was held back precedes any
  *   other event. By default every step is told.
+ *
+ * The policy of a call is the one that operations have, `RetryPolicy` of `@assembly-effect/api`. Its `withPolicy`, `none`
+ * and `layer` work for uploads too, within the `maxRetries` and `maxWait` that the options give.
  *
  * @since 0.1.0
  * @category options

@@ -312,22 +312,32 @@ export const tus = [
   ),
   ...changes(
     "packages/tus/src/internal/policy.ts",
-    ["Pauses", "Waits", "/Creation.test"],
+    ["Pauses", "Waits", "/Creation.test", "/RetryPolicy.test"],
     [
       {
         name: "the server's wait is ignored",
-        find: `Duration.sum(wait)`,
-        replace: `Duration.sum(Duration.zero)`
+        find: `failures, error, wait: asked(error) }`,
+        replace: `failures, error, wait: Option.none() }`
       },
       {
         name: "a wait is kept however long it is",
-        find: `if (Duration.isGreaterThan(wait, policy.maxWait)) return`,
-        replace: `if (Duration.isGreaterThan(wait, Duration.sum(policy.maxWait, Duration.infinity))) return`
+        find: `limits.maxWait ?? Duration.hours(1)`,
+        replace: `Duration.days(1e9)`
       },
       {
-        name: "the pause is not doubled",
-        find: `maxPause: maxDelay }, failures)`,
-        replace: `maxPause: maxDelay }, 1)`
+        name: "the policy of a call is ignored",
+        find: `said === undefined`,
+        replace: `said !== null`
+      },
+      {
+        name: "the options do not limit the policy of a call",
+        find: `: limited(said, limits)`,
+        replace: `: said`
+      },
+      {
+        name: "a Schedule does not begin anew after progress",
+        find: `if (next === undefined || failures === 1) next`,
+        replace: `if (next === undefined) next`
       },
       {
         name: "the pause is doubled without end",
@@ -522,8 +532,8 @@ export const tus = [
       },
       {
         name: "the question after a 413 has no limit of time",
-        find: `inTime("discover", job.policy.stallTimeout, Tus.discover(job.target))`,
-        replace: `inTime("discover", Duration.infinity, Tus.discover(job.target))`,
+        find: `inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, `,
+        replace: `inTime({ request: "discover", url: job.target.tusUrl }, Duration.infinity, `,
         tests: ["Waits"]
       }
     ]

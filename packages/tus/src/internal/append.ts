@@ -7,7 +7,6 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as PieceMemory from "../PieceMemory.ts"
@@ -15,7 +14,7 @@ import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import type { SourceFailed } from "../UploadSource.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
-import { hostOf } from "./exchange.ts"
+import { hostOf } from "./host.ts"
 import * as FilePieces from "./filePieces.ts"
 import { tooLong, tooShort, type Body } from "./outgoing.ts"
 import type { Policy, RequestError } from "./policy.ts"
@@ -116,7 +115,7 @@ export const append = (options: {
       Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
 
     if (bytes instanceof Uint8Array || !("length" in bytes)) {
-      const sent = inTime("append", Slices.limit(policy, body.end === body.total), request(bytes))
+      const sent = inTime({ request: "append", url }, Slices.limit(policy, body.end === body.total), request(bytes))
       const answer = yield* Effect.result(
         slices === undefined ? sent : slices.from(sent, body.end - body.start, policy)
       )
@@ -143,7 +142,7 @@ export const append = (options: {
       request({ length: bytes.length, stream }),
       Effect.suspend(() => {
         meter.movedAt = clock.currentTimeMillisUnsafe()
-        return watch("append", hostOf(Redacted.value(url)), meter, policy, clock)
+        return watch("append", hostOf(url), meter, policy, clock)
       })
     ).pipe(
       // A source that fails breaks the request; the HTTP client would report that as a broken connection.

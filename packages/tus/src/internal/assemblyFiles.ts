@@ -21,6 +21,7 @@ import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadSource } from "../UploadSource.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import * as Events from "./events.ts"
+import { hostOf } from "./host.ts"
 import { type Progress, sums } from "./progress.ts"
 
 export type Emit = Events.Emit<AssemblyUploadEvent.AssemblyUploadEvent>
@@ -90,7 +91,11 @@ const uploadAll = <Source extends UploadSource, R>(
   const tell = (file: number) => (event: UploadEvent.UploadEvent) =>
     Effect.suspend(() => {
       if (!isDistinct(file, event)) {
-        return new UploadUntrusted({ problem: "one Location for two files", mayBeWhole: true })
+        return new UploadUntrusted({
+          host: hostOf(target.tusUrl),
+          problem: "one Location for two files",
+          mayBeWhole: true
+        })
       }
       if (event._tag === "Progress") progress(file, event)
       else emit(AssemblyUploadEvent.FileEvent({ file, event }))

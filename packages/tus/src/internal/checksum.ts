@@ -5,6 +5,7 @@ import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
 import * as Tus from "../Tus.ts"
 import { SourceFailed } from "../UploadSource.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
@@ -33,22 +34,29 @@ export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(al
 export const isOffered = (
   target: UploadTarget,
   algorithm: Algorithm,
-  policy: Policy.Policy,
-  failures = 0
-): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
-  inTime("discover", policy.stallTimeout, Tus.discover(target)).pipe(
-    Effect.map(
-      ({ checksumAlgorithms, extensions }) => extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
-    ),
-    Effect.catch((error): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
-      Policy.canHeal(error) && failures < policy.maxRetries
-        ? Policy.pause(policy, failures + 1, error).pipe(
-            Effect.flatMap(Effect.sleep),
-            Effect.flatMap(() => isOffered(target, algorithm, policy, failures + 1))
-          )
-        : Effect.fail(error)
+  policy: Policy.Policy
+): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> => {
+  const pauseAfter = Policy.retrying(policy)
+  const attempt = (failures: number): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
+    inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
+      Effect.map(
+        ({ checksumAlgorithms, extensions }) =>
+          extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
+      ),
+      Effect.catch((error): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
+        Policy.canHeal(error)
+          ? Effect.flatMap(
+              pauseAfter(failures, error),
+              Option.match({
+                onNone: () => Effect.fail(error),
+                onSome: (pause) => Effect.andThen(Effect.sleep(pause), attempt(failures + 1))
+              })
+            )
+          : Effect.fail(error)
+      )
     )
-  )
+  return attempt(1)
+}
 
 /** The bytes of a body, of which there are `chunkSize` at most. */
 const read = (bytes: Outgoing.Body["bytes"]): Effect.Effect<Uint8Array, SourceFailed> => {

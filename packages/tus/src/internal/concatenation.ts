@@ -14,10 +14,12 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type { UploadUrl } from "../UploadTarget.ts"
+import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Creation from "./creation.ts"
+import { happened } from "./errorText.ts"
 import { exchange } from "./exchange.ts"
+import { hostOf } from "./host.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type * as Session from "./session.ts"
@@ -50,23 +52,23 @@ interface Doubt {
   readonly error: Policy.RequestError
 }
 
-const doubt = (_tag: Doubt["_tag"], problem: string): Doubt => ({
+const doubt = (_tag: Doubt["_tag"], url: UploadUrl, problem: string): Doubt => ({
   _tag,
-  error: new TusError.ProtocolViolation({ request: "offset", status: 200, problem })
+  error: new TusError.ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, problem })
 })
 
 /** Compares what the server tells of a final upload with the length of its parts. */
-const read = (found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
+const read = (url: UploadUrl, found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
   const told = found["upload-length"]
   const offset = found["upload-offset"]
   const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
   if (isDeferred || (told !== undefined && told !== length)) {
     const other = isDeferred ? "waits for its length" : `${told}`
-    return Option.some(doubt("Contradiction", `the parts hold ${length} bytes, the final upload ${other}`))
+    return Option.some(doubt("Contradiction", url, `the parts hold ${length} bytes, the final upload ${other}`))
   }
   return told === length && offset === length
     ? Option.none()
-    : Option.some(doubt("Pending", `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
+    : Option.some(doubt("Pending", url, `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
 }
 
 /** Asks the server about a final upload. The answer is a doubt, or nothing where the upload is proven. */
@@ -75,8 +77,8 @@ const look = <E>(
   url: UploadUrl,
   length: bigint
 ): Effect.Effect<Option.Option<Doubt>, never, HttpClient.HttpClient> =>
-  inTime("offset", policy.stallTimeout, ask(url)).pipe(
-    Effect.map((found) => read(found, length)),
+  inTime({ request: "offset", url }, policy.stallTimeout, ask(url)).pipe(
+    Effect.map((found) => read(url, found, length)),
     Effect.catch((error) =>
       error._tag === "UploadGone"
         ? Effect.map(Receipts.finished(target, url, { metadata, size: length }), (receipt) =>
@@ -86,8 +88,8 @@ const look = <E>(
     )
   )
 
-/** How often each doubt may occur in one proof. */
-const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number => {
+/** How often each doubt may occur in one proof. The policy decides how often a request may fail. */
+const patience = ({ _tag, error }: Doubt): number => {
   switch (_tag) {
     case "Pending":
       return Infinity
@@ -96,23 +98,29 @@ const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number
     case "Gone":
       return 5
     case "Failed":
-      return Policy.canHeal(error) ? maxRetries + 1 : 1
+      return Policy.canHeal(error) ? Infinity : 1
   }
 }
 
-const unknown = (problem: string) => new TusError.ConcatenationUnknown({ problem })
+const unknown = ({ target }: { readonly target: UploadTarget }, problem: string) =>
+  new TusError.ConcatenationUnknown({ host: hostOf(target.tusUrl), problem })
 
-/** Emits `Retrying` or `Waiting` with the reason, then sleeps before the next request. */
-const wait = <E>({ emit, policy }: Session.Session<E>, { _tag, error }: Doubt, asked: number, failures: number) =>
+/** Emits `Waiting` with the reason, then sleeps before the next request. */
+const wait = <E>({ emit, policy }: Session.Session<E>, { error }: Doubt, asked: number) =>
   Effect.gen(function* () {
-    const delay = yield* Effect.mapError(Policy.pause(policy, asked, error), ({ message }) => unknown(message))
+    const delay = yield* Policy.pollDelay(policy, asked)
     const now = yield* Clock.currentTimeMillis
-    emit(
-      _tag === "Failed"
-        ? UploadEvent.Retrying({ attempt: failures, delay, reason: error.message })
-        : UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) })
-    )
+    emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
     yield* Effect.sleep(delay)
+  })
+
+/** Emits `Retrying` with the reason, then sleeps before the next request, unless the policy gives up. */
+const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error }: Doubt, failures: number) =>
+  Effect.gen(function* () {
+    const pause = yield* pauseAfter(failures, error)
+    if (Option.isNone(pause)) return yield* unknown(session, happened(error))
+    session.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+    yield* Effect.sleep(pause.value)
   })
 
 /**
@@ -126,6 +134,7 @@ const prove = <E>(
 ): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
     const { policy, store } = session
+    const pauseAfter = Policy.retrying(policy)
     const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
     let problem = "it was not told where it stands"
     const loop = Effect.gen(function* () {
@@ -133,23 +142,25 @@ const prove = <E>(
         const standing = yield* look(session, url, length)
         if (Option.isNone(standing)) return
         const { _tag, error } = standing.value
-        problem = error.message
+        problem = happened(error)
         had[_tag]++
-        if (had[_tag] < patience(standing.value, policy)) {
-          yield* wait(session, standing.value, asked, had.Failed)
+        if (had[_tag] < patience(standing.value)) {
+          yield* _tag === "Failed"
+            ? retry(session, pauseAfter, standing.value, had.Failed)
+            : wait(session, standing.value, asked)
         } else if (_tag === "Contradiction") {
           // For the server it may be a whole file of that length.
-          const untrusted = new TusError.UploadUntrusted({ problem, mayBeWhole: true })
+          const untrusted = new TusError.UploadUntrusted({ host: hostOf(url), problem, mayBeWhole: true })
           yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
           return yield* untrusted
         } else {
-          return yield* unknown(problem)
+          return yield* unknown(session, problem)
         }
       }
     })
     return Effect.timeoutOrElse(loop, {
       duration: policy.finishTimeout,
-      orElse: () => Effect.fail(unknown(problem))
+      orElse: () => Effect.fail(unknown(session, problem))
     })
   })
 
@@ -162,7 +173,8 @@ const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Creat
   return finished ? complete(session, url, length) : Effect.void
 }
 
-const asUnknown = ({ problem }: TusError.CreationUnknown) => Effect.fail(unknown(problem))
+const asUnknown = ({ host, problem }: TusError.CreationUnknown) =>
+  Effect.fail(new TusError.ConcatenationUnknown({ host, problem }))
 
 /**
  * Announces the one final creation, and sends it. It is never repeated: after a lost answer the receipts decide. A
@@ -185,7 +197,7 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
       Effect.catchTag("CreationUnknown", asUnknown),
       Effect.filterOrFail(
         ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
-        () => unknown("the Location of the final upload is that of a part")
+        () => unknown(session, "the Location of the final upload is that of a part")
       ),
       Effect.tapError((error) =>
         Creation.isRefusal(error) ? Effect.ignore(store.update(UploadState.refused(before))) : Effect.void

@@ -14,6 +14,8 @@ import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UnsafeLocation, UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
+import { happened } from "./errorText.ts"
+import { hostOf } from "./host.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import { inTime } from "./timeout.ts"
@@ -116,7 +118,7 @@ export const recover = (
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
   Effect.flatMap(lookUp(lost), (found) =>
     Option.match(fromReceipt(found), {
-      onNone: () => Effect.fail(new TusError.CreationUnknown({ problem })),
+      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), problem })),
       onSome: Effect.succeed
     })
   )
@@ -137,10 +139,11 @@ export const create = (options: {
   const hasBody = creation._tag !== "Final" && creation.body !== undefined
   const hasWork = creation._tag === "Final" || hasBody
   const metadata = { ...creation.metadata, [Receipts.markerKey]: marker }
+  const pauseAfter = Policy.retrying(policy)
 
   const attempt = (failures: number): Effect.Effect<Created, CreationError, HttpClient.HttpClient> =>
     inTime(
-      "create",
+      { request: "create", url: target.tusUrl },
       hasWork ? policy.finishTimeout : policy.stallTimeout,
       Tus.create(target, { ...creation, metadata })
     ).pipe(
@@ -155,17 +158,17 @@ export const create = (options: {
         if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return Effect.fail(error)
         const did = outcome(error)
         if (error._tag === "Stalled" || did === "Open") {
-          return recover({ target, marker, policy, sent: { metadata, size } }, error.message)
+          return recover({ target, marker, policy, sent: { metadata, size } }, happened(error))
         }
-        return did === "TurnedAway" && failures < policy.maxRetries
-          ? Effect.gen(function* () {
-              const delay = yield* Policy.pause(policy, failures + 1, error)
-              emit(UploadEvent.Retrying({ attempt: failures + 1, delay, reason: error.message }))
-              yield* Effect.sleep(delay)
-              return yield* attempt(failures + 1)
-            })
-          : Effect.fail(error)
+        if (did === "Refused") return Effect.fail(error)
+        return Effect.gen(function* () {
+          const pause = yield* pauseAfter(failures, error)
+          if (Option.isNone(pause)) return yield* Effect.fail(error)
+          emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+          yield* Effect.sleep(pause.value)
+          return yield* attempt(failures + 1)
+        })
       })
     )
-  return attempt(0)
+  return attempt(1)
 }

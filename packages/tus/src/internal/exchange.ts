@@ -5,6 +5,7 @@ import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import type * as Headers from "effect/http/Headers"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
@@ -13,6 +14,8 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
+import { goneAdvice } from "./errorText.ts"
+import { hostOf } from "./host.ts"
 import * as Telemetry from "./telemetry.ts"
 import { limited } from "./timeout.ts"
 
@@ -20,12 +23,20 @@ const maxErrorBytes = 8 * 1024
 const decodeErrorBody = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
-/** What a body says: the line of tus, the `message` of an error object of the service, else the text itself. */
-const wordsOf = (body: string, json: Option.Option<unknown>): string => {
+/** What a body says. */
+interface Said {
+  readonly words: string
+  readonly code?: string | undefined
+}
+
+/** The line of tus, the `message` of an error object of the service, else the text itself. */
+const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   const error = decodeErrorBody(body)
-  if (error._tag === "Line") return `${error.code}: ${error.message}`
-  const object = Option.flatMap(json, decodeErrorObject)
-  return Option.getOrUndefined(Option.map(object, ({ error: code, message }) => message ?? code)) ?? error.text
+  if (error._tag === "Line") return { words: `${error.code}: ${error.message}`, code: error.code }
+  return Option.match(Option.flatMap(json, decodeErrorObject), {
+    onNone: () => ({ words: error.text }),
+    onSome: ({ error: code, message }) => ({ words: message ?? code ?? error.text, code })
+  })
 }
 
 /** A shorter part of a path is a word as well as an id. */
@@ -48,24 +59,31 @@ const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): Reado
 const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>): string =>
   Transport.Redaction.text(words, { secrets }) || `status ${status}, without an explanation`
 
+/** The id by which the service finds the request, where the answer tells one. Beyond the specification. */
+const requestIdOf = (headers: Headers.Headers, secrets: ReadonlyArray<string>): { readonly requestId?: string } => {
+  const requestId = headers["x-request-id"]
+  return requestId === undefined ? {} : { requestId: Transport.Redaction.code(requestId, secrets) }
+}
+
+interface Refusal {
+  readonly request: TusError.RequestName
+  readonly host: string
+  readonly status: number
+  readonly words: string
+  readonly code?: string
+  readonly requestId?: string
+}
+
 const toError = (
-  asked: {
-    readonly request: TusError.RequestName
-    readonly host: string
-    readonly status: number
-    readonly words: string
-  },
+  { request, words, ...subject }: Refusal,
   wait: Option.Option<Duration.Duration>
 ): TusError.AnswerError => {
-  const { host, request, status, words } = asked
-  const answer = { request, host, status, message: `${request} at ${host}: ${words}` }
+  const { host, status } = subject
+  const answer = { ...subject, request, message: `${request} at ${host}: ${words}` }
   switch (status) {
     case 404:
     case 410:
-      return new TusError.UploadGone({
-        ...answer,
-        message: `${answer.message}; run the upload again to begin another one`
-      })
+      return new TusError.UploadGone({ ...answer, message: `${answer.message}${goneAdvice}` })
     case 409:
       return new TusError.OffsetConflict(answer)
     case 413:
@@ -74,10 +92,9 @@ const toError = (
       return new TusError.UploadLocked(answer)
     case 429:
       return new ApiError.RateLimited({
-        operation: `Tus.${request}`,
-        host,
         code: "RATE_LIMIT_REACHED",
-        status,
+        ...subject,
+        operation: `Tus.${request}`,
         explanation: words,
         retryAfter: Option.getOrElse(wait, () => Duration.zero)
       })
@@ -88,17 +105,9 @@ const toError = (
       if (status >= 400) {
         return new TusError.ServerFailure(Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer)
       }
-      return new TusError.ProtocolViolation({
-        request,
-        host,
-        status,
-        problem: "not a status that this request may have"
-      })
+      return new TusError.ProtocolViolation({ ...subject, request, problem: "not a status that this request may have" })
   }
 }
-
-/** The host of a request: the one part of its URL that an error may tell. */
-export const hostOf = (url: string): string => new URL(url).host
 
 /** The error that an answer stands for whose status is not the one that means success. */
 export const readError = (
@@ -111,8 +120,19 @@ export const readError = (
     const json = Transport.parseJson(body)
     const wait = yield* Transport.namedWait(response.headers, Option.getOrUndefined(json))
     const host = hostOf(response.request.url)
-    const words = toMessage(status, wordsOf(body, json), secretsOf(response.request))
-    return toError({ request, host, status, words }, wait)
+    const secrets = secretsOf(response.request)
+    const { code, words } = readSaid(body, json)
+    return toError(
+      {
+        request,
+        host,
+        status,
+        words: toMessage(status, words, secrets),
+        ...(code === undefined ? undefined : { code: Transport.Redaction.code(code, secrets) }),
+        ...requestIdOf(response.headers, secrets)
+      },
+      wait
+    )
   })
 
 /** The rules that headers break, by the names of the headers. Their values are not told: one may be a capability. */
@@ -134,6 +154,7 @@ const readHeaders = <A>(
         request,
         host: hostOf(response.request.url),
         status: response.status,
+        ...requestIdOf(response.headers, secretsOf(response.request)),
         problem: `headers that break a rule: ${brokenRules(issue)}`
       })
   )
@@ -182,6 +203,8 @@ export const exchange = <A>(options: {
     Transport.scopedToFailure,
     Effect.catchTag("Cut", ({ headers }) => Effect.succeed(headers)),
     (exchanged) =>
-      options.http.body._tag === "Empty" ? limited(exchanged, options.request, hostOf(options.http.url)) : exchanged,
+      options.http.body._tag === "Empty"
+        ? limited(exchanged, { request: options.request, url: options.http.url })
+        : exchanged,
     Effect.tapError(Telemetry.failed)
   )

@@ -7,9 +7,11 @@ import type * as Scope from "effect/Scope"
 import { UploadUntrusted } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import { SourceFailed, type UploadSource } from "../UploadSource.ts"
+import type { UploadTarget } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Concatenation from "./concatenation.ts"
 import type { Emit } from "./events.ts"
+import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Parts from "./parts.ts"
 import * as Piece from "./piece.ts"
@@ -61,13 +63,16 @@ type StepError<E> = Session.UploadError | E
 type StepServices = HttpClient.HttpClient | Scope.Scope
 
 /** The answer of an upload that has ended, for which nothing is sent. */
-export const ended = (state: UploadState.Ended, emit: Emit): Effect.Effect<void, UploadUntrusted> => {
+export const ended = (
+  { emit, target }: { readonly emit: Emit; readonly target: UploadTarget },
+  state: UploadState.Ended
+): Effect.Effect<void, UploadUntrusted> => {
   if (state._tag === "Completed") {
     const { length, url } = state
     return Effect.sync(() => emit(UploadEvent.Completed({ url, length })))
   }
   const { mayBeWhole, problem } = state
-  return Effect.fail(new UploadUntrusted({ problem, mayBeWhole }))
+  return Effect.fail(new UploadUntrusted({ host: hostOf(target.tusUrl), problem, mayBeWhole }))
 }
 
 /** The next step, which leaves the upload in a later state. */
@@ -95,10 +100,11 @@ export const run = <E extends { readonly _tag: string }>(
   work: Work<E>
 ): Effect.Effect<void, StepError<E>, StepServices> =>
   Effect.gen(function* () {
-    const { emit, store } = work.session
+    const { session } = work
+    const { store } = session
     for (;;) {
       const state = store.state()
-      if (UploadState.isEnded(state)) return yield* ended(state, emit)
+      if (UploadState.isEnded(state)) return yield* ended(session, state)
       yield* step(work, state)
     }
   }).pipe(

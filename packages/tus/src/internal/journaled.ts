@@ -138,7 +138,7 @@ const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
   Effect.gen(function* () {
     const { about, state } = known
     yield* verifySource(known, held)
-    if (UploadState.isEnded(state)) return yield* Interpreter.ended(state, emit)
+    if (UploadState.isEnded(state)) return yield* Interpreter.ended({ emit, target: about.target }, state)
     // The upload keeps the metadata of its creation, whatever the caller gives now.
     const metadata = named(about.metadata)
     const session = yield* sessionOf(held, about.target, { ...options, metadata }, emit, state)

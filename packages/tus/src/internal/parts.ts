@@ -9,11 +9,12 @@ import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { Replayable } from "../UploadSource.ts"
-import type { UploadUrl } from "../UploadTarget.ts"
+import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Concat from "./concat.ts"
 import * as Concatenation from "./concatenation.ts"
 import type { Emit } from "./events.ts"
+import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Piece from "./piece.ts"
 import { sums } from "./progress.ts"
@@ -42,23 +43,35 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
  * support concatenation.
  */
 const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
-  inTime("discover", policy.stallTimeout, Tus.discover(target)).pipe(
+  inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
     Effect.map(({ extensions }) => extensions),
     // A failed question decides nothing, since the final upload is proven anyway.
     Effect.orElseSucceed((): ReadonlyArray<string> => []),
     Effect.flatMap((offered) =>
       offered.length === 0 || offered.includes("concatenation")
         ? Effect.void
-        : Effect.fail(new TusError.ExtensionMissing({ option: "parallel", extension: "concatenation", offered }))
+        : Effect.fail(
+            new TusError.ExtensionMissing({
+              host: hostOf(target.tusUrl),
+              option: "parallel",
+              extension: "concatenation",
+              offered
+            })
+          )
     )
   )
 
 /** Fails where two parts have one URL. They would overwrite each other, and the total length would not show it. */
-const checkDistinct = (urls: ReadonlyArray<UploadUrl>) =>
+const checkDistinct = ({ tusUrl }: UploadTarget, urls: ReadonlyArray<UploadUrl>) =>
   new Set(urls.map((url) => Redacted.value(url))).size === urls.length
     ? Effect.void
     : Effect.fail(
-        new TusError.ProtocolViolation({ request: "create", status: 201, problem: "one Location for two parts" })
+        new TusError.ProtocolViolation({
+          request: "create",
+          host: hostOf(tusUrl),
+          status: 201,
+          problem: "one Location for two parts"
+        })
       )
 
 /** Stores every part, and continues those that an earlier process has begun. Answers the URLs of all parts. */
@@ -97,7 +110,7 @@ const store = <E>(
     )
     const begun = yield* Effect.forEach(results, Effect.fromResult)
     const urls = begun.map(({ created }) => created.url)
-    yield* checkDistinct(urls)
+    yield* checkDistinct(session.target, urls)
     // Checked before a byte is sent, since parts with longer URLs can never become one file.
     yield* Concat.check(urls)
     yield* Effect.forEach(

@@ -131,7 +131,8 @@ export const begin = <E>(
 }
 
 /** A part alone is never a whole file: an untrusted part is not put together with the others. */
-const ofPart = ({ problem }: UploadUntrusted) => new UploadUntrusted({ problem, mayBeWhole: false })
+const ofPart = ({ host, problem }: UploadUntrusted) =>
+  new UploadUntrusted({ ...(host === undefined ? undefined : { host }), problem, mayBeWhole: false })
 
 /** Sends the bytes of a piece that the server does not have, and answers the length of the piece. */
 export const send = <E>(

@@ -71,7 +71,7 @@ export const remove = (
       Effect.flatMap(find, (url) =>
         url === undefined
           ? Effect.void
-          : inTime("terminate", subject.policy.stallTimeout, Tus.terminate(url)).pipe(
+          : inTime({ request: "terminate", url }, subject.policy.stallTimeout, Tus.terminate(url)).pipe(
               Effect.catchTag("UploadGone", () => Effect.void)
             )
       ),

@@ -14,6 +14,7 @@ import { Caution } from "./caution.ts"
 import type { Seal } from "./checksum.ts"
 import type { Emit } from "./events.ts"
 import * as FilePieces from "./filePieces.ts"
+import { hostOf } from "./host.ts"
 import type { Body, Outgoing } from "./outgoing.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
@@ -39,6 +40,7 @@ export interface Job {
 interface Shared extends Job {
   readonly pool: FilePieces.Pool
   readonly caution: Caution
+  readonly pauseAfter: Policy.Retry
 }
 
 /** A step that failed: the state after it, and whether another step may succeed. */
@@ -57,7 +59,7 @@ const advise = (
   job: Shared,
   error: TusError.TooLarge
 ): Effect.Effect<never, TusError.TooLarge, HttpClient.HttpClient> =>
-  inTime("discover", job.policy.stallTimeout, Tus.discover(job.target)).pipe(
+  inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, Tus.discover(job.target)).pipe(
     Effect.map(({ maxSize }) => maxSize),
     Effect.orElseSucceed(() => undefined),
     Effect.flatMap((maxSize) => Effect.fail(tooLarge(error, maxSize, job.outgoing.size)))
@@ -66,8 +68,11 @@ const advise = (
 const tooLarge = (error: TusError.TooLarge, maxSize: bigint | undefined, size: bigint | undefined) => {
   return new TusError.TooLarge({
     request: error.request,
+    host: error.host,
     status: error.status,
     message: error.message,
+    ...(error.code === undefined ? undefined : { code: error.code }),
+    ...(error.requestId === undefined ? undefined : { requestId: error.requestId }),
     ...(maxSize === undefined ? undefined : { maxSize }),
     ...(maxSize !== undefined && size !== undefined && size <= maxSize
       ? { advice: "set chunkSize" as const }
@@ -141,7 +146,10 @@ const send: Step<Transfer.Sending> = (job, state) =>
     }
     const offset = answer.success
     const next = yield* Effect.fromResult(
-      Result.mapError(Transfer.appended(after, { offset, end: body.end, handed, length: declare }), doubted)
+      Result.mapError(
+        Transfer.appended(after, { host: hostOf(job.url), offset, end: body.end, handed, length: declare }),
+        doubted
+      )
     )
     job.caution.arrived()
     job.emit(UploadEvent.Progress({ sent: offset, acknowledged: offset, total: body.total ?? job.outgoing.size }))
@@ -151,7 +159,7 @@ const send: Step<Transfer.Sending> = (job, state) =>
 /** Asks the server where it stands. */
 const ask: Step<Transfer.Asking> = (job, state) =>
   Effect.gen(function* () {
-    const found = yield* inTime("offset", job.policy.stallTimeout, Tus.offset(job.url))
+    const found = yield* inTime({ request: "offset", url: job.url }, job.policy.stallTimeout, Tus.offset(job.url))
     yield* job.verify(found)
     const next = yield* Effect.fromResult(
       Result.mapError(Transfer.located(state, found, job.outgoing), (problem) =>
@@ -177,21 +185,18 @@ const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, erro
     )
   })
 
-/** Asks the server after a pause, unless the budget is used up. */
+/** Asks the server after a pause, unless the policy gives up. */
 const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Transfer, Policy.RequestError> =>
   Effect.gen(function* () {
-    const next = Transfer.failed(state, job.policy.maxRetries)
-    const { size } = job.outgoing
-    if (Option.isNone(next)) return yield* Effect.fail(Transfer.abandoned(state, error, size))
-    const { failures } = next.value
-    const delay = yield* Effect.mapError(Policy.pause(job.policy, failures, error), (tooLong) =>
-      Transfer.abandoned(state, tooLong, size)
-    )
-    job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
+    const next = Transfer.failed(state)
+    const { failures } = next
+    const pause = yield* job.pauseAfter(failures, error)
+    if (Option.isNone(pause)) return yield* Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
+    job.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
     // Saved before the pause, so that the state is current if the upload is interrupted during the pause.
-    job.moved(next.value)
-    yield* Effect.sleep(delay)
-    return next.value
+    job.moved(next)
+    yield* Effect.sleep(pause.value)
+    return next
   })
 
 /** Decides what follows a step that failed: another step, or the error. */
@@ -209,17 +214,36 @@ const heal = (
 const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
   (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
 
+/** Adds the host to an error that is about what the server has, and was made without a request. */
+const at =
+  (url: UploadUrl) =>
+  (error: Policy.RequestError): Policy.RequestError => {
+    if (error._tag === "UploadUntrusted" && error.host === undefined) {
+      return new TusError.UploadUntrusted({ host: hostOf(url), problem: error.problem, mayBeWhole: error.mayBeWhole })
+    }
+    if (error._tag === "UploadMismatch" && error.host === undefined) {
+      const { expected, field, found } = error
+      return new TusError.UploadMismatch({ host: hostOf(url), field, expected, found })
+    }
+    return error
+  }
+
 /** Performs all steps. Answers the length of the finished upload. */
 export const toEnd = (
   job: Job,
   begun: Transfer.Transfer
 ): Effect.Effect<bigint, Policy.RequestError, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const shared: Shared = { ...job, pool: new FilePieces.Pool(), caution: new Caution() }
+    const shared: Shared = {
+      ...job,
+      pool: new FilePieces.Pool(),
+      caution: new Caution(),
+      pauseAfter: Policy.retrying(job.policy)
+    }
     let state = begun
     while (state._tag !== "Done") {
       state = yield* step(shared, state)
       job.moved(state)
     }
     return state.length
-  })
+  }).pipe(Effect.mapError(at(job.url)))

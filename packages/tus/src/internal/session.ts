@@ -1,6 +1,7 @@
 /**
  * What all steps of one upload share: its target, its options, and the store of its state.
  */
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -12,7 +13,7 @@ import type { UploadError } from "../UploadError.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import * as Checksum from "./checksum.ts"
 import type { Emit } from "./events.ts"
-import type { Policy, RequestError } from "./policy.ts"
+import { type Policy, type RequestError, retryPolicy } from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type { Job } from "./run.ts"
 import type { StateStore } from "./stateStore.ts"
@@ -73,25 +74,16 @@ const detectStreams = (): boolean => {
  */
 export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", { defaultValue: detectStreams })
 
-const defaultPolicy: Policy = {
-  maxRetries: 8,
-  retryDelay: Duration.millis(500),
-  stallTimeout: Duration.seconds(30),
-  finishTimeout: Duration.minutes(10),
-  maxWait: Duration.hours(1)
-}
-
-const toPolicy = (options: Options): Policy => {
-  const duration = (name: "retryDelay" | "stallTimeout" | "finishTimeout" | "maxWait") =>
-    options[name] === undefined ? defaultPolicy[name] : Duration.fromInputUnsafe(options[name])
-  return {
-    maxRetries: options.maxRetries ?? defaultPolicy.maxRetries,
-    retryDelay: duration("retryDelay"),
-    stallTimeout: duration("stallTimeout"),
-    finishTimeout: duration("finishTimeout"),
-    maxWait: duration("maxWait")
-  }
-}
+const toPolicy = (options: Options): Effect.Effect<Policy> =>
+  Effect.map(RetryPolicy.RetryPolicy, (said) => {
+    const retryDelay = Duration.fromInputUnsafe(options.retryDelay ?? 500)
+    return {
+      retry: retryPolicy(said, { ...options, retryDelay }),
+      retryDelay,
+      stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? Duration.seconds(30)),
+      finishTimeout: Duration.fromInputUnsafe(options.finishTimeout ?? Duration.minutes(10))
+    }
+  })
 
 /** A session for these options. */
 export const make = <E>(
@@ -102,7 +94,7 @@ export const make = <E>(
 ): Effect.Effect<Session<E>, RequestError, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const streams = yield* CanStream
-    const policy = toPolicy(options)
+    const policy = yield* toPolicy(options)
     const { checksum, chunkSize, metadata } = options
     const common = { target, metadata, streams, policy, emit, store }
     return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
