@@ -4,12 +4,14 @@
  */
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { afterAll, assert, beforeAll, layer, vi } from "@effect/vitest"
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
@@ -21,12 +23,14 @@ const fetchOfHttp1: typeof fetch = async (input, init) => {
   return fetch(input, init)
 }
 
-const insecure = { getRandomValues: <A extends ArrayBufferView>(array: A) => crypto.getRandomValues(array as never) }
+const insecure = new Proxy(crypto, {
+  get: (real, name) => (name === "getRandomValues" ? real.getRandomValues.bind(real) : undefined)
+})
 
 const page = Layer.mergeAll(
   FetchHttpClient.layer,
   Layer.succeed(FetchHttpClient.Fetch, fetchOfHttp1),
-  WebCrypto.layer(insecure as Crypto)
+  WebCrypto.layer(insecure)
 )
 
 beforeAll(() => {
@@ -59,6 +63,31 @@ layer(page, { excludeTestServices: true })("in a page", (it) => {
       })
     )
   }
+
+  it.effect("a journal is refused when its Layer is built", () =>
+    Effect.gen(function* () {
+      const layers = [UploadJournal.layerMemory(), UploadJournal.layerKeyValueStore()]
+      for (const journal of layers) {
+        const error = yield* Layer.build(journal).pipe(Effect.scoped, Effect.flip)
+        assert.strictEqual(
+          error.message,
+          "the upload journal: cannot write: crypto.subtle is not there: a page has it on https and on localhost only"
+        )
+      }
+    }).pipe(Effect.provide(KeyValueStore.layerMemory))
+  )
+
+  it.effect("a checksum is refused before anything is sent", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make()
+      const { metadata } = Scene.options
+      const source = UploadSource.fromBytes(bytes)
+      const error = yield* Effect.flip(Upload.run(target, source, { metadata, checksum: "sha256" }))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.include(error.message, "checksum: Expected none: crypto.subtle is not there")
+      assert.isEmpty(server.log)
+    })
+  )
 
   it.effect("an application may stream all the same", () =>
     Effect.gen(function* () {

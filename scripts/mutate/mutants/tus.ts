@@ -705,7 +705,7 @@ export const tus = [
     [
       {
         name: "an Assembly is created before its options are checked",
-        find: `yield* Options.refuse("AssemblyUpload", optionIssues(job))`,
+        find: `yield* Options.refuse("AssemblyUpload", [...optionIssues(job), ...missing])`,
         replace: `yield* Effect.void`
       },
       {
