@@ -310,7 +310,7 @@ export const layerConfig = <E = never, R = never>(
   }
 ): Layer.Layer<
   AssemblyClient | Credentials.Credentials,
-  ApiError.InvalidRequest | AuthError.InvalidCredentials | Config.ConfigError | E,
+  ApiError.InvalidRequest | AuthError.CryptoUnavailable | AuthError.InvalidCredentials | Config.ConfigError | E,
   HttpClient.HttpClient | Exclude<R, Credentials.Credentials>
 > =>
   Layer.unwrap(
@@ -319,8 +319,11 @@ export const layerConfig = <E = never, R = never>(
         baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"),
         ...Credentials.variables()
       })
-      const authenticator: Layer.Layer<Authenticator.Authenticator, E, R | Credentials.Credentials> =
-        options?.authenticator ?? Authenticator.layerSigned()
+      const authenticator: Layer.Layer<
+        Authenticator.Authenticator,
+        E | AuthError.CryptoUnavailable,
+        R | Credentials.Credentials
+      > = options?.authenticator ?? Authenticator.layerSigned()
       return layer({ ...options, baseUrl }).pipe(
         Layer.provide(authenticator),
         Layer.provideMerge(Credentials.layer(credentials))

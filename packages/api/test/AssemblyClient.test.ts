@@ -26,7 +26,7 @@ import * as Service from "./utils/FakeService.ts"
 import { assemblyId, cases, status } from "./utils/operations.ts"
 import * as Server from "../../../test/hostile/HostileServer.ts"
 
-const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
+const authenticated = Layer.orDie(Authenticator.layerSigned()).pipe(Layer.provide(Service.credentials))
 
 const layerFor = (baseUrl: string, http: Layer.Layer<HttpClient>) =>
   AssemblyClient.layer({ baseUrl }).pipe(Layer.provide([authenticated, http, RetryPolicy.layerNone]), Layer.orDie)

@@ -23,6 +23,19 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
 }
 
 /**
+ * This runtime has no `crypto.subtle`, which signatures and encryption need. It ends the Layer that needs it, so no
+ * request fails with it. A page has it on https and on localhost only; elsewhere the application signs, on its server.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class CryptoUnavailable extends Schema.TaggedError<CryptoUnavailable>()("CryptoUnavailable", {}) {
+  override get message() {
+    return "crypto.subtle is not there, which signatures and encryption need: a page has it on https and on localhost only"
+  }
+}
+
+/**
  * What the service said to a token request: its code (empty where there was none) and the HTTP status.
  *
  * @since 0.1.0

@@ -116,7 +116,7 @@ export const layerSignedNoDeps = (options?: {
 export const layerSigned = (options?: {
   readonly window?: Duration.Input | undefined
   readonly algorithm?: Signer.Algorithm | undefined
-}): Layer.Layer<Authenticator, never, Credentials.Credentials> =>
+}): Layer.Layer<Authenticator, AuthError.CryptoUnavailable, Credentials.Credentials> =>
   layerSignedNoDeps(options).pipe(Layer.provide([Signer.layerHmac(options), SecureRandom.layerWebCrypto]))
 
 /**

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Hmac from "./internal/hmac.ts"
 
@@ -116,7 +117,7 @@ export const layerFrom = (
  */
 export const layerHmac = (options?: {
   readonly algorithm?: Algorithm | undefined
-}): Layer.Layer<Signer, never, Credentials.Credentials> =>
+}): Layer.Layer<Signer, AuthError.CryptoUnavailable, Credentials.Credentials> =>
   Layer.effect(
     Signer,
     Effect.gen(function* () {

@@ -18,7 +18,9 @@ import * as Option from "effect/Option"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
+import * as Subtle from "./internal/subtle.ts"
 
 /**
  * A bearer token.
@@ -178,5 +180,8 @@ const makeKeyValueStore = Effect.gen(function* () {
  * @since 0.1.0
  * @category layers
  */
-export const layerKeyValueStore: Layer.Layer<never, never, Credentials.Credentials | KeyValueStore.KeyValueStore> =
-  Layer.effect(TokenStore, Effect.orDie(makeKeyValueStore)).pipe(Layer.provide(layerCrypto))
+export const layerKeyValueStore: Layer.Layer<
+  never,
+  AuthError.CryptoUnavailable,
+  Credentials.Credentials | KeyValueStore.KeyValueStore
+> = Layer.effect(TokenStore, Effect.orDie(makeKeyValueStore)).pipe(Layer.provide([layerCrypto, Subtle.required]))

@@ -14,6 +14,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Hmac from "./internal/hmac.ts"
 import * as Signer from "./Signer.ts"
@@ -169,7 +170,7 @@ export const make = Effect.fnUntraced(function* (options?: {
  */
 export const layer = (options?: {
   readonly algorithms?: ReadonlyArray<Signer.Algorithm> | undefined
-}): Layer.Layer<Webhook, never, Credentials.Credentials> =>
+}): Layer.Layer<Webhook, AuthError.CryptoUnavailable, Credentials.Credentials> =>
   Layer.effect(Webhook, make(options)).pipe(Layer.provide(Hmac.layer))
 
 /**

@@ -19,6 +19,7 @@ const { answer, get, refuse, token } = TokenServer
 /** The store of a process whose Auth Secret is `secret`. */
 const storeOf = (keyValueStore: KeyValueStore.KeyValueStore, secret = "test-secret") =>
   TokenStore.layerKeyValueStore.pipe(
+    Layer.orDie,
     Layer.provide([
       Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make(secret) })),
       Layer.succeed(KeyValueStore.KeyValueStore, keyValueStore)

@@ -20,6 +20,7 @@ import * as AssemblyEntryAtRest from "./internal/assemblyEntry.ts"
 import * as JournalEntries from "./internal/journalEntries.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Stores from "./internal/journalStores.ts"
+import * as Subtle from "./internal/subtle.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import * as JournalKey from "./internal/journalKey.ts"
 import type * as JournalTexts from "./internal/journalTexts.ts"
@@ -247,10 +248,13 @@ export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<
  * @since 0.1.0
  * @category layers
  */
-export const layerMemory = (options?: Options): Layer.Layer<UploadJournal> =>
+export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, JournalFailed> =>
   Layer.effect(
     UploadJournal,
-    Effect.map(LeaseHolder.LeaseHolder, (holder) => make(Stores.memory(), options, holder))
+    Effect.gen(function* () {
+      yield* Subtle.forJournal
+      return make(Stores.memory(), options, yield* LeaseHolder.LeaseHolder)
+    })
   )
 
 /**
@@ -269,6 +273,7 @@ export const layerFileSystem = (
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
+      yield* Subtle.forJournal
       return make(yield* Files.make(folder), options, yield* LeaseHolder.LeaseHolder)
     })
   )
@@ -286,10 +291,13 @@ export const layerFileSystem = (
  * @since 0.1.0
  * @category layers
  */
-export const layerKeyValueStore = (options?: Options): Layer.Layer<UploadJournal, never, KeyValueStore.KeyValueStore> =>
+export const layerKeyValueStore = (
+  options?: Options
+): Layer.Layer<UploadJournal, JournalFailed, KeyValueStore.KeyValueStore> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
+      yield* Subtle.forJournal
       const store = KeyValueStore.prefix(yield* KeyValueStore.KeyValueStore, "upload-journal-")
       return make(Stores.fromKeyValueStore(store), options, yield* LeaseHolder.LeaseHolder)
     })

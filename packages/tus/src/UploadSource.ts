@@ -125,6 +125,25 @@ export const fromBytes = (bytes: Uint8Array): Replayable => ({
   read: (start, end) => Effect.succeed(bytes.subarray(Number(start), Number(end)))
 })
 
+const blobPart = 1024 * 1024
+
+/**
+ * A range of a Blob, in parts that are read as they are wanted. Its own stream has pieces of 4 KiB in one runtime, and
+ * in another the whole Blob in one piece.
+ */
+const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8Array, SourceFailed> =>
+  Stream.unfold(start, (at) =>
+    at >= end
+      ? Effect.succeed(undefined)
+      : Effect.tryPromise({
+          try: async () => {
+            const next = Math.min(end, at + blobPart)
+            return [new Uint8Array(await blob.slice(at, next).arrayBuffer()), next] as const
+          },
+          catch: () => new SourceFailed({ kind: "Changed", problem: "the Blob can no longer be read" })
+        })
+  )
+
 /**
  * A Blob, or a File of a browser. It is known by its size, type, name and modification time.
  *
@@ -134,14 +153,7 @@ export const fromBytes = (bytes: Uint8Array): Replayable => ({
 export const fromBlob = (blob: Blob): Replayable => ({
   _tag: "Replayable",
   size: BigInt(blob.size),
-  bytes: (start, end) =>
-    start === end
-      ? Stream.empty
-      : Stream.fromReadableStream({
-          evaluate: () => blob.slice(Number(start), Number(end)).stream(),
-          onError: () => new SourceFailed({ kind: "Changed", problem: "the Blob can no longer be read" })
-          // A Blob in memory may come as a whole.
-        }).pipe(Stream.flatMap(Pieces.inPieces)),
+  bytes: (start, end) => Stream.flatMap(blobParts(blob, Number(start), Number(end)), Pieces.inPieces),
   identity: Effect.succeed(
     "name" in blob && "lastModified" in blob
       ? `file ${String(blob.name)} ${blob.size} ${String(blob.lastModified)}`

@@ -398,6 +398,12 @@ export const tus = [
     ["Journaled", "Resumable"],
     [
       {
+        name: "a page streams the bodies of its requests",
+        find: `!isPage() && takesStreams()`,
+        replace: `takesStreams() || isPage()`,
+        tests: ["Page"]
+      },
+      {
         name: "metadata are not compared on resume",
         find: `if (found.metadata === undefined) return Effect.void`,
         replace: `if (found.metadata !== null) return Effect.void`
@@ -554,13 +560,23 @@ export const tus = [
       },
       {
         name: "slices grow beyond the most",
-        find: `Math.min(size.most, size.next * 2)`,
-        replace: `size.next * 2`
+        find: `Math.min(size.most, next * 2)`,
+        replace: `next * 2`
       },
       {
         name: "slices grow while they pass slowly",
-        find: `slice.bytes >= BigInt(size.next) && isFast(slice.millis, policy)`,
-        replace: `slice.bytes >= BigInt(size.next) && policy !== undefined`
+        find: `millis(next * 2) <= Math.max(goal, last.millis * alike)`,
+        replace: `millis(next * 2) >= Math.min(0, goal)`
+      },
+      {
+        name: "slices stay large on a slow link",
+        find: `millis(next) > goal && millis(half) * alike < millis(next)`,
+        replace: `millis(next) > goal && millis(half) > millis(next)`
+      },
+      {
+        name: "slices become small where that makes them no faster",
+        find: `millis(next) > goal && millis(half) * alike < millis(next)`,
+        replace: `millis(next) > goal`
       },
       {
         name: "a server that stores the last slice has stallTimeout",
@@ -699,7 +715,7 @@ export const tus = [
     [
       {
         name: "an Assembly is created before its options are checked",
-        find: `yield* Options.refuse("AssemblyUpload", optionIssues(job))`,
+        find: `yield* Options.refuse("AssemblyUpload", [...optionIssues(job), ...missing])`,
         replace: `yield* Effect.void`
       },
       {

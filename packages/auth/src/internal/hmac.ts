@@ -1,6 +1,7 @@
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Layer from "effect/Layer"
+import * as Subtle from "./subtle.ts"
 
 /** The name in front of a signature. */
 export type Algorithm = "sha384" | "sha256" | "sha1"
@@ -12,4 +13,4 @@ export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
 }
 
 /** HMAC of WebCrypto, so it runs in edge runtimes and workers too. */
-export const layer = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+export const layer = Mac.layerWebCrypto.pipe(Layer.provide([SecureRandom.layerWebCrypto, Subtle.required]))

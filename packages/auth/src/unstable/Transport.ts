@@ -52,6 +52,19 @@ const knownOf = (http: HttpClient.HttpClient): Known => {
 const hostOf = (request: HttpClientRequest.HttpClientRequest): string =>
   Option.match(HttpClientRequest.toUrl(request), { onNone: () => "", onSome: ({ host }) => host })
 
+/**
+ * What `fetch` is told of redirects; none is followed either way. `error` keeps it from holding a copy of a streamed
+ * body. Some runtimes, such as workerd, refuse that mode: there a streamed request sees the status, as others do.
+ */
+const redirectMode = (streaming: boolean): RequestRedirect => {
+  if (!streaming) return "manual"
+  try {
+    return new Request("https://example.com", { redirect: "error" }).redirect
+  } catch {
+    return "manual"
+  }
+}
+
 /** The rules of one request. Each reference is set here, so that none of the application's switches the guard off. */
 const rules = (redirect: RequestRedirect, onSend: (leaving: HttpClientRequest.HttpClientRequest) => void) =>
   Context.make(FetchHttpClient.RequestInit, { redirect }).pipe(
@@ -90,8 +103,8 @@ const settle = (
  *   another length of the body, a `content-encoding` that it did not have, or other bytes than were given are stopped
  *   before they leave, through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`.
  *   What the client answers after that does not count. The body of a streamed request can be read once.
- * - A redirect is not followed: it would take the credential or the bytes elsewhere. `streaming` requests fail at one,
- *   which also keeps `fetch` from holding a copy of the body; others see its status.
+ * - A redirect is not followed: it would take the credential or the bytes elsewhere. `streaming` requests fail at one
+ *   where `fetch` can be told so, which also keeps it from holding a copy of the body; others see its status.
  * - The HTTP client's own span is off, since it would record the signed URL or the capability.
  * - A status is an answer, also where the client takes it for a failure (`HttpClient.filterStatusOk`).
  *
@@ -124,7 +137,7 @@ export const send = (
     return HttpClient.withScope(http)
       .execute(guard.request)
       .pipe(
-        Effect.provideContext(rules(options?.streaming === true ? "error" : "manual", onSend)),
+        Effect.provideContext(rules(redirectMode(options?.streaming === true), onSend)),
         Effect.catchCause((cause): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost> => {
           const refusal = guard.refusal()
           return refusal === undefined || Cause.hasInterrupts(cause)

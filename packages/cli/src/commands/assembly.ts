@@ -1,6 +1,6 @@
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+import * as RuntimeClient from "@assembly-effect/node/RuntimeClient"
 import * as Command from "effect/cli/Command"
 import * as Layer from "effect/Layer"
 import { emulator } from "./emulator.ts"
@@ -11,9 +11,9 @@ import { token } from "./token.ts"
 import { upload } from "./upload.ts"
 
 /** The service that ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET name; read when a command needs it. */
-const service = AssemblyClient.layerConfig().pipe(Layer.provideMerge(UndiciClient.layer))
+const service = AssemblyClient.layerConfig().pipe(Layer.provideMerge(RuntimeClient.layer))
 
-const access = Layer.merge(Credentials.layerConfig, UndiciClient.layer)
+const access = Layer.merge(Credentials.layerConfig, RuntimeClient.layer)
 
 /** The command line: `assembly <command>`. */
 export const assembly = Command.make("assembly").pipe(

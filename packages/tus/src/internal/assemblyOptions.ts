@@ -36,7 +36,8 @@ export const prepare = <R, Source extends UploadSource>(
   { isReplayed }: { readonly isReplayed: boolean }
 ): Effect.Effect<ReadonlyArray<Source>, ApiError.InvalidRequest | SourceFailed, R> =>
   Effect.gen(function* () {
-    yield* Options.refuse("AssemblyUpload", optionIssues(job))
+    const missing = under(["upload"], yield* Options.missingDigest(job.upload ?? {}))
+    yield* Options.refuse("AssemblyUpload", [...optionIssues(job), ...missing])
     const sources = yield* Effect.forEach(job.files, ({ source }) =>
       Effect.isEffect(source) ? source : Effect.succeed(source)
     )

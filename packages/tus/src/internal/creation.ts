@@ -3,7 +3,7 @@
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
-import { WebCrypto } from "effect/crypto/WebCrypto"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -43,7 +43,9 @@ export interface Created {
 }
 
 /** A random value that no other creation has. It finds the upload again when the answer with its URL is lost. */
-export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) => Effect.sync(() => crypto.randomUUID()))
+export const newMarker: Effect.Effect<string> = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
+  Effect.provide(SecureRandom.layerWebCrypto)
+)
 
 /** An error of a creation, as far as it tells what became of the request. */
 interface Failure {

@@ -13,6 +13,7 @@ import type { UploadSource } from "../UploadSource.ts"
 import * as Checksum from "./checksum.ts"
 import * as Receipts from "./receipts.ts"
 import type { Options as SessionOptions } from "./session.ts"
+import * as Subtle from "./subtle.ts"
 
 type Issues = ReadonlyArray<ApiError.Issue>
 
@@ -81,6 +82,12 @@ export const issues = ({ checksum, isReplayed, metadata, source, ...options }: U
 export const refuse = (operation: string, found: Issues): Effect.Effect<void, ApiError.InvalidRequest> =>
   found.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues: found }))
 
+/** A checksum that this runtime cannot make. */
+export const missingDigest = ({ checksum }: Pick<Upload, "checksum">): Effect.Effect<Issues> =>
+  Effect.map(Subtle.isAvailable, (isThere) =>
+    checksum === undefined || isThere ? [] : [issue("checksum", `Expected none: ${Subtle.problem}`)]
+  )
+
 /** Refuses the options of an upload that break a rule. */
 export const check = (options: Upload): Effect.Effect<void, ApiError.InvalidRequest> =>
-  Effect.suspend(() => refuse("Upload", issues(options)))
+  Effect.flatMap(missingDigest(options), (missing) => refuse("Upload", [...issues(options), ...missing]))

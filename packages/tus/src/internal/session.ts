@@ -47,8 +47,15 @@ export interface Session<E> {
   readonly store: StateStore<E>
 }
 
-/** Whether the platform can send a body while it is read. Some browsers cannot. */
-const detectStreams = (): boolean => {
+/**
+ * Whether this is a page of a browser, or a worker of one. The HTML standard gives them all this name, and no other
+ * runtime has it.
+ */
+const isPage = (): boolean =>
+  typeof navigator === "object" && "appCodeName" in navigator && navigator.appCodeName === "Mozilla"
+
+/** Whether `fetch` takes a body that is still being made. */
+const takesStreams = (): boolean => {
   let read = false
   try {
     const request = new Request("https://example.com", {
@@ -66,13 +73,21 @@ const detectStreams = (): boolean => {
 }
 
 /**
- * Whether request bodies can be streamed here; found out once. Where they cannot, a source is sent in slices of 256 KiB,
- * which grow up to `chunkSize` (8 MiB by default) while they pass fast, and are halved after a stall.
+ * Whether the bodies of requests are streamed; found out once. Where they are not, a source is sent in slices of 256 KiB,
+ * which grow up to `chunkSize` (8 MiB by default) while they pass within a second.
+ *
+ * **Details**
+ *
+ * A page never streams by itself: browsers that can do it refuse it over HTTP/1.1, with the error of a broken
+ * connection, and none says how many bytes have left. Set it to `true` in a page that is for one browser and one server,
+ * which speaks HTTP/2 or HTTP/3.
  *
  * @since 0.1.0
  * @category references
  */
-export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", { defaultValue: detectStreams })
+export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", {
+  defaultValue: () => !isPage() && takesStreams()
+})
 
 const toPolicy = (options: Options): Effect.Effect<Policy> =>
   Effect.map(RetryPolicy.RetryPolicy, (said) => {

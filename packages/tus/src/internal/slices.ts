@@ -17,10 +17,21 @@ const first = 256 * kibi
 /** However often slices stall, they are at least so large, in bytes. */
 const least = 16 * kibi
 
-/** The size of the next slice, and the most that one may have, in bytes. */
+/** A slice that was answered: its size in bytes, and the milliseconds it took. */
+interface Passed {
+  readonly bytes: number
+  readonly millis: number
+}
+
+/**
+ * The size of the next slice, and the most that one may have, in bytes. `last` passed last, `other` is the last before it
+ * that had another size.
+ */
 interface Size {
   readonly next: number
   readonly most: number
+  readonly last?: Passed | undefined
+  readonly other?: Passed | undefined
 }
 
 /** Before the first slice. A `chunkSize` is the most that one has; 8 MiB without it. */
@@ -42,20 +53,55 @@ const cut = ({ next }: Size, left: bigint): bigint => {
   return left - last > half ? left - last : half
 }
 
-/**
- * Twice the size is as fast as this, whatever the link: a slice that passed in this time is followed by a larger one.
- */
-const isFast = (millis: number, policy: Policy): boolean =>
-  millis <= Math.min(1000, Duration.toMillis(policy.stallTimeout) / 8)
+/** How long a slice should take, in milliseconds: progress shows when it is answered. */
+const aim = (policy: Policy): number => Math.min(1000, Duration.toMillis(policy.stallTimeout) / 8)
 
-/** After a slice of so many bytes that was answered after so many milliseconds. */
-const passed = (size: Size, slice: { readonly bytes: bigint; readonly millis: number }, policy: Policy): Size =>
-  slice.bytes >= BigInt(size.next) && isFast(slice.millis, policy)
-    ? { ...size, next: Math.min(size.most, size.next * 2) }
-    : size
+/**
+ * How long a slice of another size will take. Of two that passed, their difference tells what a byte takes; the rest is
+ * the way there and back, and the server. Of one, all of it is taken for the bytes.
+ */
+const forecast = (last: Passed, other: Passed | undefined) => {
+  const whole = last.millis / last.bytes
+  const perByte =
+    other === undefined
+      ? whole
+      : Math.min(whole, Math.max(0, (last.millis - other.millis) / (last.bytes - other.bytes)))
+  return (bytes: number): number =>
+    bytes < last.bytes
+      ? last.millis - perByte * (last.bytes - bytes)
+      : Math.min(whole * bytes, last.millis + perByte * (bytes - last.bytes))
+}
+
+/** A slice that takes so much longer, or less, takes as long. */
+const alike = 1.25
+
+/** The next size after a slice that took too long, where a smaller one takes less. */
+const shrunk = ({ most, next }: Size, millis: (bytes: number) => number, goal: number): number => {
+  const half = Math.floor(next / 2)
+  return half >= Math.min(least, most) && millis(next) > goal && millis(half) * alike < millis(next)
+    ? shrunk({ most, next: half }, millis, goal)
+    : next
+}
+
+/** After a slice that was answered. */
+const passed = (size: Size, last: Passed, policy: Policy): Size => {
+  if (last.bytes === 0) return size
+  const other = last.bytes === size.last?.bytes ? size.other : size.last
+  const goal = aim(policy)
+  const millis = forecast(last, other)
+  const seen = { ...size, last, other }
+  const next = shrunk(size, millis, goal)
+  if (next < size.next || last.bytes < size.next || next === size.most) return { ...seen, next }
+  if (millis(next * 2) <= Math.max(goal, last.millis * alike)) {
+    return { ...seen, next: Math.min(size.most, next * 2) }
+  }
+  // One size alone does not tell what the way there and back takes. A smaller slice finds it out within the goal.
+  return other === undefined && last.millis <= goal ? { ...seen, next: Math.max(1, Math.floor(next / 2)) } : seen
+}
 
 /** After a slice that was not answered in time. */
-const stalled = ({ most, next }: Size): Size => ({
+const stalled = ({ most, next, ...seen }: Size): Size => ({
+  ...seen,
   most,
   next: Math.max(Math.min(least, most), Math.floor(next / 2))
 })
@@ -92,7 +138,7 @@ export class SliceSize {
         Effect.tap(() =>
           Effect.sync(() => {
             const millis = clock.currentTimeMillisUnsafe() - begun
-            this.#size = passed(this.#size, { bytes, millis }, policy)
+            this.#size = passed(this.#size, { bytes: Number(bytes), millis }, policy)
           })
         ),
         Effect.tapError(({ _tag }) =>
