@@ -137,11 +137,13 @@ export const fromBlob = (blob: Blob): Replayable => ({
   bytes: (start, end) =>
     start === end
       ? Stream.empty
-      : Stream.fromReadableStream({
-          evaluate: () => blob.slice(Number(start), Number(end)).stream(),
-          onError: () => new SourceFailed({ kind: "Changed", problem: "the Blob can no longer be read" })
-          // A Blob in memory may come as a whole.
-        }).pipe(Stream.flatMap(Pieces.inPieces)),
+      : // A Blob in memory may come as a whole.
+        Pieces.cutLarge(
+          Stream.fromReadableStream({
+            evaluate: () => blob.slice(Number(start), Number(end)).stream(),
+            onError: () => new SourceFailed({ kind: "Changed", problem: "the Blob can no longer be read" })
+          })
+        ),
   identity: Effect.succeed(
     "name" in blob && "lastModified" in blob
       ? `file ${String(blob.name)} ${blob.size} ${String(blob.lastModified)}`

@@ -18,6 +18,7 @@ export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/unsta
 export {
   afterStatus,
   isRefusal,
+  mapPieces,
   parseJson,
   readError,
   readText,

@@ -18,6 +18,7 @@ import type { UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Creation from "./creation.ts"
 import { exchange } from "./exchange.ts"
+import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type * as Session from "./session.ts"
@@ -188,7 +189,7 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
         () => unknown("the Location of the final upload is that of a part")
       ),
       Effect.tapError((error) =>
-        Creation.isRefusal(error) ? Effect.ignore(store.update(UploadState.refused(before))) : Effect.void
+        Creation.isRefusal(error) ? ignored(store.update(UploadState.refused(before))) : Effect.void
       )
     )
     emit(UploadEvent.Created({ url: created.url, length }))

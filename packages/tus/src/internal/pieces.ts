@@ -1,3 +1,4 @@
+import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -9,17 +10,18 @@ const smallest = 64 * 1024
 /** How large the pieces are in which bytes in memory are sent. */
 const memoryPiece = 256 * 1024
 
-/** Bytes in memory as a stream that is taken piece by piece: so their progress shows, and a stall. */
-export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
-  bytes.length <= memoryPiece
-    ? bytes.length === 0
-      ? Stream.empty
-      : Stream.succeed(bytes)
-    : Stream.unfold(0, (at) =>
-        Effect.sync(() =>
-          at >= bytes.length ? undefined : ([bytes.subarray(at, at + memoryPiece), at + memoryPiece] as const)
-        )
-      )
+const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
+  if (bytes.length <= memoryPiece) return bytes.length === 0 ? [] : [bytes]
+  const count = Math.ceil(bytes.length / memoryPiece)
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * memoryPiece, (index + 1) * memoryPiece))
+}
+
+/** A stream whose large pieces are cut: so their progress shows, and a stall. */
+export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
+  Transport.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
+
+/** Bytes in memory as a stream that is taken piece by piece. */
+export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLarge(Stream.succeed(bytes))
 
 /** All parts as one. */
 export const together = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
@@ -34,7 +36,7 @@ export const together = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 
 /** The parts of memory as a stream of pieces of a sensible size: small ones are put together, large ones cut. */
 export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream<Uint8Array> =>
-  Stream.flatMap(
+  cutLarge(
     Stream.unfold(0, (at) =>
       Effect.sync(() => {
         if (at >= parts.length) return undefined
@@ -45,8 +47,7 @@ export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream
         const [only] = group
         return [group.length === 1 && only !== undefined ? only : together(group), end] as const
       })
-    ),
-    inPieces
+    )
   )
 
 /** The first so many bytes of a stream. */
