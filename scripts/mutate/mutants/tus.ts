@@ -433,8 +433,8 @@ export const tus = [
       },
       {
         name: "a source shorter than announced is taken for a broken network",
-        find: `if (count < length) return Stream.fail(tooShort(count, length))`,
-        replace: `if (count < 0n) return Stream.fail(tooShort(count, length))`,
+        find: `if (count < length) return Effect.fail(tooShort(count, length))`,
+        replace: `if (count < 0n) return Effect.fail(tooShort(count, length))`,
         tests: ["UploadSource"]
       }
     ]

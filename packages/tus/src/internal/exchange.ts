@@ -17,12 +17,11 @@ import * as Telemetry from "./telemetry.ts"
 import { limited } from "./timeout.ts"
 
 const maxErrorBytes = 8 * 1024
-const decodeErrorBody = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
 /** What a body says: the line of tus, the `message` of an error object of the service, else the text itself. */
 const wordsOf = (body: string, json: Option.Option<unknown>): string => {
-  const error = decodeErrorBody(body)
+  const error = ServiceError.parseTusError(body)
   if (error._tag === "Line") return `${error.code}: ${error.message}`
   const object = Option.flatMap(json, decodeErrorObject)
   return Option.getOrUndefined(Option.map(object, ({ error: code, message }) => message ?? code)) ?? error.text
