@@ -22,7 +22,8 @@ export {
   parseJson,
   readError,
   readText,
-  scopedToFailure
+  scopedToFailure,
+  takePieces
 } from "@assembly-effect/auth/unstable/Transport"
 export { named as namedWait } from "@assembly-effect/auth/unstable/Wait"
 

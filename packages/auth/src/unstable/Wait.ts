@@ -7,16 +7,16 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Headers from "effect/http/Headers"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import * as Predicate from "effect/Predicate"
 
-/** The wait that the body names in `info.retryIn`, in seconds. Beyond the specification. */
-const decodeRetryIn = Schema.decodeUnknownOption(
-  Schema.Struct({ info: Schema.Struct({ retryIn: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) }) })
-)
+const propertyOf = (value: unknown, key: string): unknown =>
+  Predicate.isObject(value) ? Reflect.get(value, key) : undefined
 
-/** In milliseconds. */
-const retryIn = (body: unknown): Option.Option<number> =>
-  Option.map(decodeRetryIn(body), ({ info }) => info.retryIn * 1000)
+/** The wait that the body names in `info.retryIn`, which is in seconds, in milliseconds. Beyond the specification. */
+const retryIn = (body: unknown): Option.Option<number> => {
+  const seconds = propertyOf(propertyOf(body, "info"), "retryIn")
+  return Number.isFinite(seconds) && Number(seconds) >= 0 ? Option.some(Number(seconds) * 1000) : Option.none()
+}
 
 /** The three forms of RFC 9110, 5.6.7; the last one is in GMT without saying so. */
 const httpDate =

@@ -11,7 +11,6 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
 import * as Telemetry from "./telemetry.ts"
 import { limited } from "./timeout.ts"
@@ -144,9 +143,9 @@ const readHeaders = <A>(
 const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<boolean> => {
   const reading = Effect.suspend(() => {
     let size = 0
-    return response.stream.pipe(
-      Stream.runForEachWhile((chunk) => Effect.sync(() => (size += chunk.length) <= maxErrorBytes)),
-      Effect.map(() => size <= maxErrorBytes)
+    return Effect.map(
+      Transport.takePieces(response, (piece) => (size += piece.length) <= maxErrorBytes),
+      () => size <= maxErrorBytes
     )
   }).pipe(Effect.catch(({ reason }) => Effect.succeed(reason._tag === "EmptyBodyError")))
   return Transport.afterStatus(reading, () => false)
