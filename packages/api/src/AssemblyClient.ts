@@ -198,7 +198,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const times = {
     requestTimeout: Duration.toMillis(options.requestTimeout ?? 60_000),
     deadline: Duration.toMillis(options.deadline ?? 300_000),
-    skew: yield* ClockSkew.make(Duration.toMillis(options.maxClockSkew ?? 3_600_000))
+    skew: ClockSkew.make(Duration.toMillis(options.maxClockSkew ?? 3_600_000))
   }
 
   /** What is provided for the call comes before what the client was built with. */
@@ -231,9 +231,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return (input: Operation.Input<Operation.Any>) =>
       checkCall(operation.name).pipe(
         Effect.andThen(encode(input)),
-        Effect.zip(limits),
-        Effect.flatMap(([encoded, limited]) =>
-          Persist.persist(operation, limited, (conditions) => attempt(encoded, conditions))
+        Effect.flatMap((encoded) =>
+          Effect.flatMap(limits, (limited) =>
+            Persist.persist(operation, limited, (conditions) => attempt(encoded, conditions))
+          )
         ),
         observe
       )

@@ -159,6 +159,28 @@ export const Status = named<Status>()(
  */
 export interface Status extends Structure<typeof Status> {}
 
+/**
+ * What a {@link Status} tells of its tus uploads, and of which Assembly it is. The rest is not read.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Receipts = named<Receipts>()(
+  Schema.Struct({
+    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    assembly_id: AssemblyId,
+    tus_uploads: lenient(objects(TusReceipt))
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Receipts extends Structure<typeof Receipts> {}
+
 /** What a Status says of its Assembly. */
 const addresses = ["assembly_url", "assembly_ssl_url"] as const
 

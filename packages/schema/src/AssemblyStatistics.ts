@@ -157,7 +157,7 @@ const TextOrDateTime = Schema.declare(isSince, {
     // From a number: the schema of a DateTime brings more with it than the rest of this module.
     Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, NonNegativeInt]), {
       decode: SchemaGetter.transform((since) =>
-        typeof since === "string" ? since : DateTime.makeUnsafe(since % endOfYears)
+        typeof since === "string" ? since : DateTime.fromDateUnsafe(new Date(since % endOfYears))
       ),
       encode: SchemaGetter.transform((since) => (typeof since === "string" ? since : since.epochMilliseconds))
     })

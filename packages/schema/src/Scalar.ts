@@ -57,4 +57,11 @@ export const PositiveInt = Schema.Finite.check(isIntegerFrom(1))
  * @since 0.1.0
  * @category schemas
  */
-export const NonEmptyString = Schema.String.check(Schema.isNonEmpty({ expected: "at least 1 character" }))
+export const NonEmptyString = Schema.String.check(
+  // `Schema.isNonEmpty` brings the checks of every length with it.
+  Schema.makeFilter((text) => text !== "", {
+    expected: "at least 1 character",
+    arbitraryConstraint: { minLength: 1 },
+    toJsonSchema: () => ({ minLength: 1 })
+  })
+)

@@ -6,7 +6,7 @@ import { NonEmptyString } from "./Scalar.ts"
 
 // Each in a module of its own, so that a bundle holds only what its operations use.
 export { ListError, MoveError, named, type NamedCode, StatisticsError, statusOf } from "./internal/namedError.ts"
-export { TusErrorBody, TusErrorText } from "./internal/tusError.ts"
+export { parseTusError, TusErrorBody, TusErrorText } from "./internal/tusError.ts"
 
 const HttpCode = Schema.Union([
   Schema.Finite,

@@ -3,6 +3,7 @@
  */
 import type * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import type * as SchemaIssue from "effect/SchemaIssue"
@@ -46,7 +47,11 @@ export const UploadLength = Schema.String.check(
 ).pipe(
   Schema.decodeTo(
     Schema.BigInt.check(
-      Schema.isBetweenBigInt({ minimum: 0n, maximum: maxLength }, { expected: "0 to 9223372036854775807 bytes" })
+      // `Schema.isBetweenBigInt` brings more with it than this whole module holds.
+      Schema.makeFilter<bigint>((length) => length >= 0n && length <= maxLength, {
+        expected: "0 to 9223372036854775807 bytes",
+        arbitraryConstraint: { minimum: 0n, maximum: maxLength, order: Order.BigInt }
+      })
     ),
     { decode: SchemaGetter.transform((text) => BigInt(text)), encode: SchemaGetter.transform(String) }
   )
@@ -101,7 +106,11 @@ export const Concat = Schema.String.check(
   Schema.isPattern(new RegExp(`^final;${url}(?: ${url})*$`, "u"), {
     expected: "final; and upload URLs with a single space between them"
   }),
-  Schema.isMaxLength(maxConcat, { expected: `at most ${maxConcat} characters` })
+  Schema.makeFilter((text) => text.length <= maxConcat, {
+    expected: `at most ${maxConcat} characters`,
+    arbitraryConstraint: { maxLength: maxConcat },
+    toJsonSchema: () => ({ maxLength: maxConcat })
+  })
 )
 /**
  * @since 0.1.0

@@ -141,30 +141,30 @@ const encodeCreation = (
  * @since 0.1.0
  * @category requests
  */
-export const create = Effect.fn(
-  "Tus.create",
-  Telemetry.request("POST")
-)(function* (target: UploadTarget.UploadTarget, creation: Creation) {
-  const headers = yield* encodeCreation(target, creation).pipe(
-    Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
-  )
-  const request = HttpClientRequest.post(Redacted.value(target.tusUrl), {
-    headers: Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  })
-  const body = creation._tag === "Final" ? undefined : creation.body
+export const create = Effect.fnUntraced(
+  function* (target: UploadTarget.UploadTarget, creation: Creation) {
+    const headers = yield* encodeCreation(target, creation).pipe(
+      Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
+    )
+    const request = HttpClientRequest.post(Redacted.value(target.tusUrl), {
+      headers: Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    })
+    const body = creation._tag === "Final" ? undefined : creation.body
 
-  const created = yield* exchange({
-    request: "create",
-    http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
-    status: [201],
-    headers: TusUpload.Created,
-    streaming: isStream(body)
-  })
-  const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
-  const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
-  if (body !== undefined) yield* Telemetry.stored(offset, lengthOf(body))
-  return { url, offset }
-})
+    const created = yield* exchange({
+      request: "create",
+      http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
+      status: [201],
+      headers: TusUpload.Created,
+      streaming: isStream(body)
+    })
+    const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
+    const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
+    if (body !== undefined) yield* Telemetry.stored(offset, lengthOf(body))
+    return { url, offset }
+  },
+  Telemetry.request("Tus.create", "POST")
+)
 
 /**
  * How far an upload has come, its length where the server knows it, and the metadata where the server tells it. Beyond
@@ -173,23 +173,23 @@ export const create = Effect.fn(
  * @since 0.1.0
  * @category requests
  */
-export const offset = Effect.fn(
-  "Tus.offset",
-  Telemetry.request("HEAD")
-)(function* (url: UploadTarget.UploadUrl) {
-  const headers = yield* exchange({
-    request: "offset",
-    http: HttpClientRequest.head(Redacted.value(url), { headers: version }),
-    // tus 1.0.0 allows either.
-    status: [200, 204],
-    headers: TusUpload.OffsetHeaders
-  })
-  return {
-    offset: headers["upload-offset"],
-    length: headers["upload-length"],
-    metadata: headers["upload-metadata"]
-  }
-})
+export const offset = Effect.fnUntraced(
+  function* (url: UploadTarget.UploadUrl) {
+    const headers = yield* exchange({
+      request: "offset",
+      http: HttpClientRequest.head(Redacted.value(url), { headers: version }),
+      // tus 1.0.0 allows either.
+      status: [200, 204],
+      headers: TusUpload.OffsetHeaders
+    })
+    return {
+      offset: headers["upload-offset"],
+      length: headers["upload-length"],
+      metadata: headers["upload-metadata"]
+    }
+  },
+  Telemetry.request("Tus.offset", "HEAD")
+)
 
 /**
  * Appends bytes at an offset; a stream is sent as it comes, nothing is held back. `length` ends a deferred length;
@@ -198,36 +198,36 @@ export const offset = Effect.fn(
  * @since 0.1.0
  * @category requests
  */
-export const append = Effect.fn(
-  "Tus.append",
-  Telemetry.request("PATCH")
-)(function* <E>(
-  url: UploadTarget.UploadUrl,
-  options: {
-    readonly offset: TusUpload.Offset
-    readonly body: Body<E>
-    readonly length?: TusUpload.UploadLength | undefined
-    readonly checksum?: string | undefined
-  }
-) {
-  const headers = yield* exchange({
-    request: "append",
-    http: HttpClientRequest.patch(Redacted.value(url), {
-      headers: {
-        ...version,
-        "upload-offset": String(options.offset),
-        ...(options.length === undefined ? undefined : { "upload-length": String(options.length) }),
-        ...(options.checksum === undefined ? undefined : { "upload-checksum": options.checksum })
-      }
-    }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
-    status: [204],
-    headers: TusUpload.Appended,
-    streaming: isStream(options.body)
-  })
-  const reached = headers["upload-offset"]
-  yield* Telemetry.stored(reached - options.offset, lengthOf(options.body))
-  return reached
-})
+export const append = Effect.fnUntraced(
+  function* <E>(
+    url: UploadTarget.UploadUrl,
+    options: {
+      readonly offset: TusUpload.Offset
+      readonly body: Body<E>
+      readonly length?: TusUpload.UploadLength | undefined
+      readonly checksum?: string | undefined
+    }
+  ) {
+    const headers = yield* exchange({
+      request: "append",
+      http: HttpClientRequest.patch(Redacted.value(url), {
+        headers: {
+          ...version,
+          "upload-offset": String(options.offset),
+          ...(options.length === undefined ? undefined : { "upload-length": String(options.length) }),
+          ...(options.checksum === undefined ? undefined : { "upload-checksum": options.checksum })
+        }
+      }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
+      status: [204],
+      headers: TusUpload.Appended,
+      streaming: isStream(options.body)
+    })
+    const reached = headers["upload-offset"]
+    yield* Telemetry.stored(reached - options.offset, lengthOf(options.body))
+    return reached
+  },
+  Telemetry.request("Tus.append", "PATCH")
+)
 
 const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tusVersion) })
 
@@ -237,17 +237,17 @@ const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tus
  * @since 0.1.0
  * @category requests
  */
-export const terminate = Effect.fn(
-  "Tus.terminate",
-  Telemetry.request("DELETE")
-)(function* (url: UploadTarget.UploadUrl) {
-  yield* exchange({
-    request: "terminate",
-    http: HttpClientRequest.delete(Redacted.value(url), { headers: version }),
-    status: [204],
-    headers: Terminated
-  })
-})
+export const terminate = Effect.fnUntraced(
+  function* (url: UploadTarget.UploadUrl) {
+    yield* exchange({
+      request: "terminate",
+      http: HttpClientRequest.delete(Redacted.value(url), { headers: version }),
+      status: [204],
+      headers: Terminated
+    })
+  },
+  Telemetry.request("Tus.terminate", "DELETE")
+)
 
 const list = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "")
@@ -269,23 +269,23 @@ const Discovered = Schema.Struct({
  * @since 0.1.0
  * @category requests
  */
-export const discover = Effect.fn(
-  "Tus.discover",
-  Telemetry.request("OPTIONS")
-)(function* (target: UploadTarget.UploadTarget) {
-  const headers = yield* exchange({
-    request: "discover",
-    http: HttpClientRequest.options(Redacted.value(target.tusUrl)),
-    status: [200, 204],
-    headers: Discovered
-  })
-  return {
-    versions: list(headers["tus-version"]),
-    extensions: list(headers["tus-extension"]),
-    maxSize: headers["tus-max-size"],
-    checksumAlgorithms: list(headers["tus-checksum-algorithm"])
-  }
-})
+export const discover = Effect.fnUntraced(
+  function* (target: UploadTarget.UploadTarget) {
+    const headers = yield* exchange({
+      request: "discover",
+      http: HttpClientRequest.options(Redacted.value(target.tusUrl)),
+      status: [200, 204],
+      headers: Discovered
+    })
+    return {
+      versions: list(headers["tus-version"]),
+      extensions: list(headers["tus-extension"]),
+      maxSize: headers["tus-max-size"],
+      checksumAlgorithms: list(headers["tus-checksum-algorithm"])
+    }
+  },
+  Telemetry.request("Tus.discover", "OPTIONS")
+)
 
 /** Fails a stream that gives nothing for as long as a request may take. */
 const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, url: UploadTarget.UploadUrl) =>
@@ -313,4 +313,4 @@ export const download = (url: UploadTarget.UploadUrl) =>
       if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
       return moving(Stream.mapError(response.stream, Transport.toFailure(subject)), url)
     })
-  ).pipe(Stream.withSpan("Tus.download", Telemetry.request("GET")))
+  ).pipe(Stream.withSpan("Tus.download", Telemetry.spanOf("GET")))

@@ -153,7 +153,7 @@ const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8A
 export const fromBlob = (blob: Blob): Replayable => ({
   _tag: "Replayable",
   size: BigInt(blob.size),
-  bytes: (start, end) => Stream.flatMap(blobParts(blob, Number(start), Number(end)), Pieces.inPieces),
+  bytes: (start, end) => Pieces.cutLarge(blobParts(blob, Number(start), Number(end))),
   identity: Effect.succeed(
     "name" in blob && "lastModified" in blob
       ? `file ${String(blob.name)} ${blob.size} ${String(blob.lastModified)}`

@@ -278,7 +278,7 @@ export const tus = [
     [
       {
         name: "an upload that is left in doubt is not recorded as untrusted",
-        find: `: Effect.ignore(store.update(UploadState.untrusted(toOwn(error))))`,
+        find: `: ignored(store.update(UploadState.untrusted(toOwn(error))))`,
         replace: `: Effect.sync(() => toOwn(error))`
       },
       {
@@ -289,8 +289,8 @@ export const tus = [
       {
         name: "a creation that was refused is remembered",
         tests: ["Journaled", "Resumable"],
-        find: `Creation.isRefusal(error) ? Effect.ignore(`,
-        replace: `Creation.isRefusal(error) && isPart ? Effect.ignore(`
+        find: `Creation.isRefusal(error) ? ignored(`,
+        replace: `Creation.isRefusal(error) && isPart ? ignored(`
       }
     ]
   ),
@@ -449,8 +449,8 @@ export const tus = [
       },
       {
         name: "a source shorter than announced is taken for a broken network",
-        find: `if (count < length) return Stream.fail(tooShort(count, length))`,
-        replace: `if (count < 0n) return Stream.fail(tooShort(count, length))`,
+        find: `if (count < length) return Effect.fail(tooShort(count, length))`,
+        replace: `if (count < 0n) return Effect.fail(tooShort(count, length))`,
         tests: ["UploadSource"]
       }
     ]

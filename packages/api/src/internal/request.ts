@@ -90,6 +90,12 @@ export const secretsOf = (proof: Authenticator.Proof | undefined): ReadonlyArray
   return [signature.slice(signature.indexOf(":") + 1)]
 }
 
+const toForm = (parts: Readonly<Record<string, string>>): FormData => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(parts)) form.append(name, value)
+  return form
+}
+
 /** Puts params and proof where the operation carries them. */
 export const toHttp = (
   operation: Operation.Any,
@@ -112,6 +118,6 @@ export const toHttp = (
     case "form":
       return HttpClientRequest.bodyUrlParams(authorized, parts)
     case "multipart":
-      return HttpClientRequest.bodyFormDataRecord(authorized, parts)
+      return HttpClientRequest.bodyFormData(authorized, toForm(parts))
   }
 }

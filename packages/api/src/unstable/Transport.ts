@@ -18,10 +18,12 @@ export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/unsta
 export {
   afterStatus,
   isRefusal,
+  mapPieces,
   parseJson,
   readError,
   readText,
-  scopedToFailure
+  scopedToFailure,
+  takePieces
 } from "@assembly-effect/auth/unstable/Transport"
 export { named as namedWait } from "@assembly-effect/auth/unstable/Wait"
 

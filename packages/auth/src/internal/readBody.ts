@@ -51,6 +51,23 @@ const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
   }
 }
 
+const enough = { _tag: "Enough" } as const
+
+/**
+ * Hands over the pieces of a body until `take` answers false; what follows is left.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const takePieces = (
+  { stream }: HttpClientResponse.HttpClientResponse,
+  take: (piece: Uint8Array) => boolean
+): Effect.Effect<void, HttpClientError.HttpClientError> =>
+  stream.pipe(
+    Stream.runForEachArray((pieces) => (pieces.every(take) ? Effect.void : Effect.fail(enough))),
+    Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
+  )
+
 /** Some clients have no stream for an answer without a body. */
 const orEmpty = (error: HttpClientError.HttpClientError) =>
   error.reason._tag === "EmptyBodyError" ? Effect.succeed(empty) : Effect.fail(Diagnosis.diagnose(error))
@@ -169,14 +186,11 @@ export const readError = (
       Effect.orElseSucceed(() => broken(notUtf8))
     )
 
-    const reading = response.stream.pipe(
-      Stream.runForEachWhile((chunk) =>
-        Effect.sync(() => {
-          chunks.push(chunk)
-          size += chunk.length
-          return size <= maxBytes
-        })
-      ),
+    const reading = takePieces(response, (piece) => {
+      chunks.push(piece)
+      size += piece.length
+      return size <= maxBytes
+    }).pipe(
       Effect.catch(orEmpty),
       Effect.andThen(ended),
       Effect.catch(() => Effect.succeed(broken("a body that breaks off")))

@@ -3,8 +3,9 @@
  * the body: bytes that it compressed, dropped, repeated or changed do not leave.
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type { Lost } from "./lost.ts"
+import { mapPieces } from "./pieces.ts"
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => {
   for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false
@@ -68,10 +69,15 @@ export class SameBytes {
     { length, refuse }: { readonly length: number | undefined; readonly refuse: () => Lost }
   ): Stream.Stream<Uint8Array, E | Lost> {
     let seen = 0
-    const isWhole = () => this.isEmpty && (length === undefined || seen === length)
-    return Stream.mapEffect(stream, (piece) => {
-      seen += piece.length
-      return this.sees(piece) ? Effect.succeed(piece) : Effect.fail(refuse())
-    }).pipe(Stream.concat(Stream.suspend(() => (isWhole() ? Stream.empty : Stream.fail(refuse())))))
+    return mapPieces(
+      stream,
+      (piece) => {
+        seen += piece.length
+        return this.sees(piece) ? Effect.succeed([piece]) : Effect.fail(refuse())
+      },
+      Effect.suspend(() =>
+        this.isEmpty && (length === undefined || seen === length) ? Effect.void : Effect.fail(refuse())
+      )
+    )
   }
 }

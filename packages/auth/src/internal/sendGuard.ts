@@ -8,6 +8,7 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Lost } from "./lost.ts"
+import { mapPieces } from "./pieces.ts"
 import { SameBytes } from "./sameBytes.ts"
 
 const other = {
@@ -159,7 +160,11 @@ export const make = (
     Stream.suspend((): Stream.Stream<Uint8Array, E | Lost> => {
       if (readAt === undefined) {
         readAt = sends
-        return isOurs ? stream : Stream.tap(stream, (piece) => Effect.sync(() => bytes.give(piece)))
+        if (isOurs) return stream
+        return mapPieces(stream, (piece) => {
+          bytes.give(piece)
+          return Effect.succeed([piece])
+        })
       }
       return Stream.fail(refuse(readAt === 0 && leavesAsStream ? other.readTwice : other.repeated))
     })

@@ -7,7 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 
 const shown = (value: unknown): string => {
-  if (Duration.isDuration(value)) return Duration.format(value)
+  if (Duration.isDuration(value)) return `${Duration.toSeconds(value)} s`
   return typeof value === "object" && value !== null && !Array.isArray(value) ? "an object" : String(value)
 }
 

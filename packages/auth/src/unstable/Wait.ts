@@ -5,42 +5,46 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Headers from "effect/http/Headers"
+import type * as Headers from "effect/http/Headers"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
+import * as Predicate from "effect/Predicate"
 
-/** The wait that the body names in `info.retryIn`, in seconds. Beyond the specification. */
-const decodeRetryIn = Schema.decodeUnknownOption(
-  Schema.Struct({ info: Schema.Struct({ retryIn: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) }) })
-)
+const propertyOf = (value: unknown, key: string): unknown =>
+  Predicate.isObject(value) ? Reflect.get(value, key) : undefined
 
-/** In milliseconds. */
-const retryIn = (body: unknown): Option.Option<number> =>
-  Option.map(decodeRetryIn(body), ({ info }) => info.retryIn * 1000)
+/** The wait that the body names in `info.retryIn`, which is in seconds, in milliseconds. Beyond the specification. */
+const retryIn = (body: unknown): Option.Option<number> => {
+  const seconds = propertyOf(propertyOf(body, "info"), "retryIn")
+  return Number.isFinite(seconds) && Number(seconds) >= 0 ? Option.some(Number(seconds) * 1000) : Option.none()
+}
+
+/** The three forms of RFC 9110, 5.6.7; the last one is in GMT without saying so. */
+const httpDate =
+  /^(?:[a-z]{3}, \d{2} [a-z]{3} \d{4}|[a-z]{6,9}, \d{2}-[a-z]{3}-\d{2}) \d{2}:\d{2}:\d{2} GMT$|^[a-z]{3} [a-z]{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/i
+
+/**
+ * A moment in milliseconds. `Headers.parseHttpDate` gives a `DateTime`, which brings calendars and time zones into a
+ * bundle that has no other use for them.
+ */
+const parseDate = (text: string): Option.Option<number> => {
+  const trimmed = text.trim()
+  const date = httpDate.test(trimmed) ? Date.parse(/GMT$/i.test(trimmed) ? trimmed : `${trimmed} GMT`) : NaN
+  return Number.isNaN(date) ? Option.none() : Option.some(date)
+}
 
 /** The time of the service when it answered, in milliseconds. */
-const serviceTime = (headers: Headers.Headers): Option.Option<number> => {
-  const { date } = headers
-  if (date === undefined) return Option.none()
-  return Option.map(Result.getSuccess(Headers.parseHttpDate(date)), ({ epochMilliseconds }) => epochMilliseconds)
-}
+const serviceTime = ({ date }: Headers.Headers): Option.Option<number> =>
+  date === undefined ? Option.none() : parseDate(date)
 
 /**
  * In milliseconds. A date is measured from the service's own time where it tells it, so that a wrong clock here does
  * not matter.
  */
 const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number> => {
-  const header = headers["retry-after"]
+  const header = headers["retry-after"]?.trim()
   if (header === undefined) return Option.none()
-  return Option.map(Result.getSuccess(Headers.parseRetryAfter(header)), (parsed) =>
-    Duration.toMillis(
-      Headers.retryAfterDelay(
-        parsed,
-        Option.getOrElse(serviceTime(headers), () => now)
-      )
-    )
-  )
+  if (/^\d+$/.test(header)) return Option.some(Number(header) * 1000)
+  return Option.map(parseDate(header), (date) => Math.max(0, date - Option.getOrElse(serviceTime(headers), () => now)))
 }
 
 /** In milliseconds. A longer wait is one that nobody waits for; sums with this one stay finite. */

@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { NonEmptyString } from "../Scalar.ts"
 import { generateFew } from "./generate.ts"
 
 const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
@@ -24,7 +25,7 @@ const isText = (minLength: number) =>
 
 const Value = Schema.NullOr(Schema.String.check(isText(0)))
 
-const MandatoryValue = Schema.String.check(Schema.isNonEmpty({ expected: "at least 1 character" }), isText(1))
+const MandatoryValue = NonEmptyString.check(isText(1))
 
 const mandatory = Schema.Struct({ assembly_url: MandatoryValue, filename: MandatoryValue, fieldname: MandatoryValue })
 

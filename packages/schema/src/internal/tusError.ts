@@ -34,6 +34,19 @@ export type TusErrorText = typeof TusErrorText.Type
 /**
  * The body of a tus error response, read as either of its two forms; every text is one of them (spec.md, "Errors").
  *
+ * Clause: spec.md, "Errors".
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const parseTusError = (text: string): TusErrorText => {
+  const [, code, message] = line.exec(text) ?? []
+  return code === undefined || message === undefined ? { _tag: "Hook", text } : { _tag: "Line", code, message }
+}
+
+/**
+ * The body of a tus error response, read as either of its two forms; every text is one of them (spec.md, "Errors").
+ *
  * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
  *
  * @since 0.1.0
@@ -41,10 +54,7 @@ export type TusErrorText = typeof TusErrorText.Type
  */
 export const TusErrorBody = Schema.String.pipe(
   Schema.decodeTo(TusErrorText, {
-    decode: SchemaGetter.transform((text): TusErrorText => {
-      const [, code, message] = line.exec(text) ?? []
-      return code === undefined || message === undefined ? { _tag: "Hook", text } : { _tag: "Line", code, message }
-    }),
+    decode: SchemaGetter.transform(parseTusError),
     encode: SchemaGetter.transform((error) =>
       error._tag === "Line" ? `${error.code}: ${error.message}\n` : error.text
     )

@@ -49,20 +49,22 @@ const metered = (
   const read = Stream.suspend(() => {
     let count = 0n
     meter.allSent = false
-    const counted = Stream.mapEffect(source, (piece) => {
-      count += BigInt(piece.length)
-      if (count > length) return Effect.fail(tooLong(length))
-      if (count > meter.count) meter.count = count
-      move()
-      return Effect.succeed(piece)
-    })
-    const end = Stream.suspend(() => {
-      if (count < length) return Stream.fail(tooShort(count, length))
-      meter.allSent = true
-      move()
-      return Stream.empty
-    })
-    return Stream.concat(counted, end)
+    return Transport.mapPieces(
+      source,
+      (piece) => {
+        count += BigInt(piece.length)
+        if (count > length) return Effect.fail(tooLong(length))
+        if (count > meter.count) meter.count = count
+        move()
+        return Effect.succeed([piece])
+      },
+      Effect.suspend(() => {
+        if (count < length) return Effect.fail(tooShort(count, length))
+        meter.allSent = true
+        move()
+        return Effect.void
+      })
+    )
   })
   // A reader that leaves interrupts from outside, which is not seen here: only what the source does itself is.
   return Stream.tapCause(read, (cause) => Deferred.failCause(meter.failed, cause))

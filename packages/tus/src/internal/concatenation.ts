@@ -20,6 +20,7 @@ import * as Creation from "./creation.ts"
 import { happened } from "./errorText.ts"
 import { exchange } from "./exchange.ts"
 import { hostOf } from "./host.ts"
+import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type * as Session from "./session.ts"
@@ -200,7 +201,7 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
         () => unknown(session, "the Location of the final upload is that of a part")
       ),
       Effect.tapError((error) =>
-        Creation.isRefusal(error) ? Effect.ignore(store.update(UploadState.refused(before))) : Effect.void
+        Creation.isRefusal(error) ? ignored(store.update(UploadState.refused(before))) : Effect.void
       )
     )
     emit(UploadEvent.Created({ url: created.url, length }))

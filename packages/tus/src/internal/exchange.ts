@@ -12,7 +12,6 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
 import { goneAdvice } from "./errorText.ts"
 import { hostOf } from "./host.ts"
@@ -20,7 +19,6 @@ import * as Telemetry from "./telemetry.ts"
 import { limited } from "./timeout.ts"
 
 const maxErrorBytes = 8 * 1024
-const decodeErrorBody = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
 /** What a body says. */
@@ -31,7 +29,7 @@ interface Said {
 
 /** The line of tus, the `message` of an error object of the service, else the text itself. */
 const readSaid = (body: string, json: Option.Option<unknown>): Said => {
-  const error = decodeErrorBody(body)
+  const error = ServiceError.parseTusError(body)
   if (error._tag === "Line") return { words: `${error.code}: ${error.message}`, code: error.code }
   return Option.match(Option.flatMap(json, decodeErrorObject), {
     onNone: () => ({ words: error.text }),
@@ -166,9 +164,9 @@ const readHeaders = <A>(
 const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<boolean> => {
   const reading = Effect.suspend(() => {
     let size = 0
-    return response.stream.pipe(
-      Stream.runForEachWhile((chunk) => Effect.sync(() => (size += chunk.length) <= maxErrorBytes)),
-      Effect.map(() => size <= maxErrorBytes)
+    return Effect.map(
+      Transport.takePieces(response, (piece) => (size += piece.length) <= maxErrorBytes),
+      () => size <= maxErrorBytes
     )
   }).pipe(Effect.catch(({ reason }) => Effect.succeed(reason._tag === "EmptyBodyError")))
   return Transport.afterStatus(reading, () => false)

@@ -12,6 +12,7 @@ import * as UploadState from "../UploadState.ts"
 import * as Concatenation from "./concatenation.ts"
 import type { Emit } from "./events.ts"
 import { hostOf } from "./host.ts"
+import { ignored } from "./ignored.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Parts from "./parts.ts"
 import * as Piece from "./piece.ts"
@@ -109,6 +110,6 @@ export const run = <E extends { readonly _tag: string }>(
     }
   }).pipe(
     Effect.tapError((error) =>
-      error._tag === "UploadGone" ? Effect.ignore(work.session.store.update(UploadState.gone)) : Effect.void
+      error._tag === "UploadGone" ? ignored(work.session.store.update(UploadState.gone)) : Effect.void
     )
   )

@@ -1,6 +1,7 @@
 /**
  * The bytes that go out next, whatever the source is.
  */
+import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -116,7 +117,8 @@ export const oneShot = (
   Effect.gen(function* () {
     const { streams, windowSize } = options
     const slices = streams ? undefined : new Slices.SliceSize(windowSize)
-    const read = Window.reader(yield* Stream.toPull(source.stream))
+    const scope = yield* Effect.scope
+    const read = Window.reader(yield* Channel.toPullScoped(Stream.toChannel(source.stream), scope))
     const advance = (window: Window.Window) =>
       Effect.flatMap(Window.fill(window, read, windowSize), (filled) => checkSize(filled, source.size))
 

@@ -10,6 +10,7 @@ import type { SourceFailed, UploadSource } from "../UploadSource.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Creation from "./creation.ts"
 import type { Emit } from "./events.ts"
+import { ignored } from "./ignored.ts"
 import * as Outgoing from "./outgoing.ts"
 import type { RequestError } from "./policy.ts"
 import * as Run from "./run.ts"
@@ -72,9 +73,7 @@ const create = <E>(job: Job<E>, marker: string) =>
       policy,
       emit
     }).pipe(
-      Effect.tapError((error) =>
-        Creation.isRefusal(error) ? Effect.ignore(keep(job, { _tag: "Planned" })) : Effect.void
-      )
+      Effect.tapError((error) => (Creation.isRefusal(error) ? ignored(keep(job, { _tag: "Planned" })) : Effect.void))
     )
     const { url } = found
     const sent = body === undefined ? 0n : sizeOf(body)
@@ -155,7 +154,7 @@ export const send = <E>(
     ),
     Effect.onInterrupt(() => {
       const error = UploadState.leftInDoubt(place.get(store.state()), outgoing.size)
-      return error === undefined ? Effect.void : Effect.ignore(store.update(UploadState.untrusted(toOwn(error))))
+      return error === undefined ? Effect.void : ignored(store.update(UploadState.untrusted(toOwn(error))))
     })
   )
 }

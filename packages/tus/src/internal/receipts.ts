@@ -34,13 +34,13 @@ export interface Receipt {
 }
 
 const maxStatusBytes = 8 * 1024 * 1024
-const decodeStatus = Schema.decodeUnknownOption(Assembly.Status)
+const decodeStatus = Schema.decodeUnknownOption(Assembly.Receipts)
 
 /** The id of the Assembly at a URL. */
 const idAt = (assemblySslUrl: string): string | undefined => /\/assemblies\/([^/]+)\/?$/.exec(assemblySslUrl)?.[1]
 
 /** Whether a Status is that of the Assembly which was asked for, and not one that a cache or a gateway gave instead. */
-const isOf = (target: UploadTarget.UploadTarget, status: Assembly.Status): boolean =>
+const isOf = (target: UploadTarget.UploadTarget, status: Assembly.Receipts): boolean =>
   status.assembly_id === idAt(Redacted.value(target.assemblySslUrl))
 
 /** None if the response takes longer than `Tus.RequestTimeout`. */
@@ -52,7 +52,7 @@ const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): E
 /** The Status of the Assembly, or nothing when it cannot be had. It is an answer to a question asked on the way. */
 const status = (
   target: UploadTarget.UploadTarget
-): Effect.Effect<Option.Option<Assembly.Status>, never, HttpClient.HttpClient> =>
+): Effect.Effect<Option.Option<Assembly.Receipts>, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const http = yield* HttpClient.HttpClient
     const response = yield* Transport.execute(
@@ -60,7 +60,7 @@ const status = (
       HttpClientRequest.get(Redacted.value(target.assemblySslUrl), { acceptJson: true }),
       { operation: "Receipts.status" }
     )
-    if (response.status !== 200) return Option.none<Assembly.Status>()
+    if (response.status !== 200) return Option.none<Assembly.Receipts>()
     const text = yield* Transport.readText(response, { maxBytes: maxStatusBytes })
     return Transport.parseJson(text).pipe(
       Option.flatMap(decodeStatus),
@@ -69,7 +69,7 @@ const status = (
   }).pipe(
     Effect.scoped,
     inRequestTime,
-    Effect.orElseSucceed(() => Option.none<Assembly.Status>())
+    Effect.orElseSucceed(() => Option.none<Assembly.Receipts>())
   )
 
 const hasMarker = (receipt: Assembly.TusReceipt, marker: string): boolean => {

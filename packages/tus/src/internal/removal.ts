@@ -9,6 +9,7 @@ import * as Tus from "../Tus.ts"
 import type * as TusError from "../TusError.ts"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
+import { ignored } from "./ignored.ts"
 import type { Policy } from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type * as Session from "./session.ts"
@@ -85,7 +86,7 @@ export const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void,
     (find) =>
       Effect.flatMap(find, (url) => (url === undefined ? Effect.void : Tus.terminate(url))).pipe(
         Effect.timeout(session.policy.stallTimeout),
-        Effect.ignore
+        ignored
       ),
     { concurrency, discard: true }
   )

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
+import type * as Tracer from "effect/Tracer"
 import type { UploadSource } from "../UploadSource.ts"
 import type { Emit } from "./events.ts"
 
@@ -104,8 +105,8 @@ export const observe = <E extends { readonly _tag: string }, R>(
     )
   })
 
-/** The span of one request. It tells the host, and the path as a template. */
-export const request = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "OPTIONS") =>
+/** What the span of one request tells: the host, and the path as a template. */
+export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "OPTIONS") =>
   ({
     kind: "client",
     attributes: {
@@ -113,6 +114,13 @@ export const request = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "
       "url.template": method === "POST" || method === "OPTIONS" ? "/resumable/files/" : "/resumable/files/:id"
     }
   }) as const
+
+/** Runs a request in its span. `Effect.fn` would do so too, and brings the traces of its callers into a bundle. */
+export const request = (name: string, method: Parameters<typeof spanOf>[0]) => {
+  const span = spanOf(method)
+  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
+    effect.pipe(Effect.withSpan(name, span, { captureStackTrace: false }))
+}
 
 /** What a span tells of a server. */
 const attributesOf = (url: string) => {
