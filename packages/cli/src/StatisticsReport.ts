@@ -11,7 +11,7 @@ import * as Format from "./Format.ts"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
-/** `from` and `to` are the window that the charts show; without them it is that of the buckets. */
+/** The window of the charts is `from` to `to`; by default it is the window of the buckets. */
 export interface Options {
   readonly from?: DateTime.DateTime | undefined
   readonly to?: DateTime.DateTime | undefined
@@ -49,7 +49,7 @@ const errorColumns: ReadonlyArray<Table.Column<AssemblyStatistics.ErrorTotal>> =
   { title: "Assemblies", align: "right", value: (total) => Format.count(total.num_erroneous_assemblies) }
 ]
 
-/** The totals, and the errors if there were any. */
+/** Renders the totals and, if there were errors, a table of errors. */
 export const tables = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => [
   ...Table.render(totalColumns, toTotals(statistics), options),
   ...(statistics.errorStatsTotals.length === 0
@@ -57,7 +57,7 @@ export const tables = (statistics: AssemblyStatistics.Statistics, options?: Opti
     : [Style.blank, ...Table.render(errorColumns, statistics.errorStatsTotals, options)])
 ]
 
-/** Assemblies and uploaded bytes over time. */
+/** Renders the number of Assemblies and the uploaded bytes over time. */
 export const charts = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => {
   const points = (value: (bucket: AssemblyStatistics.StatsBucket) => number): ReadonlyArray<Chart.Point> =>
     Arr.getSomes(
@@ -79,7 +79,7 @@ export const charts = (statistics: AssemblyStatistics.Statistics, options?: Opti
   ]
 }
 
-/** The whole report. */
+/** Renders the whole report. */
 export const render = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => [
   ...tables(statistics, options),
   Style.blank,

@@ -1,6 +1,6 @@
 /**
- * The waits that an answer asks for, and what its `Date` tells about the clocks. Beyond the specification, which shows
- * no rate limits.
+ * Reads the pauses that a response requests, and the clock skew from its `Date` header. Beyond the specification, which
+ * defines no rate limits.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** The wait that the body names in `info.retryIn`, in seconds. Beyond the specification. */
+/** Reads `info.retryIn` of the body, in seconds. Beyond the specification. */
 const decodeRetryIn = Schema.decodeUnknownOption(
   Schema.Struct({ info: Schema.Struct({ retryIn: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) }) })
 )
@@ -19,7 +19,7 @@ const decodeRetryIn = Schema.decodeUnknownOption(
 const retryIn = (body: unknown): Option.Option<number> =>
   Option.map(decodeRetryIn(body), ({ info }) => info.retryIn * 1000)
 
-/** The time of the service when it answered, in milliseconds. */
+/** The time of the service when it responded, in milliseconds. */
 const serviceTime = (headers: Headers.Headers): Option.Option<number> => {
   const { date } = headers
   if (date === undefined) return Option.none()
@@ -27,7 +27,7 @@ const serviceTime = (headers: Headers.Headers): Option.Option<number> => {
 }
 
 /**
- * In milliseconds. A date is measured from the service's own time where it tells it, so that a wrong clock here does
+ * In milliseconds. A date is compared with the `Date` of the response if there is one, so that a wrong local clock does
  * not matter.
  */
 const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number> => {
@@ -43,12 +43,12 @@ const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number
   )
 }
 
-/** In milliseconds. A longer wait is one that nobody waits for; sums with this one stay finite. */
+/** In milliseconds. Nobody waits longer than this, and sums with it stay finite. */
 const longest = Number.MAX_SAFE_INTEGER
 
 /**
- * The wait that an answer names, by its body or by `Retry-After`; the longer one where both do. It is always finite, but
- * may be absurdly long: whoever waits has a maximum.
+ * The pause that a response requests in its body or in `Retry-After`; the longer of the two. It is always finite, but
+ * may be extremely long, so the caller needs a maximum.
  *
  * @since 0.1.0
  * @category utilities
@@ -60,7 +60,7 @@ export const named = (headers: Headers.Headers, body: unknown): Effect.Effect<Op
   })
 
 /**
- * How far the service's clock is ahead of ours, in milliseconds.
+ * The clock skew in milliseconds: positive if the clock of the service is ahead of the local clock.
  *
  * @since 0.1.0
  * @category utilities
