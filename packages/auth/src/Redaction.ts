@@ -88,7 +88,7 @@ const cut = (text: string, max: number): string =>
 const textWith = (text: string, secrets: ReadonlyArray<Fragments.Sought>, max: number): string => {
   const redacted = redact(text.slice(0, maxRead), secrets)
   const printable = Printable.escape(onOneLine(redacted))
-  // Restarts for secrets that contain characters of the escapes just written.
+  // Redacts again, because a secret may contain the text of an escape that was just written.
   return cut(printable === redacted ? printable : redact(printable, secrets), max)
 }
 

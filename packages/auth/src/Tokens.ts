@@ -60,7 +60,7 @@ export class Tokens extends Context.Service<
  * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, and never more than half of its
  *   lifetime.
  * - `requestTimeout`: the time limit of one token request with its response, 30 seconds by default.
- * - `maxWait`: the maximum pause after a failed renewal, if the service requests one, 1 minute by default. A longer
+ * - `maxWait`: the maximum pause that a rate limit may request after a failed renewal, 1 minute by default. A longer
  *   pause is shortened. During the pause the current token is used while it is valid.
  * - `audience`: `api2` by default, the only audience in the specification.
  *

@@ -29,7 +29,10 @@ export const list = Command.make(
     from: Moment.startFlag("from", "7d").pipe(
       Flag.withDescription("Only Assemblies created after this date or age (default: 7d)")
     ),
-    to: Moment.endFlag("to").pipe(Flag.withDescription("Only Assemblies created before this date or age"), Flag.optional),
+    to: Moment.endFlag("to").pipe(
+      Flag.withDescription("Only Assemblies created before this date or age"),
+      Flag.optional
+    ),
     type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(
       Flag.withDescription("Only Assemblies in this state"),
       Flag.withDefault(AssemblyList.defaults.type)

@@ -33,9 +33,7 @@ const toRequest = ({
       })
   if (Option.isSome(filename)) return Effect.succeed({ filename: filename.value, ...destination })
   return destination === undefined
-    ? Effect.fail(
-        new CliError.ValidationError({ message: "give at least one of --filename, --folder and --root" })
-      )
+    ? Effect.fail(new CliError.ValidationError({ message: "give at least one of --filename, --folder and --root" }))
     : Effect.succeed(destination)
 }
 
@@ -67,9 +65,7 @@ export const move = Command.make(
   })
 ).pipe(
   Command.validate((input) => Effect.asVoid(toRequest(input))),
-  Command.withDescription(
-    "Rename or move an asset (alpha). Write an id that starts with - after -- or --folder="
-  ),
+  Command.withDescription("Rename or move an asset (alpha). Write an id that starts with - after -- or --folder="),
   Command.withExamples([
     { command: "assembly move --filename report.pdf -- <assetId>", description: "Rename an asset" },
     { command: "assembly move --folder=<folderId> -- <assetId>", description: "Move an asset to a folder" }

@@ -16,9 +16,7 @@ export const stats = Command.make(
   {
     region: Flag.String("region").pipe(Flag.withDescription("A region, or all (the default)"), Flag.withDefault("all")),
     since: Flag.String("since").pipe(
-      Flag.withDescription(
-        "The start: an age (24h, 7d) or any date that the service accepts; at most 91 days ago"
-      ),
+      Flag.withDescription("The start: an age (24h, 7d) or any date that the service accepts; at most 91 days ago"),
       Flag.withMetavar("when"),
       Flag.withDefault("7d")
     ),
