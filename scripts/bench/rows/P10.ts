@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import * as Harness from "../harness.ts"
 
-/** The size of a program as an edge runtime gets it, in kB. */
+/** The size of a program in an edge runtime, in kB. */
 const size = (program: string) =>
   Harness.attempt(async () => {
     const { outputFiles } = await esbuild.build({
