@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 const root = join(import.meta.dirname, "..")
 
 /** Packages whose exports are not tagged yet. */
-const notYet: ReadonlySet<string> = new Set(["emulator", "cli"])
+const notYet: ReadonlySet<string> = new Set(["emulator"])
 
 const declaration = /^export (?:declare )?(?:abstract )?(?:const|class|interface|type|function) (\w+)/gm
 

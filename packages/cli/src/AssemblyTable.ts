@@ -52,7 +52,12 @@ const columns: ReadonlyArray<Table.Column<AssemblyList.Entry>> = [
   }
 ]
 
-/** Renders one line for each Assembly, in the order of the list. */
+/**
+ * Renders one line for each Assembly, in the order of the list.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
 export const render = (
   entries: ReadonlyArray<AssemblyList.Entry>,
   options?: { readonly width?: number | undefined; readonly style?: Style.Style | undefined }

@@ -9,19 +9,29 @@ import * as Text from "./internal/text.ts"
 import * as Format from "./Format.ts"
 import * as Style from "./Style.ts"
 
-/** The value of the bucket that starts at `at`. Negative and infinite values are left out. */
+/**
+ * The value of the bucket that starts at `at`. Negative and infinite values are left out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Point {
   readonly at: DateTime.DateTime
   readonly value: number
 }
 
 /**
+ * Options for rendering a chart.
+ *
  * - `title`: the heading. ` per <time of one bar>` is appended.
  * - `format`: formats a value with its unit.
  * - `bucket`: the length of time of one point.
  * - `from`, `to`: the window to show; by default the window of the points. Points outside are left out.
  * - `width`: the width of the terminal in cells, 80 by default. No line is longer.
  * - `height`: the height of the tallest bar in rows, 8 by default.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Options {
   readonly title: string
@@ -134,6 +144,9 @@ const draw = (drawn: Plot, options: Options): ReadonlyArray<string> => {
  *
  * @example
  * Chart.render(points, { title: "Assemblies", format: Format.count, bucket: "1 hour", width: 80 })
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const render = (points: ReadonlyArray<Point>, options: Options): ReadonlyArray<Style.Line> => {
   const { style = Style.plain, width = 80 } = options

@@ -29,7 +29,12 @@ const text = (error: unknown): string => {
   return typeof error === "string" ? error : Formatter.format(error)
 }
 
-/** The error in one line. Control characters are escaped. */
+/**
+ * The error in one line. Control characters are escaped.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
 export const fromError = (error: unknown): string =>
   Printable.escape(
     text(error)
@@ -40,6 +45,9 @@ export const fromError = (error: unknown): string =>
 /**
  * The error of a whole `Cause` in one line: its first typed error. A defect is a bug in this program, so its stack is
  * kept. Undefined if the cause is only an interruption.
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const fromCause = <E>(cause: Cause.Cause<E>): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined

@@ -50,7 +50,12 @@ const fileNote = (
   }
 }
 
-/** The view of one run of a job. */
+/**
+ * The view of one run of a job.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const view = (names: ReadonlyArray<string>): UploadProgress.View<AssemblyUploadEvent> => ({
   label: names.length === 1 ? (names[0] ?? "") : `${names.length} files`,
   advance: advance(new Set()),

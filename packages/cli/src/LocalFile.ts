@@ -8,14 +8,24 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 
-/** A file that can be uploaded. `name` is the last part of its path. */
+/**
+ * A file that can be uploaded. `name` is the last part of its path.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface LocalFile {
   readonly path: string
   readonly name: string
   readonly source: UploadSource.Replayable
 }
 
-/** The path names no readable file. Nothing was sent. */
+/**
+ * The path names no readable file. Nothing was sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class CannotRead extends Schema.TaggedError<CannotRead>()("CannotRead", {
   path: Schema.String,
   problem: Schema.String
@@ -39,6 +49,9 @@ const toCannotRead =
  * Checks that a file can be read, before anything is created at the service.
  *
  * @example LocalFile.open("video.mp4")
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const open = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem

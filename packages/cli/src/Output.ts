@@ -14,20 +14,45 @@ import * as Style from "./Style.ts"
 /** Rendered lines contain colours, which {@link lines} would escape. Rendered lines are for {@link report}. */
 type Unrendered<T extends string> = T extends Style.Line ? never : T
 
-/** Writes texts, one line each. Control characters in a text are escaped. */
+/**
+ * Writes texts, one line each. Control characters in a text are escaped.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>): Effect.Effect<void> =>
   Console.log(texts.map(Printable.escape).join("\n"))
 
-/** Writes rendered lines with their colours. */
+/**
+ * Writes rendered lines with their colours.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const report = (rendered: ReadonlyArray<Style.Line>): Effect.Effect<void> => Console.log(rendered.join("\n"))
 
-/** Writes an error to the standard error. */
+/**
+ * Writes an error to the standard error.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const error = (text: string): Effect.Effect<void> => Console.error(keepLines(`assembly: ${text}`))
 
-/** Writes a hint about an error: what to do next. */
+/**
+ * Writes a hint about an error: what to do next.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const hint = (text: string): Effect.Effect<void> => Console.error(Printable.escape(text))
 
-/** A response cannot be written as JSON. */
+/**
+ * A response cannot be written as JSON.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class CannotPrint extends Schema.TaggedError<CannotPrint>()("CannotPrint", {
   problem: Schema.String
 }) {
@@ -43,7 +68,12 @@ const stringify = (value: unknown): Effect.Effect<string, CannotPrint> =>
     catch: () => new CannotPrint({ problem: "it is nested too deeply, or too long" })
   })
 
-/** Writes a value as JSON, encoded by its schema. */
+/**
+ * Writes a value as JSON, encoded by its schema.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
   const encode = Schema.encodeEffect(schema)
   return (value: S["Type"]): Effect.Effect<void, CannotPrint> =>
@@ -54,7 +84,12 @@ export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema:
     )
 }
 
-/** Writes to the screen of a terminal, and may move the cursor. A closed terminal is not a failure. */
+/**
+ * Writes to the screen of a terminal, and may move the cursor. A closed terminal is not a failure.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const draw = (text: string): Effect.Effect<void, never, Terminal.Terminal> =>
   Effect.flatMap(Terminal.Terminal, (terminal) => Effect.ignore(terminal.display(guard(text, Style.screen))))
 
@@ -88,11 +123,17 @@ const guarded = (console: Console.Console): Console.Console =>
 /**
  * Guards the output of code that does not use this module: help, errors of the command line parser and logs. Colours
  * are kept.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer: Layer.Layer<never> = Layer.effect(Console.Console)(Effect.map(Console.Console, guarded))
 
 /**
  * The layout of the standard output. `width` is undefined if lines are not cut: in a file or a pipe.
+ *
+ * @since 0.1.0
+ * @category getters
  */
 export const layout: Effect.Effect<
   { readonly width: number | undefined; readonly style: Style.Style },

@@ -27,7 +27,12 @@ const report = <E>(cause: Cause.Cause<E>): Effect.Effect<void> => {
   return line === undefined ? Effect.void : Output.error(line)
 }
 
-/** Runs the command that the arguments in `Stdio` name. */
+/**
+ * Runs the command that the arguments in `Stdio` name.
+ *
+ * @since 0.1.0
+ * @category running
+ */
 export const run = (version: string) =>
   Command.run(assembly, { version }).pipe(
     Effect.tapCause(report),

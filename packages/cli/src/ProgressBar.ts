@@ -19,6 +19,9 @@ interface Measure {
 /**
  * The progress of a transfer. `sent` bytes have left; `acknowledged` bytes are stored for good. `total` is undefined
  * while it is unknown. Times are milliseconds since 1970.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Progress {
   readonly sent: bigint
@@ -31,7 +34,12 @@ export interface Progress {
   readonly measure: Measure
 }
 
-/** A transfer that starts now. */
+/**
+ * A transfer that starts now.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const start = (options: { readonly total: bigint | undefined; readonly now: number }): Progress => ({
   sent: 0n,
   acknowledged: 0n,
@@ -63,7 +71,12 @@ const measureAgain = (measure: Measure, sent: bigint, now: number): Measure => {
   }
 }
 
-/** The progress after an event, or after some time. Fields that are not given stay unchanged. */
+/**
+ * The progress after an event, or after some time. Fields that are not given stay unchanged.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
 export const update = (
   progress: Progress,
   change: {
@@ -88,7 +101,12 @@ export const update = (
   }
 }
 
-/** The progress at the offset that the server reported. The pause before it does not change the speed. */
+/**
+ * The progress at the offset that the server reported. The pause before it does not change the speed.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
 export const resume = (progress: Progress, change: { readonly now: number; readonly offset: bigint }): Progress => ({
   ...progress,
   sent: change.offset,
@@ -97,20 +115,40 @@ export const resume = (progress: Progress, change: { readonly now: number; reado
   measure: { at: Math.max(progress.now, change.now), sent: change.offset, rate: progress.measure.rate }
 })
 
-/** Pauses the measurement: an earlier run has sent a part of the next amount, which does not count as speed. */
+/**
+ * Pauses the measurement: an earlier run has sent a part of the next amount, which does not count as speed.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
 export const pauseMeasure = (progress: Progress): Progress => ({
   ...progress,
   measure: { ...progress.measure, sent: progress.sent, isPaused: true }
 })
 
-/** Whether all bytes are stored. */
+/**
+ * Whether all bytes are stored.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
 export const isComplete = ({ acknowledged, total }: Progress): boolean => total !== undefined && acknowledged >= total
 
-/** Whether all bytes are sent, but not yet acknowledged by the server. */
+/**
+ * Whether all bytes are sent, but not yet acknowledged by the server.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
 export const isFinishing = (progress: Progress): boolean =>
   progress.total !== undefined && progress.sent >= progress.total && !isComplete(progress)
 
-/** The share of sent bytes in whole percent. It is 100 only when all bytes are stored. */
+/**
+ * The share of sent bytes in whole percent. It is 100 only when all bytes are stored.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
 export const percent = (progress: Progress): number | undefined => {
   const { sent, total } = progress
   if (total === undefined) return undefined
@@ -118,17 +156,32 @@ export const percent = (progress: Progress): number | undefined => {
   return Math.min(99, Number((sent * 100n) / total))
 }
 
-/** The time since the start. */
+/**
+ * The time since the start.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
 export const elapsed = ({ now, startedAt }: Progress): Duration.Duration => Duration.millis(now - startedAt)
 
-/** Bytes per second. During the transfer it is smoothed; at the end it is the average of the whole transfer. */
+/**
+ * Bytes per second. During the transfer it is smoothed; at the end it is the average of the whole transfer.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
 export const rate = (progress: Progress): number | undefined => {
   const { earlier, measure, now, sent, startedAt } = progress
   const average = now > startedAt ? (Number(sent - earlier) * 1000) / (now - startedAt) : undefined
   return isComplete(progress) ? average : (measure.rate ?? average)
 }
 
-/** The estimated remaining time at the current speed, or undefined if nothing moves. */
+/**
+ * The estimated remaining time at the current speed, or undefined if nothing moves.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
 export const timeLeft = (progress: Progress): Duration.Duration | undefined => {
   const { sent, total } = progress
   const speed = rate(progress)
@@ -211,6 +264,9 @@ const fitting = (parts: ReadonlyArray<string>, cells: number): string =>
  * @example
  * ProgressBar.line(progress, { label: "video.mp4", width: 80 })
  * // "video.mp4  ████████▓▓▓▓▓░░░░░░░  62%  74.4 MiB / 120.0 MiB  81.2 MB/s  0.6 s left"
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const line = (
   progress: Progress,
@@ -230,6 +286,9 @@ export const line = (
  * Renders the same as words, for output whose lines stay: a file, a log, a pipe.
  *
  * @example "video.mp4: 50% (60.0 MiB of 120.0 MiB), 81.2 MB/s, 0.7 s left"
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const sentence = (progress: Progress, label: string): string => {
   const { sent, share, speed, time, total } = facts(progress)

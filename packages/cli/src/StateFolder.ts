@@ -15,6 +15,9 @@ const variable = (name: string) => Config.option(Config.schema(Schema.NonEmptySt
 /**
  * The folder of unfinished uploads: `$XDG_STATE_HOME/assembly/uploads`, else `~/.local/state/assembly/uploads`. On
  * Windows it is below `%LOCALAPPDATA%`. `None` if no environment variable names a home folder.
+ *
+ * @since 0.1.0
+ * @category getters
  */
 export const uploads = Effect.gen(function* () {
   const path = yield* Path.Path
@@ -31,6 +34,9 @@ export const uploads = Effect.gen(function* () {
 /**
  * The journal of uploads in a folder. Without a folder the journal is in memory, so the next command starts a new
  * upload. A process of this machine that has ended does not hold an upload.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const journal = (folder: Option.Option<string>) =>
   Option.match(folder, {

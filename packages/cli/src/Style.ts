@@ -9,6 +9,9 @@ import { styleText } from "node:util"
 /**
  * Marks a text. Without colours the text stays unchanged. Styles are applied after measuring and cutting, so they never
  * change a layout.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Style {
   readonly bold: (text: string) => string
@@ -22,26 +25,68 @@ export interface Style {
 /**
  * A line for the terminal. Text from outside is escaped in it, and all its colours come from this program. Only the
  * modules that render create lines, after they have escaped the text.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Line = string & Brand.Brand<"Line">
 
-/** Marks a text as a {@link Line}. The caller has escaped it. */
+/**
+ * Marks a text as a {@link Line}. The caller has escaped it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const toLine = (text: string): Line => text as Line
 
-/** An empty line. */
+/**
+ * An empty line.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const blank = toLine("")
 
 const colour = String.raw`\u001b\[(?:0|1|2|3|4|9|22|3[0-79]|9[0-7])m`
 
-/** The colours and weights that this program and its help use. None of them hides text or blinks. */
+/**
+ * The colours and weights that this program and its help use. None of them hides text or blinks.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const colours = new RegExp(colour, "g")
 
-/** The control sequences that move the cursor to write a line again. */
+/**
+ * The control sequence that erases the current line.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const eraseLine = "\r\u001b[2K"
+
+/**
+ * The control sequence that hides the cursor.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const hideCursor = "\u001b[?25l"
+
+/**
+ * The control sequence that shows the cursor.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const showCursor = "\u001b[?25h"
 
-/** The control sequences that a screen may get: colours and the moves of the cursor. */
+/**
+ * The control sequences that a screen may get: colours and the moves of the cursor.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const screen = new RegExp(String.raw`${colour}|\r\u001b\[2K|\u001b\[\?25[lh]`, "g")
 
 const make = (paint: (format: keyof Style) => (text: string) => string): Style => ({
@@ -53,15 +98,30 @@ const make = (paint: (format: keyof Style) => (text: string) => string): Style =
   cyan: paint("cyan")
 })
 
-/** No colours, for files, pipes, tests and `NO_COLOR`. */
+/**
+ * No colours, for files, pipes, tests and `NO_COLOR`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const plain: Style = make(() => (text) => text)
 
-/** ANSI colours. */
+/**
+ * ANSI colours.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const ansi: Style = make(
   (format) => (text) => (text === "" ? text : styleText(format, text, { validateStream: false }))
 )
 
-/** The style of the standard output of this process. */
+/**
+ * The style of the standard output of this process.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const current: Effect.Effect<Style> = Effect.map(TerminalCapabilities.TerminalCapabilities, ({ canColor }) =>
   canColor ? ansi : plain
 )

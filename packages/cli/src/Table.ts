@@ -6,10 +6,15 @@ import * as Style from "./Style.ts"
 import * as Text from "./internal/text.ts"
 
 /**
+ * A column of a table.
+ *
  * - `value`: the text of a cell. The text is not trusted: control characters are made visible.
  * - `align`: left by default.
  * - `keep`: the column is cut last, for values that are copied as a whole.
  * - `style`: the style of a cell, computed from the row and the text after cutting.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Column<in Row> {
   readonly title: string
@@ -20,8 +25,13 @@ export interface Column<in Row> {
 }
 
 /**
+ * Options for rendering a table.
+ *
  * - `width`: the width of the terminal in cells. No line is longer. Unlimited by default.
  * - `empty`: the line that is shown if there are no rows, `none` by default.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Options {
   readonly width?: number | undefined
@@ -73,6 +83,9 @@ const shrink = (shares: ReadonlyArray<Share>, available: number): ReadonlyArray<
  *
  * @example
  * Table.render([{ title: "Name", value: (file) => file.name }, { title: "Type", value: (file) => file.type }], files)
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const render = <Row>(
   columns: ReadonlyArray<Column<Row>>,

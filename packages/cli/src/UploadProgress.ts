@@ -15,6 +15,12 @@ import * as ProgressBar from "./ProgressBar.ts"
 import * as Style from "./Style.ts"
 import * as Text from "./internal/text.ts"
 
+/**
+ * The progress of one file after an event.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
 export const advance = (
   progress: ProgressBar.Progress,
   event: UploadEvent.UploadEvent,
@@ -62,6 +68,9 @@ const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns)
  * - `note`: the note that an event leaves on the screen for good, if any.
  * - `isEnd`: whether all bytes are stored after this event.
  * - `after`: the name of the work that follows the upload, such as `Processing`, if any.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface View<Event> {
   readonly label: string
@@ -71,7 +80,12 @@ export interface View<Event> {
   readonly after?: string | undefined
 }
 
-/** How the upload of one file is shown. */
+/**
+ * How the upload of one file is shown.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const view = (label: string): View<UploadEvent.UploadEvent> => ({
   label,
   advance,
@@ -189,6 +203,9 @@ const log = <Event, E, R>(
  *
  * @example
  * UploadProgress.follow(Upload.events(target, source, options), UploadProgress.view("video.mp4"))
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const follow = <Event, E, R>(
   events: Stream.Stream<Event, E, R>,
