@@ -1,7 +1,6 @@
 /**
- * The final upload, which puts stored parts together (spec.md, "Create a tus upload", concatenation). It is created
- * once.
- * The answer 201 says only that the server has begun, so that the final upload is proven before it counts.
+ * The final upload, which concatenates stored parts (spec.md, "Create a tus upload", concatenation). It is created
+ * once. A 201 response shows only that the server has started, so the final upload must be proven.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Clock from "effect/Clock"
@@ -23,7 +22,9 @@ import * as Receipts from "./receipts.ts"
 import type * as Session from "./session.ts"
 import { inTime } from "./timeout.ts"
 
-/** The answer to HEAD of a final upload. It has no offset before the upload is whole (tus 1.0.0, beyond spec.md). */
+/**
+ * The response to HEAD of a final upload. It has no offset before the upload is complete (tus 1.0.0, beyond spec.md).
+ */
 const FinalHeaders = Schema.Struct({
   ...TusUpload.OffsetHeaders.fields,
   "upload-offset": Schema.optionalKey(TusUpload.Offset)
@@ -38,11 +39,12 @@ const ask = (url: UploadUrl) =>
   })
 
 /**
- * Why a final upload is not proven yet.
+ * The reason why a final upload is not proven yet.
  *
- * - `Pending`: the server is still putting the parts together.
- * - `Contradiction`: its length is not that of the parts. One such answer may be wrong, two are believed.
- * - `Gone`: its URL is gone, which a finished upload's may be, and no receipt says that it is whole.
+ * - `Pending`: the server is still concatenating the parts.
+ * - `Contradiction`: its length is not the length of the parts. One such response may be wrong; two are accepted as
+ *   true.
+ * - `Gone`: its URL is gone, as the URL of a finished upload may be, and no receipt shows that it is complete.
  * - `Failed`: the request failed.
  */
 interface Doubt {
@@ -55,7 +57,7 @@ const doubt = (_tag: Doubt["_tag"], problem: string): Doubt => ({
   error: new TusError.ProtocolViolation({ request: "offset", status: 200, problem })
 })
 
-/** Compares what the server tells of a final upload with the length of its parts. */
+/** Compares the server's report about a final upload with the length of its parts. */
 const read = (found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
   const told = found["upload-length"]
   const offset = found["upload-offset"]
@@ -69,7 +71,7 @@ const read = (found: typeof FinalHeaders.Type, length: bigint): Option.Option<Do
     : Option.some(doubt("Pending", `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
 }
 
-/** Asks the server about a final upload. The answer is a doubt, or nothing where the upload is proven. */
+/** Requests the state of a final upload. Returns a doubt, or nothing if the upload is proven. */
 const look = <E>(
   { metadata, policy, target }: Session.Session<E>,
   url: UploadUrl,
@@ -86,7 +88,7 @@ const look = <E>(
     )
   )
 
-/** How often each doubt may occur in one proof. */
+/** The maximum number of each doubt in one proof. */
 const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number => {
   switch (_tag) {
     case "Pending":
@@ -116,8 +118,8 @@ const wait = <E>({ emit, policy }: Session.Session<E>, { _tag, error }: Doubt, a
   })
 
 /**
- * Asks until the final upload is whole, for `finishTimeout` at most. A final upload of another length is not what was
- * sent.
+ * Requests the state until the final upload is complete, for at most `finishTimeout`. A final upload of another length
+ * contains other bytes than were sent.
  */
 const prove = <E>(
   session: Session.Session<E>,
@@ -138,7 +140,7 @@ const prove = <E>(
         if (had[_tag] < patience(standing.value, policy)) {
           yield* wait(session, standing.value, asked, had.Failed)
         } else if (_tag === "Contradiction") {
-          // For the server it may be a whole file of that length.
+          // The server may treat it as a complete file of that length.
           const untrusted = new TusError.UploadUntrusted({ problem, mayBeWhole: true })
           yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
           return yield* untrusted
@@ -156,7 +158,7 @@ const prove = <E>(
 const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigint) =>
   store.update(UploadState.completed(url, length))
 
-/** Notes where the final upload is. A receipt that says that it is whole is proof enough. */
+/** Stores the URL of the final upload. A receipt that shows a complete upload is sufficient proof. */
 const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
   session.store.note(UploadState.concatenated(url))
   return finished ? complete(session, url, length) : Effect.void
@@ -165,8 +167,8 @@ const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Creat
 const asUnknown = ({ problem }: TusError.CreationUnknown) => Effect.fail(unknown(problem))
 
 /**
- * Announces the one final creation, and sends it. It is never repeated: after a lost answer the receipts decide. A
- * refusal leaves the parts as they were.
+ * Announces the one final creation, and sends it. It is never repeated: after a lost response the receipts decide.
+ * After a refusal the parts are unchanged.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
@@ -195,7 +197,9 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
     yield* found(session, created, length)
   })
 
-/** Proves the final upload. One whose creation an earlier process may have sent is looked for in the receipts first. */
+/**
+ * Proves the final upload. If an earlier process may have sent its creation, it is first searched for in the receipts.
+ */
 export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
   if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))
   const { metadata, policy, target } = session

@@ -3,13 +3,13 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
 
-/** Up to here parts of memory are put together before they are sent, in bytes. */
+/** Parts of memory up to this size in bytes are joined before they are sent. */
 const smallest = 64 * 1024
 
-/** How large the pieces are in which bytes in memory are sent. */
+/** The size of the pieces in which bytes in memory are sent. */
 const memoryPiece = 256 * 1024
 
-/** Bytes in memory as a stream that is taken piece by piece: so their progress shows, and a stall. */
+/** Emits bytes in memory piece by piece, so that the progress and a stall are visible. */
 export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
   bytes.length <= memoryPiece
     ? bytes.length === 0
@@ -21,7 +21,7 @@ export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
         )
       )
 
-/** All parts as one. */
+/** Joins all parts. */
 export const together = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
   let filled = 0
@@ -32,7 +32,7 @@ export const together = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return bytes
 }
 
-/** The parts of memory as a stream of pieces of a sensible size: small ones are put together, large ones cut. */
+/** Emits the parts of memory as pieces of a suitable size: joins small ones and cuts large ones. */
 export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream<Uint8Array> =>
   Stream.flatMap(
     Stream.unfold(0, (at) =>
@@ -49,14 +49,14 @@ export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream
     inPieces
   )
 
-/** The first so many bytes of a stream. */
+/** The given number of bytes from the start of a stream. */
 export const takeBytes = <E, R>(
   stream: Stream.Stream<Uint8Array, E, R>,
   count: bigint
 ): Stream.Stream<Uint8Array, E, R> =>
   Stream.suspend(() => {
     if (count === 0n) return Stream.empty
-    // Two counts, since a step of a stream goes over many pieces before the next step sees the first of them.
+    // Two counters, because one step of a stream processes many pieces before the next step gets the first of them.
     let taken = 0n
     let left = Number(count)
     return stream.pipe(
@@ -71,7 +71,7 @@ export const takeBytes = <E, R>(
 
 const digestPiece = 1024 * 1024
 
-/** Copies the pieces of a stream into blocks of exactly so many bytes; the last may be shorter. */
+/** Copies the pieces of a stream into blocks of exactly the given size; the last block may be shorter. */
 const blocks = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, size: number) =>
   Stream.suspend(() => {
     let block = new Uint8Array(size)

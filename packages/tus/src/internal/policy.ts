@@ -1,5 +1,5 @@
 /**
- * What can heal, and how long to wait for it.
+ * Decides which failures are temporary, and how long to pause after them.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
@@ -17,7 +17,7 @@ export interface Policy {
   readonly maxWait: Duration.Duration
 }
 
-/** What one request after the creation can fail with. */
+/** The errors of a request after the creation. */
 export type RequestError =
   | TusError.AnswerError
   | ApiError.TransportFailure
@@ -34,26 +34,27 @@ const healing: ReadonlySet<string> = new Set([
   "OffsetConflict",
   "ChecksumMismatch",
   "Stalled",
-  // An answer that makes no sense says nothing of the bytes: the server is asked where it stands.
+  // An invalid response says nothing about the bytes, so the offset is requested.
   "ProtocolViolation"
 ] satisfies ReadonlyArray<RequestError["_tag"]>)
 
 /**
- * Whether asking the server where it stands, and going on from there, may help. It does not where the network, the
- * runtime or the HTTP client would stop the next request as well.
+ * Whether a request for the offset and a continuation from there may help. They do not help if the network, the runtime
+ * or the HTTP client would stop the next request as well.
  */
 export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
   healing.has(error._tag) && error.permanent !== true
 
 const maxDelay = Duration.seconds(30)
 
-/** The wait that a server asks for. */
+/** The pause that a server requests. */
 const asked = (error: RequestError): Duration.Duration =>
   error._tag === "RateLimited" || error._tag === "ServerFailure" ? (error.retryAfter ?? Duration.zero) : Duration.zero
 
 /**
- * The pause after so many failures in a row: doubling up to 30 seconds, between half and the whole of it, and on top of
- * the wait that the server asks for. The error itself where that is longer than `maxWait`: it tells the wait.
+ * The pause after a number of consecutive failures: it doubles up to 30 seconds, is random between half and the whole
+ * of that, and is added to the pause that the server requests. If the requested pause is longer than `maxWait`, the
+ * upload fails with the error, which contains the pause.
  */
 export const pause = <E extends RequestError>(
   policy: Policy,

@@ -1,5 +1,5 @@
 /**
- * What all steps of one upload share: its target, its options, and the store of its state.
+ * The values that all steps of one upload share: its target, its options, and the store of its state.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Context from "effect/Context"
@@ -32,21 +32,21 @@ export interface Options {
 
 export type { UploadError }
 
-/** What all steps of one upload share. */
+/** The values that all steps of one upload share. */
 export interface Session<E> {
   readonly target: UploadTarget
   readonly metadata: Options["metadata"]
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly seal: Checksum.Seal
-  /** Whether a creation may carry bytes. It has no checksum. */
+  /** Whether a creation may contain bytes of the upload. Such a request has no checksum. */
   readonly sendsAlong: boolean
   readonly policy: Policy
   readonly emit: Emit
   readonly store: StateStore<E>
 }
 
-/** Whether the platform can send a body while it is read. Some browsers cannot. */
+/** Whether the platform can stream a request body. Some browsers cannot. */
 const detectStreams = (): boolean => {
   let read = false
   try {
@@ -65,8 +65,8 @@ const detectStreams = (): boolean => {
 }
 
 /**
- * Whether request bodies can be streamed here; found out once. Where they cannot, a source is sent in slices of 256 KiB,
- * which grow up to `chunkSize` (8 MiB by default) while they pass fast, and are halved after a stall.
+ * Whether request bodies can be streamed on this platform; detected once. If not, a source is sent in slices of 256
+ * KiB. They grow up to `chunkSize` (8 MiB by default) while they are fast, and are halved after a stall.
  *
  * @since 0.1.0
  * @category references
@@ -115,7 +115,7 @@ export const make = <E>(
       : { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
   })
 
-/** The check of an upload that this process has created: there is nothing to compare. */
+/** The check of an upload that this process has created: nothing needs to be compared. */
 export const trusted: Job["verify"] = () => Effect.void
 
 const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
@@ -124,8 +124,9 @@ const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
 const textOf = (value: string | null) => value ?? ""
 
 /**
- * The check of an upload of an earlier process, before it gets more bytes: the metadata that the server tells has to be
- * that of its creation. `assembly_url` is left out, since the creation sets it itself. The error does not tell values.
+ * The check of an upload of an earlier process, before more bytes are sent: the metadata on the server must match the
+ * metadata of its creation. `assembly_url` is left out, because the creation sets it itself. The error does not contain
+ * values.
  */
 export const verifyMetadata =
   (metadata: Readonly<Record<string, string | null>>, marker: string | undefined): Job["verify"] =>

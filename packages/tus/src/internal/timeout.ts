@@ -1,5 +1,5 @@
 /**
- * How long one request may take.
+ * The time limit of one request.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Context from "effect/Context"
@@ -15,7 +15,7 @@ export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-ef
 const stalled = (request: TusError.RequestName, after: Duration.Duration, host?: string) =>
   Effect.fail(new TusError.Stalled({ request, after, ...(host === undefined ? undefined : { host }) }))
 
-/** The time begins when the request leaves: the wait for a permit is not part of it. */
+/** The time starts when the request is sent: the wait for a permit does not count. */
 const orStalled = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   request: TusError.RequestName,
@@ -26,7 +26,7 @@ const orStalled = <A, E, R>(
     ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(request, limit, host)))
     : effect
 
-/** The next piece of an answer, which must come within {@link RequestTimeout}. */
+/** The next piece of a response, which must arrive within {@link RequestTimeout}. */
 export const limitedPiece = <A, E, R>(
   pull: Effect.Effect<A, E, R>,
   request: TusError.RequestName,
@@ -38,7 +38,7 @@ export const limitedPiece = <A, E, R>(
       : pull
   )
 
-/** A request that must be answered within {@link RequestTimeout}. */
+/** A request whose response must arrive within {@link RequestTimeout}. */
 export const limited = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   request: TusError.RequestName,
@@ -46,7 +46,7 @@ export const limited = <A, E, R>(
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
   Effect.flatMap(RequestTimeout, (limit) => orStalled(effect, request, limit, host))
 
-/** A request that must be answered within this time, whatever {@link RequestTimeout} says. */
+/** A request whose response must arrive within the given time, whatever {@link RequestTimeout} is. */
 export const inTime = <A, E, R>(
   request: TusError.RequestName,
   limit: Duration.Duration,
