@@ -56,13 +56,13 @@ describe("Chart.render", () => {
   it.each([[[]], [[0, 0]], [[Number.NaN, Number.POSITIVE_INFINITY, -1]]])(
     "says when there is nothing: %j",
     (values) => {
-      expect(Chart.render(hourly(values), options)).toEqual(["Assemblies", "nothing in this time"])
+      expect(Chart.render(hourly(values), options)).toEqual(["Assemblies", "no data in this period"])
     }
   )
 
   it("says when everything lies outside the window", () => {
     const from = DateTime.makeUnsafe(start + 100 * hour)
-    expect(Chart.render(hourly([1]), { ...options, from })[1]).toBe("nothing in this time")
+    expect(Chart.render(hourly([1]), { ...options, from })[1]).toBe("no data in this period")
   })
 
   const anyValues = Arbitrary.array(

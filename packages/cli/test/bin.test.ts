@@ -29,7 +29,7 @@ it("says in one line what is wrong with an invocation, and where help is", async
   expect(await assembly("move", "AAAAAAAAAAAAAAAAAAAAAA")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "assembly: at least one of --filename, --folder and --root is needed\nSee: assembly move --help\n"
+    stderr: "assembly: give at least one of --filename, --folder and --root\nSee: assembly move --help\n"
   })
 })
 

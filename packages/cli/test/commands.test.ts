@@ -142,8 +142,8 @@ describe("assembly move", () => {
   )
 
   it.effect.each([
-    [[assetId], "at least one of --filename, --folder and --root is needed"],
-    [[assetId, "--root", "--folder", folderId], "--folder and --root exclude each other"],
+    [[assetId], "give at least one of --filename, --folder and --root"],
+    [[assetId, "--root", "--folder", folderId], "--folder and --root cannot be used together"],
     [["short", "--root"], "22 characters of Base64URL"],
     [[assetId, "--filename", "a/b"], "without slash"]
   ] as const)("refuses %j before anything is sent", ([args, message]) =>

@@ -119,7 +119,9 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       const args = [path, "--journal", join(folder, "state")]
       const error = yield* Effect.flip(Service.run(upload, args))
       expect(error).toMatchObject({ _tag: "FilesFailed", assembly: "kept" })
-      expect((yield* TestConsole.errorLines).at(-1)).toBe("assembly: the upload is kept; the same command continues it")
+      expect((yield* TestConsole.errorLines).at(-1)).toBe(
+        "assembly: the upload is kept; run the same command again to continue it"
+      )
       const id = error._tag === "FilesFailed" ? error.assemblyId : ""
       expect((yield* Assemblies.get(Assembly.AssemblyId.make(id))).ok).toBe("ASSEMBLY_UPLOADING")
 

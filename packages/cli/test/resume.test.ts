@@ -59,7 +59,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
         if (signal === "SIGINT") {
           expect(ended).toMatchObject({
             code: 130,
-            stderr: "assembly: the upload is kept; the same command continues it\n"
+            stderr: "assembly: the upload is kept; run the same command again to continue it\n"
           })
         }
 

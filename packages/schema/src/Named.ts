@@ -1,10 +1,10 @@
 /**
- * Decoded types with a name: an editor shows `Assembly.Status` instead of a page of fields.
+ * Names for decoded types, so that an editor shows `Assembly.Status` instead of all its fields.
  */
 import type * as Schema from "effect/Schema"
 
 /**
- * The schema `S` whose decoded type is called `Self`; `Structure` is the type that `Self` extends.
+ * The schema `S` with `Self` as the name of its decoded type. `Self` extends the type `Structure`.
  *
  * @since 0.1.0
  * @category models
@@ -16,7 +16,7 @@ export interface Named<Self, S extends Schema.Top> extends Schema.Codec<Self, S[
 }
 
 /**
- * What `interface Self extends Structure<typeof Self> {}` declares the name for.
+ * The base type in `interface Self extends Structure<typeof Self> {}`, which declares the name.
  *
  * @since 0.1.0
  * @category models
@@ -24,7 +24,7 @@ export interface Named<Self, S extends Schema.Top> extends Schema.Codec<Self, S[
 export type Structure<N extends { readonly Structure: unknown }> = N["Structure"]
 
 /**
- * Gives the decoded type of a schema the name `Self`. The schema itself stays as it is.
+ * Gives the decoded type of a schema the name `Self`. The schema itself is unchanged.
  *
  * @example
  * export const Point = named<Point>()(Schema.Struct({ x: Schema.Finite, y: Schema.Finite }))
@@ -36,5 +36,5 @@ export type Structure<N extends { readonly Structure: unknown }> = N["Structure"
 export const named =
   <Self>() =>
   <S extends Schema.Codec<unknown, unknown>>(schema: S): Named<Self, S> & Omit<S, keyof Schema.Top> =>
-    // Only the name of the type is new, which no value tells.
+    // The cast changes only the name of the type.
     schema as unknown as Named<Self, S> & Omit<S, keyof Schema.Top>

@@ -1,6 +1,6 @@
 /**
- * What survives a crash: one entry for each upload, written before the creation request, again before the first byte, and
- * when all bytes are stored. An entry holds capabilities; store it as a secret.
+ * The journal of uploads that survive a crash. It has one entry for each upload, written before the creation request,
+ * before the first byte, and when all bytes are stored. An entry contains capabilities; store it as a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
@@ -39,7 +39,7 @@ export {
 } from "./internal/journalError.ts"
 
 /**
- * An entry. URLs are plain texts here: `UploadTarget.urlAtRest` makes capabilities of them, through the checks.
+ * An entry. Its URLs are plain text; `UploadTarget.urlAtRest` checks them and converts them to capabilities.
  *
  * @since 0.1.0
  * @category models
@@ -55,7 +55,7 @@ export type Entry = JournalEntry.Entry
 export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 
 /**
- * A key that keeps the rule of keys: 1 to 64 characters of a-z and 0-9.
+ * A valid key: 1 to 64 characters of a-z and 0-9.
  *
  * @since 0.1.0
  * @category models
@@ -63,7 +63,8 @@ export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 export type Key = JournalKey.JournalKey
 
 /**
- * A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now.
+ * A lease that is held until its scope ends. `lost` fails when the lease is lost; `check` fails unless the lease is
+ * held now.
  *
  * @since 0.1.0
  * @category models
@@ -71,7 +72,7 @@ export type Key = JournalKey.JournalKey
 export type Lease = Leasing.Lease
 
 /**
- * Where entries are kept, as texts, and leases. `make` makes a journal of it.
+ * The storage of entries and leases as texts. `make` builds a journal on it.
  *
  * @since 0.1.0
  * @category models
@@ -95,11 +96,11 @@ export type Leases = JournalTexts.Leases
 export type Entries<A> = JournalEntries.Entries<A>
 
 /**
- * The journal: the entries of uploads, and those of Assemblies whose files are uploaded as one job. `lease` holds an
- * upload or a job until its scope ends.
+ * The journal: the entries of uploads, and the entries of Assemblies whose files are uploaded as one job. `lease` holds
+ * an upload or a job until its scope ends.
  *
- * A key that breaks the rule, 1 to 64 characters of a-z and 0-9, fails with `InvalidRequest` before the store is asked.
- * `list` skips what a store has under other names.
+ * An invalid key fails with `InvalidRequest` before the store is used. A valid key has 1 to 64 characters of a-z and
+ * 0-9. `list` skips other names in the store.
  *
  * @since 0.1.0
  * @category services
@@ -115,10 +116,10 @@ export class UploadJournal extends Context.Service<
 >()("@assembly-effect/tus/UploadJournal") {}
 
 /**
- * - `expiry`: how long an entry is valid, 24 hours by default, since servers remove unfinished uploads. An `Untrusted` entry
- *   never expires. Expired entries are removed by `list`, and by `put` once an hour at most.
- * - `leaseDuration`: how long a lease outlives a process that died, 10 seconds by default. A running process renews it
- *   after a third of that.
+ * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
+ *   `Untrusted` entry never expires. `list` removes expired entries, and `put` does so at most once an hour.
+ * - `leaseDuration`: how long the lease of a dead process stays valid, 10 seconds by default. A running process renews
+ *   it after a third of this time.
  *
  * @since 0.1.0
  * @category options
@@ -131,7 +132,7 @@ export interface Options {
 const sweepEvery = Duration.toMillis("1 hour")
 
 /**
- * A journal over a store. `holder` is what is known of the holders of leases where the upload is given nothing else.
+ * Makes a journal on a store. `holder` is the default {@link LeaseHolder} for uploads without one.
  *
  * @since 0.1.0
  * @category constructors
@@ -148,7 +149,7 @@ export const make = (
     holder
   })
 
-  /** Removes leases that expired long ago. Who takes one in this moment loses it at the renewal. */
+  /** Removes leases that expired long ago. If a process acquires one at this moment, its next renewal fails. */
   const sweepLeases = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     for (const key of (yield* store.leases.keys).filter(JournalKey.isKey)) {
@@ -158,7 +159,7 @@ export const make = (
   })
 
   let sweptAt: number | undefined
-  /** Removes what has expired, once an hour at most. What cannot be removed now is removed later. */
+  /** Removes expired texts, at most once an hour. A text that cannot be removed now is removed later. */
   const sweepAtTimes: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     if (sweptAt !== undefined && sweptAt + sweepEvery > now) return Effect.void
     sweptAt = now
@@ -196,7 +197,7 @@ export const make = (
 
 const utf8 = new TextEncoder()
 
-/** A digest of what identifies an upload or a job. */
+/** A digest of the identity of an upload or a job. */
 const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(JSON.stringify(parts)))).pipe(
     Effect.map(Hex.encode),
@@ -204,8 +205,8 @@ const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   )
 
 /**
- * The key of an upload: the Assembly it is for, and what identifies its bytes. `file` is its index among the files of a
- * job, which may have two of the same bytes and name.
+ * The key of an upload: its Assembly and the identity of its bytes. `file` is its index among the files of a job,
+ * because two files may have the same bytes and name.
  *
  * @since 0.1.0
  * @category constructors
@@ -229,12 +230,12 @@ export const keyOf = (
     ...(upload.file === undefined ? [] : [upload.file])
   ])
 
-/** No digest in hexadecimal digits begins with it. */
+/** No hexadecimal digest starts with this text. */
 const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 
 /**
- * The key of a job: the service, its params, and what identifies its files.
+ * The key of a job: the service, its params and the identities of its files.
  *
  * @since 0.1.0
  * @category constructors
@@ -243,7 +244,7 @@ export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<
   Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
 
 /**
- * A journal in memory: it survives a failed upload, not the process.
+ * A journal in memory. It survives a failed upload, but not the end of the process.
  *
  * @since 0.1.0
  * @category layers
@@ -258,8 +259,8 @@ export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, Journ
   )
 
 /**
- * A journal in a folder, one file an entry, readable by its owner only. Files are replaced as a whole: a crash leaves
- * the old entry or the new one.
+ * A journal in a folder, with one file for each entry, readable only by its owner. Files are replaced atomically: after
+ * a crash either the old or the new entry exists.
  *
  * @example UploadJournal.layerFileSystem("/var/lib/my-app/uploads")
  *
@@ -283,10 +284,10 @@ export const layerFileSystem = (
  *
  * **Gotchas**
  *
- * Such a store has no atomic set-if-absent: two processes that begin the same upload in the same moment may both hold
- * its lease, and each may create an upload. The one that wrote first stops with `LeaseLost` at its next renewal, a third
- * of `leaseDuration` later. Every later change of a lease is atomic where the store's `modify` is. Fibers of one process
- * that share this layer never hold the same lease.
+ * A key-value store has no atomic set-if-absent: if two processes start the same upload at the same moment, both may
+ * hold its lease, and each may create an upload. The process that wrote first stops with `LeaseLost` at its next
+ * renewal, after a third of `leaseDuration`. Every later change of a lease is atomic if the store's `modify` is atomic.
+ * Fibers of one process that share this layer never hold the same lease.
  *
  * @since 0.1.0
  * @category layers

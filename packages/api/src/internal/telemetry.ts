@@ -6,7 +6,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Operation from "../Operation.ts"
 
-/** Operations that ended, by operation and outcome: the tag of the error, or `success`. */
+/** Counts ended operations by operation and outcome: `success` or the tag of the error. */
 const requests = (operation: string, outcome: string) =>
   Metric.counter("assembly_operations", {
     description: "Operations of the Assembly Processing Service that ended, by operation and outcome",
@@ -14,7 +14,7 @@ const requests = (operation: string, outcome: string) =>
     attributes: { operation, outcome }
   })
 
-/** How long operations took with their retries, in milliseconds, by operation and outcome. */
+/** Measures the duration of operations including retries in milliseconds, by operation and outcome. */
 const durations = (operation: string, outcome: string) =>
   Metric.histogram("assembly_operation_duration", {
     description: "Milliseconds from the call of an operation to its end, by operation and outcome",
@@ -33,14 +33,14 @@ const retries = (operation: string, error: string) =>
     attributes: { operation, error }
   })
 
-/** What an error tells in a span or a log: never its message, which the other side wrote. */
+/** The attributes of an error in a span or a log. They never contain the message, which the service wrote. */
 const attributesOf = (error: { readonly _tag: string; readonly code?: string; readonly status?: number }) => ({
   "error.type": error._tag,
   ...(error.code === undefined ? undefined : { "assembly.error_code": error.code }),
   ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
 })
 
-/** Counts and logs an attempt that is followed by another one, after `pause` milliseconds. */
+/** Counts and logs an attempt that is repeated after `pause` milliseconds. */
 export const retried = (
   operation: string,
   {
@@ -58,7 +58,7 @@ export const retried = (
     )
   )
 
-/** Logs that the clock is wrong: it goes unnoticed otherwise. */
+/** Logs that the clock is wrong. Nothing else would show it. */
 export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
   Effect.logWarning(`${operation}: the clock of the service is ${clockSkew} ms ahead; signing with that corrected`)
 
@@ -105,7 +105,7 @@ export const observe = (
       observed.pipe(
         Effect.withSpan(
           operation.name,
-          // The call's own attributes do not change what the operation says of itself.
+          // Attributes of the call do not replace the attributes of the operation.
           { kind: "client", attributes: more === undefined ? attributes : { ...more, ...attributes } },
           { captureStackTrace: false }
         )

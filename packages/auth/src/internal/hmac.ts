@@ -3,7 +3,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Layer from "effect/Layer"
 import * as Subtle from "./subtle.ts"
 
-/** The name in front of a signature. */
+/** The prefix of a signature. */
 export type Algorithm = "sha384" | "sha256" | "sha1"
 
 export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
@@ -12,5 +12,5 @@ export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
   sha1: Mac.hmacSha1
 }
 
-/** HMAC of WebCrypto, so it runs in edge runtimes and workers too. */
+/** Computes HMAC with WebCrypto, which edge runtimes and workers support too. */
 export const layer = Mac.layerWebCrypto.pipe(Layer.provide([SecureRandom.layerWebCrypto, Subtle.required]))

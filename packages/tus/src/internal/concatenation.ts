@@ -1,7 +1,6 @@
 /**
- * The final upload, which puts stored parts together (spec.md, "Create a tus upload", concatenation). It is created
- * once.
- * The answer 201 says only that the server has begun, so that the final upload is proven before it counts.
+ * The final upload, which concatenates stored parts (spec.md, "Create a tus upload", concatenation). It is created
+ * once. A 201 response shows only that the server has started, so the final upload must be proven.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Clock from "effect/Clock"
@@ -26,7 +25,9 @@ import * as Receipts from "./receipts.ts"
 import type * as Session from "./session.ts"
 import { inTime } from "./timeout.ts"
 
-/** The answer to HEAD of a final upload. It has no offset before the upload is whole (tus 1.0.0, beyond spec.md). */
+/**
+ * The response to HEAD of a final upload. It has no offset before the upload is complete (tus 1.0.0, beyond spec.md).
+ */
 const FinalHeaders = Schema.Struct({
   ...TusUpload.OffsetHeaders.fields,
   "upload-offset": Schema.optionalKey(TusUpload.Offset)
@@ -41,11 +42,12 @@ const ask = (url: UploadUrl) =>
   })
 
 /**
- * Why a final upload is not proven yet.
+ * The reason why a final upload is not proven yet.
  *
- * - `Pending`: the server is still putting the parts together.
- * - `Contradiction`: its length is not that of the parts. One such answer may be wrong, two are believed.
- * - `Gone`: its URL is gone, which a finished upload's may be, and no receipt says that it is whole.
+ * - `Pending`: the server is still concatenating the parts.
+ * - `Contradiction`: its length is not the length of the parts. One such response may be wrong; two are accepted as
+ *   true.
+ * - `Gone`: its URL is gone, as the URL of a finished upload may be, and no receipt shows that it is complete.
  * - `Failed`: the request failed.
  */
 interface Doubt {
@@ -58,7 +60,7 @@ const doubt = (_tag: Doubt["_tag"], url: UploadUrl, problem: string): Doubt => (
   error: new TusError.ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, problem })
 })
 
-/** Compares what the server tells of a final upload with the length of its parts. */
+/** Compares the server's report about a final upload with the length of its parts. */
 const read = (url: UploadUrl, found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
   const told = found["upload-length"]
   const offset = found["upload-offset"]
@@ -72,7 +74,7 @@ const read = (url: UploadUrl, found: typeof FinalHeaders.Type, length: bigint): 
     : Option.some(doubt("Pending", url, `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
 }
 
-/** Asks the server about a final upload. The answer is a doubt, or nothing where the upload is proven. */
+/** Requests the state of a final upload. Returns a doubt, or nothing if the upload is proven. */
 const look = <E>(
   { metadata, policy, target }: Session.Session<E>,
   url: UploadUrl,
@@ -125,8 +127,8 @@ const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error
   })
 
 /**
- * Asks until the final upload is whole, for `finishTimeout` at most. A final upload of another length is not what was
- * sent.
+ * Requests the state until the final upload is complete, for at most `finishTimeout`. A final upload of another length
+ * contains other bytes than were sent.
  */
 const prove = <E>(
   session: Session.Session<E>,
@@ -150,7 +152,7 @@ const prove = <E>(
             ? retry(session, pauseAfter, standing.value, had.Failed)
             : wait(session, standing.value, asked)
         } else if (_tag === "Contradiction") {
-          // For the server it may be a whole file of that length.
+          // The server may treat it as a complete file of that length.
           const untrusted = new TusError.UploadUntrusted({ host: hostOf(url), problem, mayBeWhole: true })
           yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
           return yield* untrusted
@@ -168,7 +170,7 @@ const prove = <E>(
 const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigint) =>
   store.update(UploadState.completed(url, length))
 
-/** Notes where the final upload is. A receipt that says that it is whole is proof enough. */
+/** Stores the URL of the final upload. A receipt that shows a complete upload is sufficient proof. */
 const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
   session.store.note(UploadState.concatenated(url))
   return finished ? complete(session, url, length) : Effect.void
@@ -178,8 +180,8 @@ const asUnknown = ({ host, problem }: TusError.CreationUnknown) =>
   Effect.fail(new TusError.ConcatenationUnknown({ host, problem }))
 
 /**
- * Announces the one final creation, and sends it. It is never repeated: after a lost answer the receipts decide. A
- * refusal leaves the parts as they were.
+ * Announces the one final creation, and sends it. It is never repeated: after a lost response the receipts decide.
+ * After a refusal the parts are unchanged.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
@@ -208,7 +210,9 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
     yield* found(session, created, length)
   })
 
-/** Proves the final upload. One whose creation an earlier process may have sent is looked for in the receipts first. */
+/**
+ * Proves the final upload. If an earlier process may have sent its creation, it is first searched for in the receipts.
+ */
 export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
   if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))
   const { metadata, policy, target } = session

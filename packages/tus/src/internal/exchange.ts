@@ -37,12 +37,12 @@ const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   })
 }
 
-/** A shorter part of a path is a word as well as an id. */
+/** A shorter part of a path may be an ordinary word as well as an id. */
 const minSecret = 8
 
 /**
- * What a request carries that gives access: the ids of uploads in its URL and of the parts that it names, and the
- * address of the Assembly in its metadata.
+ * The secrets in a request: the ids of uploads in its URL and in the parts that it names, and the URL of the Assembly
+ * in its metadata.
  */
 const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): ReadonlyArray<string> => {
   const named = [url, headers["upload-concat"] ?? ""].flatMap((text) =>
@@ -53,7 +53,7 @@ const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): Reado
   return [...named, ...assembly].filter(({ length }) => length >= minSecret)
 }
 
-/** Answers to HEAD have no body. */
+/** Responses to HEAD have no body. */
 const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>): string =>
   Transport.Redaction.text(words, { secrets }) || `status ${status}, without an explanation`
 
@@ -107,7 +107,7 @@ const toError = (
   }
 }
 
-/** The error that an answer stands for whose status is not the one that means success. */
+/** The error of a response whose status is not the expected success. */
 export const readError = (
   request: TusError.RequestName,
   response: HttpClientResponse.HttpClientResponse
@@ -133,13 +133,15 @@ export const readError = (
     )
   })
 
-/** The rules that headers break, by the names of the headers. Their values are not told: one may be a capability. */
+/**
+ * The rules that headers break, with the names of the headers. Values are omitted, because they may be capabilities.
+ */
 const brokenRules = (issue: SchemaIssue.Issue): string =>
   Input.fromSchemaIssue(issue)
     .map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
     .join("; ")
 
-/** Reads the headers of an answer. */
+/** Reads the headers of a response. */
 const readHeaders = <A>(
   request: TusError.RequestName,
   schema: Schema.ConstraintCodec<A, unknown>,
@@ -158,8 +160,8 @@ const readHeaders = <A>(
   )
 
 /**
- * Reads what follows the headers of a success, which says nothing, and answers whether it came to its end: a body may be
- * too long, or never end. What the headers told stands.
+ * Reads the body of a success, which contains nothing, and returns whether it ended: a body may be too long, or never
+ * end. The headers count in any case.
  */
 const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<boolean> => {
   const reading = Effect.suspend(() => {
@@ -173,8 +175,8 @@ const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<b
 }
 
 /**
- * Sends a request and reads its headers, if the status is the one that means success. One without a body has
- * `Tus.RequestTimeout`; how long a body may take is for its sender to know.
+ * Sends a request and reads its headers, if the status is the expected success. `Tus.RequestTimeout` limits a request
+ * without a body. The sender of a body limits its time.
  */
 export const exchange = <A>(options: {
   readonly request: TusError.RequestName

@@ -12,14 +12,14 @@ import * as JournalKey from "./journalKey.ts"
 import type { Store } from "./journalTexts.ts"
 import type { Lease } from "./lease.ts"
 
-/** Every entry says when it was written, in milliseconds since 1970. */
+/** Every entry contains the time when it was written, in milliseconds since 1970. */
 interface Dated {
   readonly writtenAt: number
 }
 
 /**
- * - `isKey`: whether a key is that of an entry of this kind.
- * - `isExpired`: whether an entry is of no use any more at a time in milliseconds since 1970.
+ * - `isKey`: whether a key belongs to an entry of this kind.
+ * - `isExpired`: whether an entry has expired at a time in milliseconds since 1970.
  */
 export interface Kind<Entry extends Dated> {
   readonly encode: (entry: Entry) => Effect.Effect<string, Schema.SchemaError>
@@ -29,8 +29,8 @@ export interface Kind<Entry extends Dated> {
 }
 
 /**
- * The entries of one kind. `get` and `list` leave expired entries out, `list` also those that cannot be understood;
- * `forget` removes an entry whatever it says.
+ * The entries of one kind. `get` and `list` omit expired entries, and `list` also omits unreadable ones. `forget`
+ * removes an entry whatever it contains.
  */
 export interface Entries<A> {
   readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
@@ -39,7 +39,7 @@ export interface Entries<A> {
   readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
 }
 
-/** The entries of a kind. `onPut` runs after each write. */
+/** The entries of one kind. `onPut` runs after each write. */
 export const make = <Entry extends Dated>(
   store: Store,
   lease: (key: JournalKey.JournalKey) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>,
@@ -52,7 +52,7 @@ export const make = <Entry extends Dated>(
         ? Effect.succeed(Option.none<Entry>())
         : decode(text).pipe(
             Effect.map(Option.some),
-            // The issue of the schema is left out, since the text holds capabilities.
+            // The issue of the schema is omitted, because the text contains capabilities.
             Effect.mapError(() => new JournalTorn({ key, problem: `${text.length} characters that are no entry` }))
           )
     )

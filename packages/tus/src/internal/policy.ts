@@ -1,5 +1,5 @@
 /**
- * What can heal, and how long to wait for it.
+ * Decides which failures are temporary, and how long to pause after them.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
@@ -17,7 +17,7 @@ export interface Policy {
   readonly finishTimeout: Duration.Duration
 }
 
-/** What one request after the creation can fail with. */
+/** The errors of a request after the creation. */
 export type RequestError =
   | TusError.AnswerError
   | ApiError.TransportFailure
@@ -34,13 +34,13 @@ const healing: ReadonlySet<string> = new Set([
   "OffsetConflict",
   "ChecksumMismatch",
   "Stalled",
-  // An answer that makes no sense says nothing of the bytes: the server is asked where it stands.
+  // An invalid response says nothing about the bytes, so the offset is requested.
   "ProtocolViolation"
 ] satisfies ReadonlyArray<RequestError["_tag"]>)
 
 /**
- * Whether asking the server where it stands, and going on from there, may help. It does not where the network, the
- * runtime or the HTTP client would stop the next request as well.
+ * Whether a request for the offset and a continuation from there may help. They do not help if the network, the runtime
+ * or the HTTP client would stop the next request as well.
  */
 export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
   healing.has(error._tag) && error.permanent !== true

@@ -1,5 +1,5 @@
 /**
- * Sends the bytes of one upload: one request after the other, each by the state that the last one left.
+ * Sends the bytes of one upload with a sequence of requests. The state after each request selects the next one.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -21,7 +21,7 @@ import * as Receipts from "./receipts.ts"
 import { inTime } from "./timeout.ts"
 import * as Transfer from "../Transfer.ts"
 
-/** What all steps share. */
+/** The values that all steps share. */
 export interface Job {
   readonly target: UploadTarget
   readonly metadata: Receipts.Sent["metadata"]
@@ -30,13 +30,13 @@ export interface Job {
   readonly seal: Seal
   readonly policy: Policy.Policy
   readonly emit: Emit
-  /** Compares what the server tells of the upload with what was begun, before bytes are appended to it. */
+  /** Compares the upload on the server with the upload that was started, before bytes are appended to it. */
   readonly verify: (found: { readonly metadata?: string | undefined }) => Effect.Effect<void, TusError.UploadMismatch>
-  /** Hears where the upload stands, whenever that changes. */
+  /** Called whenever the state changes. */
   readonly moved: (state: Transfer.Transfer) => void
 }
 
-/** What the steps of one upload remember besides its state. */
+/** The values that the steps of one upload keep besides its state. */
 interface Shared extends Job {
   readonly pool: FilePieces.Pool
   readonly caution: Caution
@@ -50,11 +50,14 @@ interface Failed {
   readonly heals: boolean
 }
 
-/** The length to declare with a body: that of the whole upload, with its last bytes, unless the server knows it. */
+/**
+ * The length to send with a body: with the last bytes it is the length of the upload, unless the server knows it
+ * already.
+ */
 const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined
 
-/** Adds the advice of a smaller `chunkSize` to a 413, where the server takes an upload of this size. */
+/** Suggests a smaller `chunkSize` after a 413, if the server accepts an upload of this size. */
 const advise = (
   job: Shared,
   error: TusError.TooLarge
@@ -88,7 +91,7 @@ const failedAt =
 
 const doubted = ({ error, state }: Transfer.Doubt<Policy.RequestError>): Failed => ({ state, error, heals: true })
 
-/** Fails for a PATCH without bytes and without a length: it would be repeated for ever. */
+/** Fails for a PATCH without bytes and without a length, because it would be repeated forever. */
 const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | undefined) =>
   body.start === body.end && declare === undefined
     ? Effect.fail(
@@ -100,11 +103,11 @@ const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | un
       )
     : Effect.void
 
-/** Whether the server accepted a request, though its answer is invalid. */
+/** Whether the server accepted a request, although its response is invalid. */
 const isTaken = (error: Policy.RequestError): boolean =>
   error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
 
-/** Whether a connection ended without an answer, after bytes may have left. */
+/** Whether a connection ended without a response after bytes may have been sent. */
 const isCut = (error: Policy.RequestError): boolean =>
   error._tag === "TransportFailure" && error.sent === "maybe" && error.permanent !== true
 
@@ -156,7 +159,7 @@ const send: Step<Transfer.Sending> = (job, state) =>
     return next
   }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
 
-/** Asks the server where it stands. */
+/** Requests the offset of the server. */
 const ask: Step<Transfer.Asking> = (job, state) =>
   Effect.gen(function* () {
     const found = yield* inTime({ request: "offset", url: job.url }, job.policy.stallTimeout, Tus.offset(job.url))
@@ -170,7 +173,7 @@ const ask: Step<Transfer.Asking> = (job, state) =>
     return next
   }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
 
-/** A finished receipt counts where the upload URL is already gone, and tells of the bytes that were sent. */
+/** If the upload URL is gone, a finished receipt decides, if it matches the bytes that were sent. */
 const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, error: TusError.UploadGone) =>
   Effect.suspend(() => {
     const length = Transfer.lengthOf(state, job.outgoing.size)
@@ -199,7 +202,7 @@ const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Tr
     return next
   })
 
-/** Decides what follows a step that failed: another step, or the error. */
+/** Decides what follows a failed step: another step, or the error. */
 const heal = (
   job: Shared,
   failed: Failed
@@ -210,7 +213,7 @@ const heal = (
   return heals ? retry(job, failed) : Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
 }
 
-/** Performs one step, and heals its failure where that is possible. */
+/** Performs one step, and recovers from its failure if possible. */
 const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
   (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
 
@@ -228,7 +231,7 @@ const at =
     return error
   }
 
-/** Performs all steps. Answers the length of the finished upload. */
+/** Performs all steps. Returns the length of the finished upload. */
 export const toEnd = (
   job: Job,
   begun: Transfer.Transfer

@@ -1,5 +1,5 @@
 /**
- * What all steps of one upload share: its target, its options, and the store of its state.
+ * The values that all steps of one upload share: its target, its options, and the store of its state.
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -33,14 +33,14 @@ export interface Options {
 
 export type { UploadError }
 
-/** What all steps of one upload share. */
+/** The values that all steps of one upload share. */
 export interface Session<E> {
   readonly target: UploadTarget
   readonly metadata: Options["metadata"]
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly seal: Checksum.Seal
-  /** Whether a creation may carry bytes. It has no checksum. */
+  /** Whether a creation may contain bytes of the upload. Such a request has no checksum. */
   readonly sendsAlong: boolean
   readonly policy: Policy
   readonly emit: Emit
@@ -122,7 +122,7 @@ export const make = <E>(
       : { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
   })
 
-/** The check of an upload that this process has created: there is nothing to compare. */
+/** The check of an upload that this process has created: nothing needs to be compared. */
 export const trusted: Job["verify"] = () => Effect.void
 
 const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
@@ -131,8 +131,9 @@ const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
 const textOf = (value: string | null) => value ?? ""
 
 /**
- * The check of an upload of an earlier process, before it gets more bytes: the metadata that the server tells has to be
- * that of its creation. `assembly_url` is left out, since the creation sets it itself. The error does not tell values.
+ * The check of an upload of an earlier process, before more bytes are sent: the metadata on the server must match the
+ * metadata of its creation. `assembly_url` is left out, because the creation sets it itself. The error does not contain
+ * values.
  */
 export const verifyMetadata =
   (metadata: Readonly<Record<string, string | null>>, marker: string | undefined): Job["verify"] =>

@@ -1,5 +1,5 @@
 /**
- * How long one request may take.
+ * The time limit of one request.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Context from "effect/Context"
@@ -23,7 +23,7 @@ interface Subject {
 const stalled = ({ request, url }: Subject, after: Duration.Duration) =>
   Effect.suspend(() => Effect.fail(new TusError.Stalled({ request, host: hostOf(url), after })))
 
-/** The time begins when the request leaves: the wait for a permit is not part of it. */
+/** The time starts when the request is sent: the wait for a permit does not count. */
 const orStalled = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   subject: Subject,
@@ -33,7 +33,7 @@ const orStalled = <A, E, R>(
     ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(subject, limit)))
     : effect
 
-/** The next piece of an answer, which must come within {@link RequestTimeout}. */
+/** The next piece of a response, which must arrive within {@link RequestTimeout}. */
 export const limitedPiece = <A, E, R>(
   pull: Effect.Effect<A, E, R>,
   subject: Subject
@@ -44,14 +44,14 @@ export const limitedPiece = <A, E, R>(
       : pull
   )
 
-/** A request that must be answered within {@link RequestTimeout}. */
+/** A request whose response must arrive within {@link RequestTimeout}. */
 export const limited = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   subject: Subject
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
   Effect.flatMap(RequestTimeout, (limit) => orStalled(effect, subject, limit))
 
-/** A request that must be answered within this time, whatever {@link RequestTimeout} says. */
+/** A request whose response must arrive within the given time, whatever {@link RequestTimeout} is. */
 export const inTime = <A, E, R>(
   subject: Subject,
   limit: Duration.Duration,
