@@ -1,21 +1,24 @@
 /**
  * What an upload journal can fail with.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
  * The journal could not be read or written: no space, no permission, no store. Nothing is sent without it. Mend the store
- * and run the upload again.
+ * and run the upload again. `reason` is `Full` where there was no space, or no quota, left.
  *
  * @since 0.1.0
  * @category errors
  */
 export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalFailed", {
   action: Schema.Literals(["read", "write", "remove", "list", "lease"]),
-  problem: Schema.String
+  problem: Schema.String,
+  reason: Schema.Literals(["Full", "Other"]).pipe(Schema.withConstructorDefault(Effect.succeed("Other" as const)))
 }) {
   override get message() {
-    return `the upload journal: cannot ${this.action}: ${this.problem}`
+    const remedy = this.reason === "Full" ? "; make space, and run the upload again" : ""
+    return `the upload journal: cannot ${this.action}: ${this.problem}${remedy}`
   }
 }
 
