@@ -75,15 +75,17 @@ export const browser = [
     ["IndexedDbJournal"],
     [
       {
+        project: "browser",
         name: "who finds a lock taken does not wait for it",
         find: `(yield* Clock.currentTimeMillis) + millis`,
         replace: `yield* Clock.currentTimeMillis`
       },
       {
+        project: "browser",
         name: "a lost lock is not noticed by what checks it",
         find: `Deferred.isDoneUnsafe(loss) ? lost : Effect.void`,
         replace: `Deferred.isDoneUnsafe(loss) ? Effect.void : Effect.void`
       }
-    ].map((mutant) => ({ ...mutant, project: "browser" }))
+    ]
   )
 ]
