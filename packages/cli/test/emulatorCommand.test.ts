@@ -9,6 +9,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import { spawn } from "node:child_process"
 import { request } from "node:http"
+import { connect } from "node:http2"
 import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
@@ -122,6 +123,44 @@ it.live("assembly emulator: it has the public URL and the hosts that it is given
     const refused = yield* run("--public-url", "dev.example.com")
     assert.match(refused.said, /^assembly: the option publicUrl is invalid: Expected an origin such as .*\n$/)
   }).pipe(Effect.scoped)
+)
+
+it.live("assembly emulator --tls: it answers over HTTP/2, with a certificate of its own or a given one", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const { generate } = yield* Effect.promise(() => import("selfsigned"))
+    const made = yield* Effect.promise(() => generate([{ name: "commonName", value: "localhost" }], { keyType: "ec" }))
+    const [cert, key] = [`${folder}/cert.pem`, `${folder}/key.pem`]
+    yield* fs.writeFileString(cert, made.cert)
+    yield* fs.writeFileString(key, made.private)
+    const certificateOf = (said: string) =>
+      Effect.callback<{ readonly protocol: string | undefined; readonly pem: string | undefined }>((resume) => {
+        const session = connect(environment(said)["ASSEMBLY_BASE_URL"] ?? "", { rejectUnauthorized: false })
+        session.once("connect", (_, socket) => {
+          const shown = "getPeerX509Certificate" in socket ? socket.getPeerX509Certificate() : undefined
+          resume(Effect.succeed({ protocol: session.alpnProtocol, pem: shown?.toString().trim() }))
+          session.destroy()
+        })
+      })
+
+    const own = yield* run("--tls")
+    assert.match(own.said, /^export ASSEMBLY_BASE_URL=https:\/\/127\.0\.0\.1:\d+$/m)
+    assert.match(own.said, /^# Its certificate is new: accept it once at https:/m)
+    assert.strictEqual((yield* certificateOf(own.said)).protocol, "h2")
+
+    const given = yield* run("--tls-cert", cert, "--tls-key", key)
+    assert.notInclude(given.said, "Its certificate")
+    const pem = made.cert.replaceAll("\r", "").trim()
+    assert.deepStrictEqual(yield* certificateOf(given.said), { protocol: "h2", pem })
+
+    const together = "assembly: give --tls-cert and --tls-key together"
+    assert.isTrue((yield* run("--tls", "--tls-cert", cert)).said.startsWith(together))
+    assert.isTrue((yield* run("--tls-key", key)).said.startsWith(together))
+    const swapped = yield* run("--tls-cert", key, "--tls-key", cert)
+    assert.match(swapped.said, /^assembly: the option tls is invalid: Expected a certificate and its private key/)
+    assert.notInclude(swapped.said, made.private.slice(40, 60))
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
 /** A request whose body never ends; settles when the server has done with it. */

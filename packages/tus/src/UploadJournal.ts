@@ -25,6 +25,7 @@ import * as JournalEntry from "./internal/journalEntry.ts"
 import * as JournalKey from "./internal/journalKey.ts"
 import type * as JournalTexts from "./internal/journalTexts.ts"
 import * as Leasing from "./internal/lease.ts"
+import * as Lock from "./internal/lock.ts"
 import type { JournalFailed, UploadLeased } from "./internal/journalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
@@ -80,12 +81,20 @@ export type Lease = Leasing.Lease
 export type Store = JournalTexts.Store
 
 /**
- * The leases of a store, as texts.
+ * The leases of a store, as texts that run out.
  *
  * @since 0.1.0
  * @category models
  */
 export type Leases = JournalTexts.Leases
+
+/**
+ * The locks of a platform that releases them when their holder ends. A store that has them needs no leases.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Locks = JournalTexts.Locks
 
 /**
  * The entries of one kind: uploads, or Assemblies.
@@ -119,7 +128,7 @@ export class UploadJournal extends Context.Service<
  * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
  *   `Untrusted` entry never expires. `list` removes expired entries, and `put` does so at most once an hour.
  * - `leaseDuration`: how long the lease of a dead process stays valid, 10 seconds by default. A running process renews
- *   it after a third of this time.
+ *   it after a third of this time. If a store has locks, this is how long another holder waits for one.
  *
  * @since 0.1.0
  * @category options
@@ -144,17 +153,17 @@ export const make = (
 ): UploadJournal["Service"] => {
   const expiry = Duration.toMillis(options.expiry ?? "24 hours")
 
-  const lease = Leasing.make(store.leases, {
-    millis: Duration.toMillis(options.leaseDuration ?? "10 seconds"),
-    holder
-  })
+  const { leases } = store
+  const millis = Duration.toMillis(options.leaseDuration ?? "10 seconds")
+  const lease = "lock" in leases ? Lock.make(leases, { millis }) : Leasing.make(leases, { millis, holder })
 
   /** Removes leases that expired long ago. If a process acquires one at this moment, its next renewal fails. */
   const sweepLeases = Effect.gen(function* () {
+    if ("lock" in leases) return
     const now = yield* Clock.currentTimeMillis
-    for (const key of (yield* store.leases.keys).filter(JournalKey.isKey)) {
-      const text = yield* store.leases.get(key)
-      if (text === undefined || Leasing.until(text) + expiry <= now) yield* store.leases.remove(key)
+    for (const key of (yield* leases.keys).filter(JournalKey.isKey)) {
+      const text = yield* leases.get(key)
+      if (text === undefined || Leasing.until(text) + expiry <= now) yield* leases.remove(key)
     }
   })
 

@@ -36,6 +36,23 @@ export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("Incomple
   }
 }
 
+/** A certificate was given without its key, or a key without its certificate. */
+export class IncompleteCertificate extends Schema.TaggedError<IncompleteCertificate>()("IncompleteCertificate", {}) {
+  override get message() {
+    return "give --tls-cert and --tls-key together, or --tls alone for a certificate that is made at the start"
+  }
+}
+
+/** A file of the certificate cannot be read. */
+export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertificate>()("CannotReadCertificate", {
+  path: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.path}: ${this.problem}`
+  }
+}
+
 /** Loaded on demand: the other commands need no server and no database. */
 const load = Effect.promise(() => import("@assembly-effect/emulator/Emulator"))
 
@@ -74,6 +91,22 @@ const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacte
     : Effect.fail(new IncompleteKey())
 }
 
+const readCertificate = (path: string) =>
+  FileSystem.FileSystem.use((fs) => fs.readFileString(path)).pipe(
+    Effect.mapError(({ message }) => new CannotReadCertificate({ path, problem: message }))
+  )
+
+/** What the emulator answers over TLS with; undefined for plain HTTP. */
+const tlsOf = Effect.fnUntraced(function* (
+  isSelfSigned: boolean,
+  cert: Option.Option<string>,
+  key: Option.Option<string>
+) {
+  if (Option.isNone(cert) && Option.isNone(key)) return isSelfSigned ? ("self-signed" as const) : undefined
+  if (Option.isNone(cert) || Option.isNone(key)) return yield* new IncompleteCertificate()
+  return { cert: yield* readCertificate(cert.value), key: Redacted.make(yield* readCertificate(key.value)) }
+})
+
 /** `assembly emulator`: runs the service on this machine until it is interrupted. */
 export const emulator = Command.make(
   "emulator",
@@ -92,6 +125,15 @@ export const emulator = Command.make(
       Flag.optional
     ),
     ...credentialFlags,
+    tls: Flag.Boolean("tls").pipe(
+      Flag.withDescription("Answer over TLS, with HTTP/2, as pages meet the service; with a certificate of its own"),
+      Flag.withDefault(false)
+    ),
+    tlsCert: Flag.File("tls-cert").pipe(
+      Flag.withDescription("A certificate to answer over TLS with, in PEM; with --tls-key"),
+      Flag.optional
+    ),
+    tlsKey: Flag.File("tls-key").pipe(Flag.withDescription("Its private key, in PEM"), Flag.optional),
     publicUrl: Flag.String("public-url").pipe(
       Flag.withDescription("The origin of a proxy in front of the emulator; URLs in responses have this origin"),
       Flag.optional
@@ -109,7 +151,8 @@ export const emulator = Command.make(
       Flag.optional
     )
   },
-  Effect.fnUntraced(function* ({ key, secret, templates: file, ...flags }) {
+  Effect.fnUntraced(function* ({ key, secret, templates: file, tls: isSelfSigned, tlsCert, tlsKey, ...flags }) {
+    const tls = yield* tlsOf(isSelfSigned, tlsCert, tlsKey)
     const given = yield* credentialsOf(key, secret)
     const templates = Option.isSome(file) ? yield* readTemplates(file.value) : []
     const { Emulator, layer } = yield* load
@@ -120,6 +163,7 @@ export const emulator = Command.make(
         Shell.exportLine("ASSEMBLY_AUTH_KEY", credentials.key),
         Shell.exportLine("ASSEMBLY_AUTH_SECRET", Redacted.value(credentials.secret)),
         ...(localUrl === baseUrl ? [] : [`# Listening on ${localUrl}.`]),
+        ...(tls === "self-signed" ? [`# Its certificate is new: accept it once at ${localUrl} in the browser.`] : []),
         "# Running. Press Ctrl+C to stop."
       ])
       return yield* Effect.never
@@ -128,6 +172,7 @@ export const emulator = Command.make(
       run,
       layer({
         ...flags,
+        tls,
         data: Option.getOrUndefined(flags.data),
         seed: Option.getOrUndefined(flags.seed),
         publicUrl: Option.getOrUndefined(flags.publicUrl),

@@ -1,21 +1,25 @@
 /**
  * The errors of an upload journal.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
  * The journal could not be read or written, for example because there was no space, no permission or no store. The
- * upload sends nothing without it. Repair the store and run the upload again.
+ * upload sends nothing without it. Repair the store and run the upload again. `reason` is `Full` if no space, or no
+ * quota, was left.
  *
  * @since 0.1.0
  * @category errors
  */
 export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalFailed", {
   action: Schema.Literals(["read", "write", "remove", "list", "lease"]),
-  problem: Schema.String
+  problem: Schema.String,
+  reason: Schema.Literals(["Full", "Other"]).pipe(Schema.withConstructorDefault(Effect.succeed("Other" as const)))
 }) {
   override get message() {
-    return `the upload journal: cannot ${this.action}: ${this.problem}`
+    const remedy = this.reason === "Full" ? "; make space, and run the upload again" : ""
+    return `the upload journal: cannot ${this.action}: ${this.problem}${remedy}`
   }
 }
 

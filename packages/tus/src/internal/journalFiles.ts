@@ -14,14 +14,20 @@ const utf8 = new TextEncoder()
 
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
 /** The error code of the operating system, such as ENOSPC, which the message of the platform does not contain. */
-const codeOf = ({ reason }: PlatformError.PlatformError): string => {
+const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => {
   const cause = "cause" in reason ? reason.cause : undefined
   const code: unknown = Predicate.hasProperty(cause, "code") ? cause.code : undefined
-  return typeof code === "string" ? ` (${code})` : ""
+  return typeof code === "string" ? code : undefined
 }
 
-const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) =>
-  new JournalFailed({ action, problem: error.message + codeOf(error) })
+/** No space on the disk, or none left of what this user may have. */
+const full: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"])
+
+const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) => {
+  const code = codeOf(error)
+  const problem = code === undefined ? error.message : `${error.message} (${code})`
+  return new JournalFailed({ action, problem, reason: full.has(code) ? "Full" : "Other" })
+}
 
 /**
  * Texts in a folder, one file each. A text is written to an exclusive temporary file, synced and renamed, so that a

@@ -17,10 +17,13 @@ const texts = () => {
   }
 }
 
+/** A store whose leases are texts that run out. */
+export type Timed = UploadJournal.Store & { readonly leases: UploadJournal.Leases }
+
 /** A store in memory whose leases a test can read and change. */
 export const makeStore = () => {
   const leases = texts()
-  const store: UploadJournal.Store = {
+  const store: Timed = {
     ...texts(),
     leases: {
       ...leases,
@@ -59,7 +62,7 @@ export const along = <A, E, R>(way: Way, failure: E, change: Effect.Effect<A, E,
   })
 
 /** A store for this process. */
-export const reach = (way: Way, store: UploadJournal.Store): UploadJournal.Store => {
+export const reach = (way: Way, store: Timed): Timed => {
   const failure = new JournalFailed({ action: "lease", problem: "the store is away" })
   const { leases } = store
   return { ...store, leases: { ...leases, swap: (...change) => along(way, failure, leases.swap(...change)) } }
