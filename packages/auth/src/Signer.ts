@@ -29,7 +29,7 @@ export class Signer extends Context.Service<
  * @since 0.1.0
  * @category models
  */
-export type Algorithm = Hmac.Algorithm
+export type Algorithm = "sha384" | "sha256" | "sha1"
 
 /**
  * Whether a text is the name of such a function, as it stands in front of a signature: `sha384` in `sha384:0a1b…`.

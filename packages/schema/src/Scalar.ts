@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 // Each in a module of its own, so that a bundle holds only what its operations use.
 export { FromDate, ToDate } from "./internal/listDate.ts"
 export { ByteSize, PixelSize } from "./internal/size.ts"
-export { IsoDateTime, Timestamp } from "./internal/timestamp.ts"
+export { IsoDateTime, Timestamp } from "./Timestamp.ts"
 
 // One check where several would do: statistics hold tens of thousands of these.
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })

@@ -3,6 +3,7 @@
  * when all bytes are stored. An entry holds capabilities; store it as a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
+import type * as Brand from "effect/Brand"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
@@ -11,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
@@ -22,20 +24,12 @@ import * as Files from "./internal/journalFiles.ts"
 import * as Stores from "./internal/journalStores.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import * as JournalKey from "./internal/journalKey.ts"
-import type * as JournalTexts from "./internal/journalTexts.ts"
 import * as Leasing from "./internal/lease.ts"
-import type { JournalFailed, UploadLeased } from "./internal/journalError.ts"
+import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
-export {
-  type JournalError,
-  JournalFailed,
-  JournalTorn,
-  LeaseLost,
-  NoSuchUpload,
-  UploadLeased
-} from "./internal/journalError.ts"
+export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
 
 /**
  * An entry. URLs are plain texts here: `UploadTarget.urlAtRest` makes capabilities of them, through the checks.
@@ -59,15 +53,34 @@ export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
  * @since 0.1.0
  * @category models
  */
-export type Key = JournalKey.JournalKey
+export type Key = string & Brand.Brand<"JournalKey">
 
 /**
- * A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now.
+ * A lease that is held until its scope ends.
  *
  * @since 0.1.0
  * @category models
  */
-export type Lease = Leasing.Lease
+export interface Lease {
+  /** Fails when the lease is lost, and never ends otherwise. */
+  readonly lost: Effect.Effect<never, LeaseLost>
+  /** Fails unless the lease is held now. One that ran out is renewed, if nobody took it. */
+  readonly check: Effect.Effect<void, LeaseLost>
+}
+
+/**
+ * The leases of a store, as texts. `swap` is a compare-and-set: it replaces the text `expected`, or undefined for none,
+ * and answers whether it did. Where the store can, the comparison and the replacement are atomic.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Leases {
+  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+  readonly swap: (key: Key, expected: string | undefined, text: string) => Effect.Effect<boolean, JournalFailed>
+  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
+  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
+}
 
 /**
  * Where entries are kept, as texts, and leases. `make` makes a journal of it.
@@ -75,23 +88,27 @@ export type Lease = Leasing.Lease
  * @since 0.1.0
  * @category models
  */
-export type Store = JournalTexts.Store
+export interface Store {
+  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+  readonly set: (key: Key, text: string) => Effect.Effect<void, JournalFailed>
+  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
+  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
+  readonly leases: Leases
+}
 
 /**
- * The leases of a store, as texts.
+ * The entries of one kind: uploads, or Assemblies. `get` and `list` leave expired entries out, `list` also those that
+ * cannot be understood; `forget` removes an entry whatever it says.
  *
  * @since 0.1.0
  * @category models
  */
-export type Leases = JournalTexts.Leases
-
-/**
- * The entries of one kind: uploads, or Assemblies.
- *
- * @since 0.1.0
- * @category models
- */
-export type Entries<A> = JournalEntries.Entries<A>
+export interface Entries<A> {
+  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
+  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+  readonly forget: (key: string) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+  readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
+}
 
 /**
  * The journal: the entries of uploads, and those of Assemblies whose files are uploaded as one job. `lease` holds an

@@ -6,14 +6,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
-
-/**
- * How an Assembly ended that did not complete.
- *
- * @since 0.1.0
- * @category models
- */
-export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted
+import type { AssemblyError } from "../Assemblies.ts"
 
 /**
  * How an Assembly ended: its Status when it completed, else the error for the way it did. None while the Status tells no

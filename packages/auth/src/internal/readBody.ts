@@ -4,25 +4,13 @@
  * still to be seen or not.
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import * as Diagnosis from "./diagnosis.ts"
-import type { Lost } from "./lost.ts"
-
-/**
- * A body that is too large or not UTF-8; `start` is what was read of it, and may repeat a credential.
- *
- * @since 0.1.0
- * @category errors
- */
-export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
-  readonly problem: string
-  readonly start: Uint8Array
-}> {}
+import { type ErrorText, type Lost, UnreadableBody } from "../unstable/Failure.ts"
 
 const empty = new Uint8Array(0)
 
@@ -92,18 +80,6 @@ interface Progress {
 const ProgressRef = Context.Reference<Progress | undefined>("@assembly-effect/auth/Transport/Progress", {
   defaultValue: () => undefined
 })
-
-/**
- * What the body of an error says, as far as it could be read: strict UTF-8 where `problem` is undefined, else the start
- * of it, which may repeat a credential and break off in the middle of one.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ErrorText {
-  readonly text: string
-  readonly problem: string | undefined
-}
 
 /** For a body that follows a status which decides without it. */
 const rest = Duration.seconds(5)

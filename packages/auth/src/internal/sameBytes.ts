@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Lost } from "./lost.ts"
+import type { Lost } from "../unstable/Failure.ts"
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => {
   for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false

@@ -16,12 +16,11 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Diagnosis from "../internal/diagnosis.ts"
-import type { Lost } from "../internal/lost.ts"
 import * as SendGuard from "../internal/sendGuard.ts"
+import type { Lost } from "./Failure.ts"
 
-export { Lost } from "../internal/lost.ts"
-export { afterStatus, readError, readText, UnreadableBody, withLimit } from "../internal/readBody.ts"
-export type { ErrorText } from "../internal/readBody.ts"
+export { afterStatus, readError, readText, withLimit } from "../internal/readBody.ts"
+export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 
 /**
  * What an error of an HTTP client says about a request, such as one in the middle of an answer. The error itself holds

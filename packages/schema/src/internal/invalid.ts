@@ -4,6 +4,7 @@
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import type { Invalid, Invalids } from "../testing.ts"
 
 /** One way to break a rule: where, and what becomes of a valid value. */
 interface Breakage<in A> {
@@ -97,31 +98,6 @@ export const whole = (
   const replace = (arbitrary: Arbitrary.Arbitrary<unknown> | undefined) =>
     arbitrary && Arbitrary.map(arbitrary, (value): Breakage<unknown> => ({ path, change: () => value }))
   return { rule, decoded: replace(bad.decoded), wire: replace(bad.wire) }
-}
-
-/**
- * An invalid value. `path` is where the rule is broken, by the names of the form that `input` has; the empty path is
- * the value as a whole. `rule` says in words what is broken.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Invalid {
-  readonly input: unknown
-  readonly path: ReadonlyArray<PropertyKey>
-  readonly rule: string
-}
-
-/**
- * Invalid values of a request in its two forms: `decoded` for what a program passes in, `wire` for what a server
- * receives (params before they become text; headers with lowercase names).
- *
- * @since 0.1.0
- * @category models
- */
-export interface Invalids {
-  readonly decoded: Arbitrary.Arbitrary<Invalid>
-  readonly wire: Arbitrary.Arbitrary<Invalid>
 }
 
 const breaking = <A>(

@@ -3,19 +3,16 @@
  * for every store: no separator, no dot, nothing that a file system folds, and nothing that ends the name of a lease.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
-import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
-
-/** A key that keeps the rule. */
-export type JournalKey = string & Brand.Brand<"JournalKey">
+import type { Key } from "../UploadJournal.ts"
 
 const rule = "Expected 1 to 64 characters of a-z and 0-9"
 
 /** Whether a text is a key: a store may hold other names than it was given. */
-export const isKey = (text: string): text is JournalKey => /^[a-z0-9]{1,64}$/.test(text)
+export const isKey = (text: string): text is Key => /^[a-z0-9]{1,64}$/.test(text)
 
 /** The key that a caller names. */
-export const check = (text: string): Effect.Effect<JournalKey, ApiError.InvalidRequest> =>
+export const check = (text: string): Effect.Effect<Key, ApiError.InvalidRequest> =>
   isKey(text)
     ? Effect.succeed(text)
     : Effect.fail(

@@ -4,38 +4,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
+import type { AwaitOptions, FollowOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Completion from "../completion.ts"
 import * as Watch from "../watch.ts"
 import { get } from "./get.ts"
-
-/**
- * How an Assembly is followed.
- *
- * - `interval`: the first pause between two readings, 1 second by default. It grows to `maxInterval`.
- * - `maxInterval`: the longest pause between two readings, 10 seconds by default.
- * - `maxWait`: of the wait that a rate limit names, 1 minute by default. A longer one is told as `RateLimited`.
- *
- * Each is positive and finite; else nothing is read, and the error is `InvalidRequest`.
- *
- * @since 0.1.0
- * @category models
- */
-export interface FollowOptions {
-  readonly interval?: Duration.Input | undefined
-  readonly maxInterval?: Duration.Input | undefined
-  readonly maxWait?: Duration.Input | undefined
-}
-
-/**
- * `timeout`: for the whole wait, 1 hour by default.
- *
- * @since 0.1.0
- * @category models
- */
-export interface AwaitOptions extends FollowOptions {
-  readonly timeout?: Duration.Input | undefined
-}
 
 /**
  * What is wrong with the options of {@link awaitCompletion}, for who creates an Assembly before it is followed.
