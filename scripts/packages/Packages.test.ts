@@ -1,11 +1,15 @@
 /** The packages as users get them: packed, installed with npm elsewhere, compiled and run there. */
+import { checkPackage } from "@arethetypeswrong/core"
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { publint } from "publint"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Compiler from "./Compiler.ts"
 import * as Foreign from "./Foreign.ts"
-import { modulesOf, names, root } from "./Repository.ts"
+import * as Readme from "./Readme.ts"
+import { modulesOf, names, root, versionOf } from "./Repository.ts"
+import * as Service from "./Service.ts"
 import * as Surface from "./Surface.ts"
 import * as Tarballs from "./Tarballs.ts"
 import * as Wrapper from "./Wrapper.ts"
@@ -22,6 +26,20 @@ let tarballs: ReadonlyArray<Tarballs.Tarball> = []
 let project: Foreign.Project
 let surface: Surface.Surface
 
+const tarballOf = (name: string): Tarballs.Tarball => {
+  const found = tarballs.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`${name} was not packed`)
+  return found
+}
+
+/** The pages that show programs, by where they are. */
+const pages = new Map(
+  ["", ...names.map((name) => `packages/${name}/`)].map((place) => [
+    `${place}README.md`,
+    Readme.read(readFileSync(join(root, place, "README.md"), "utf8"))
+  ])
+)
+
 beforeAll(async () => {
   // The output of a source that was deleted since.
   for (const name of names) {
@@ -37,14 +55,8 @@ beforeAll(async () => {
 }, 5 * minutes)
 
 describe.each(names)("the tarball of %s", (name) => {
-  const tarball = () => {
-    const found = tarballs.find((one) => one.name === name)
-    if (found === undefined) throw new Error(`${name} was not packed`)
-    return found
-  }
-
   it("has the code and the declarations of each module, and of no other", () => {
-    const { files } = tarball()
+    const { files } = tarballOf(name)
     const expected = globSync("**/*.ts", { cwd: join(root, "packages", name, "src") }).flatMap((file) => {
       const module = file.slice(0, -".ts".length)
       return [`dist/${module}.d.ts`, `dist/${module}.js`]
@@ -52,6 +64,96 @@ describe.each(names)("the tarball of %s", (name) => {
     const built = files.filter((file) => /^dist\/.*(?:\.js|\.d\.ts)$/.test(file))
     expect(built.toSorted()).toEqual(expected.toSorted())
   })
+
+  it("has what people read", () => {
+    const { files, text } = tarballOf(name)
+    expect(files).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE"]))
+    expect(text("LICENSE")).toBe(readFileSync(join(root, "LICENSE"), "utf8"))
+    const { version } = JSON.parse(text("package.json")) as { readonly version: string }
+    expect(text("CHANGELOG.md")).toContain(`\n## ${version}\n`)
+  })
+
+  it("says what it needs, and nothing of how it is developed", () => {
+    const manifest = JSON.parse(tarballOf(name).text("package.json")) as Readonly<Record<string, unknown>>
+    expect(Object.keys(manifest)).not.toContain("devDependencies")
+    expect(Object.keys(manifest)).not.toContain("scripts")
+    expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:/)
+    expect(manifest).toMatchObject({
+      license: "MIT",
+      description: expect.stringMatching(/./),
+      keywords: expect.arrayContaining(["effect"]),
+      engines: { node: `>=${versionOf("node-oldest").replace("npm:node@", "")}` },
+      exports: { "./package.json": "./package.json" }
+    })
+  })
+
+  it("has no problem that publint finds", async () => {
+    const { messages } = await publint({ pack: { tarball: tarballOf(name).bytes.buffer }, strict: true })
+    expect(messages).toEqual([])
+  })
+
+  it("resolves to the right types, says @arethetypeswrong", async () => {
+    const entrypoints = [".", ...modulesOf(name).map((module) => `./${module}`)]
+    const analysis = await checkPackage(tarballOf(name).content, { entrypoints })
+    if (analysis.types === false) throw new Error(`${name} has no types`)
+    // The packages are ES modules, as Effect is: `require` of CommonJS is told so.
+    const problems = analysis.problems.filter(({ kind }) => kind !== "CJSResolvesToESM")
+    expect(problems.filter((one) => !("resolutionKind" in one) || one.resolutionKind !== "node10")).toEqual([])
+    expect(Object.keys(analysis.entrypoints).length).toBe(entrypoints.length)
+  })
+})
+
+describe.each(["oldest", "newest"] as const)("on the %s Node", (runtime) => {
+  let here: Foreign.Project
+  let service: Service.Service
+
+  beforeAll(async () => {
+    if (runtime === "newest") here = project
+    else {
+      here = await Foreign.make(runtime, tarballs)
+      undo.push(here.remove)
+    }
+    service = await Service.start(here)
+    here.write("cat.jpg", "not really a cat")
+  }, 3 * minutes)
+  afterAll(() => service?.stop())
+
+  it("is the one that the manifests and the README name", async () => {
+    const { output } = await here.node(["--version"])
+    const version = versionOf(`node-${runtime}`).replace("npm:node@", "")
+    expect(output.trim()).toBe(`v${version}`)
+    expect(readFileSync(join(root, "README.md"), "utf8")).toContain(`Node ${version}`)
+  })
+
+  it.each([...pages].filter(([, { program }]) => program !== undefined))(
+    "the program of %s runs",
+    async (page, { installs, prints, program = "" }) => {
+      expect(installs).toEqual(expect.arrayContaining(Readme.imports(program).map(String)))
+      const file = `${page.replaceAll("/", "-")}.ts`
+      here.write(file, program)
+      const { exitCode, output } = await here.node(["--experimental-strip-types", "--no-warnings", file], service.env)
+      expect({ exitCode, output }).toEqual({ exitCode: 0, output: prints ?? "16 bytes are stored\n" })
+    },
+    minutes
+  )
+
+  it(
+    "the commands of the README of cli run",
+    async () => {
+      const { commands = [] } = pages.get("packages/cli/README.md") ?? {}
+      expect(commands.length).toBeGreaterThan(1)
+      const outcomes = []
+      for (const command of commands) {
+        // One after the other: the second lists what the first has made.
+        outcomes.push(
+          await here.node([Service.binOf(here), ...command], { ...service.env, XDG_STATE_HOME: here.folder })
+        )
+      }
+      expect(outcomes.map(({ exitCode }) => exitCode)).toEqual(commands.map(() => 0))
+      expect(outcomes[1]?.output).toContain("cat.jpg")
+    },
+    minutes
+  )
 })
 
 describe("the declarations", () => {
@@ -82,6 +184,16 @@ describe("the declarations", () => {
     },
     2 * minutes
   )
+
+  it.each([false, true])("fit the programs of the READMEs, exactOptionalPropertyTypes %s", async (exact) => {
+    const programs = Array.from(pages, ([page, { program }]) => [`${page.replaceAll("/", "-")}.ts`, program] as const)
+    const files = programs.flatMap(([file, program]) => (program === undefined ? [] : [{ file, program }]))
+    expect(files.length).toBe(names.length)
+    for (const { file, program } of files) project.write(file, program)
+    const options = { version: "TypeScript 7", resolution: "nodenext", exactOptionalPropertyTypes: exact } as const
+    const paths = files.map(({ file }) => file)
+    expect(await Compiler.diagnose(project, paths, options)).toEqual([])
+  })
 
   it("need no DOM, but for those of Effect", async () => {
     const options = { version: "TypeScript 7", resolution: "nodenext", exactOptionalPropertyTypes: false } as const
