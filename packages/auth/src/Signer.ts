@@ -30,7 +30,7 @@ export class Signer extends Context.Service<
  * @since 0.1.0
  * @category models
  */
-export type Algorithm = Hmac.Algorithm
+export type Algorithm = "sha384" | "sha256" | "sha1"
 
 /**
  * Whether a text is the name of a hash function. A signature starts with this name: `sha384` in `sha384:0a1b…`.

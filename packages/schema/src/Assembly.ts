@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
-import { named, type Structure } from "./Named.ts"
+import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
@@ -44,7 +44,7 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
  * @since 0.1.0
  * @category schemas
  */
-export const File = named<File>()(
+export const File = named<File, FileEncoded>()(
   Schema.StructWithRest(
     Schema.Struct({
       id: text,
@@ -77,6 +77,13 @@ export const File = named<File>()(
  * @category models
  */
 export interface File extends Structure<typeof File> {}
+/**
+ * {@link File} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileEncoded extends EncodedStructure<typeof File> {}
 
 /**
  * What the service knows about one tus upload. A `finished` receipt proves that the file has arrived, even after the
@@ -88,7 +95,7 @@ export interface File extends Structure<typeof File> {}
  * @since 0.1.0
  * @category schemas
  */
-export const TusReceipt = named<TusReceipt>()(
+export const TusReceipt = named<TusReceipt, TusReceiptEncoded>()(
   Schema.StructWithRest(
     Schema.Struct({
       filename: text,
@@ -107,6 +114,13 @@ export const TusReceipt = named<TusReceipt>()(
  * @category models
  */
 export interface TusReceipt extends Structure<typeof TusReceipt> {}
+/**
+ * {@link TusReceipt} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {}
 
 /**
  * The Assembly Status, an open record. `ok` is the state of an Assembly that has not failed; `error` is the error code

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Identifier from "./Identifier.ts"
 import { closed, strict } from "./internal/struct.ts"
-import { named, type Structure } from "./Named.ts"
+import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./Scalar.ts"
 
 const lowerHex = (digits: number) =>
@@ -28,7 +28,7 @@ const PaddedBase64 = Schema.String.check(
  * @since 0.1.0
  * @category schemas
  */
-export const Asset = named<Asset>()(
+export const Asset = named<Asset, AssetEncoded>()(
   Schema.StructWithRest(
     Schema.Struct({
       asset_id: Identifier.AssetId,
@@ -52,6 +52,13 @@ export const Asset = named<Asset>()(
  * @category models
  */
 export interface Asset extends Structure<typeof Asset> {}
+/**
+ * {@link Asset} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AssetEncoded extends EncodedStructure<typeof Asset> {}
 
 const nfc = (text: string): string => text.normalize("NFC")
 

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 // Separate modules, so that a bundle contains only the schemas that its operations use.
 export { FromDate, ToDate } from "./internal/listDate.ts"
 export { ByteSize, PixelSize } from "./internal/size.ts"
-export { IsoDateTime, Timestamp } from "./internal/timestamp.ts"
+export { IsoDateTime, Timestamp } from "./Timestamp.ts"
 
 // One check instead of several, because statistics contain tens of thousands of these numbers.
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })

@@ -13,7 +13,7 @@ import * as AssemblyList from "./AssemblyList.ts"
 import * as AssemblyStatistics from "./AssemblyStatistics.ts"
 import * as Auth from "./Auth.ts"
 import * as DamAsset from "./DamAsset.ts"
-import type { Invalids, Rule } from "./internal/invalid.ts"
+import type { Rule } from "./internal/invalid.ts"
 import {
   either,
   encoded,
@@ -33,7 +33,30 @@ import {
 } from "./internal/invalid.ts"
 import * as TusUpload from "./TusUpload.ts"
 
-export type { Invalid, Invalids } from "./internal/invalid.ts"
+/**
+ * An invalid value. `path` is where the rule is broken, by the names of the form that `input` has; the empty path is
+ * the value as a whole. `rule` says in words what is broken.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Invalid {
+  readonly input: unknown
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly rule: string
+}
+
+/**
+ * Invalid values of a request in its two forms: `decoded` for what a program passes in, `wire` for what a server
+ * receives (params before they become text; headers with lowercase names).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Invalids {
+  readonly decoded: Arbitrary.Arbitrary<Invalid>
+  readonly wire: Arbitrary.Arbitrary<Invalid>
+}
 
 const empty = Arbitrary.Constant("")
 

@@ -23,6 +23,14 @@ export { CanStream } from "./internal/session.ts"
 export type { UploadError }
 
 /**
+ * The name of a checksum algorithm, as tus 1.0.0 has it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
+
+/**
  * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
  * - `maxRetries`: how many failures in a row are retried at most; progress resets the count. 8 by default, or what the
  *   `RetryPolicy` of the call says.
@@ -49,7 +57,15 @@ export type { UploadError }
  * @since 0.1.0
  * @category options
  */
-export interface Options extends Session.Options {
+export interface Options {
+  readonly metadata: { readonly filename: string; readonly fieldname: string } & Readonly<Record<string, string | null>>
+  readonly maxRetries?: number | undefined
+  readonly retryDelay?: Duration.Input | undefined
+  readonly stallTimeout?: Duration.Input | undefined
+  readonly finishTimeout?: Duration.Input | undefined
+  readonly maxWait?: Duration.Input | undefined
+  readonly chunkSize?: number | undefined
+  readonly checksum?: ChecksumAlgorithm | undefined
   readonly parallel?: number | undefined
   readonly progressInterval?: Duration.Input | undefined
 }

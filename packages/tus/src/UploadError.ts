@@ -3,7 +3,7 @@
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Schema from "effect/Schema"
-import * as JournalError from "./internal/journalError.ts"
+import * as JournalError from "./JournalError.ts"
 import * as TusError from "./TusError.ts"
 import { SourceFailed } from "./UploadSource.ts"
 import { InvalidTarget, UnsafeLocation } from "./UploadTarget.ts"

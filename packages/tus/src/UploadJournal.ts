@@ -3,6 +3,7 @@
  * before the first byte, and when all bytes are stored. An entry contains capabilities; store it as a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
+import type * as Brand from "effect/Brand"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
@@ -11,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
@@ -23,21 +25,13 @@ import * as Stores from "./internal/journalStores.ts"
 import * as Subtle from "./internal/subtle.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import * as JournalKey from "./internal/journalKey.ts"
-import type * as JournalTexts from "./internal/journalTexts.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Lock from "./internal/lock.ts"
-import type { JournalFailed, UploadLeased } from "./internal/journalError.ts"
+import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
-export {
-  type JournalError,
-  JournalFailed,
-  JournalTorn,
-  LeaseLost,
-  NoSuchUpload,
-  UploadLeased
-} from "./internal/journalError.ts"
+export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
 
 /**
  * An entry. Its URLs are plain text; `UploadTarget.urlAtRest` checks them and converts them to capabilities.
@@ -61,48 +55,76 @@ export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
  * @since 0.1.0
  * @category models
  */
-export type Key = JournalKey.JournalKey
+export type Key = string & Brand.Brand<"JournalKey">
 
 /**
- * A lease that is held until its scope ends. `lost` fails when the lease is lost; `check` fails unless the lease is
- * held now.
+ * A lease that is held until its scope ends.
  *
  * @since 0.1.0
  * @category models
  */
-export type Lease = Leasing.Lease
+export interface Lease {
+  /** Fails when the lease is lost, and never ends otherwise. */
+  readonly lost: Effect.Effect<never, LeaseLost>
+  /** Fails unless the lease is held now. An expired lease is renewed, if nobody has taken it. */
+  readonly check: Effect.Effect<void, LeaseLost>
+}
 
 /**
- * The storage of entries and leases as texts. `make` builds a journal on it.
+ * The leases of a store, as texts. `swap` is a compare-and-set: it replaces the text `expected` (undefined for no text)
+ * and returns whether it did. If the store permits, the comparison and the replacement are atomic.
  *
  * @since 0.1.0
  * @category models
  */
-export type Store = JournalTexts.Store
+export interface Leases {
+  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+  readonly swap: (key: Key, expected: string | undefined, text: string) => Effect.Effect<boolean, JournalFailed>
+  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
+  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
+}
 
 /**
- * The leases of a store, as texts that run out.
+ * The locks of a platform that releases them when their holder ends, such as Web Locks. A store that has them needs no
+ * leases. `lock` holds the lock of a key until its scope ends, or returns undefined if another holder has it. `lost`
+ * completes with the reason when the lock is lost, and never otherwise.
  *
  * @since 0.1.0
  * @category models
  */
-export type Leases = JournalTexts.Leases
+export interface Locks {
+  readonly lock: (
+    key: Key
+  ) => Effect.Effect<{ readonly lost: Effect.Effect<string> } | undefined, JournalFailed, Scope.Scope>
+}
 
 /**
- * The locks of a platform that releases them when their holder ends. A store that has them needs no leases.
+ * The storage of entries as texts, and the leases or locks that hold their keys. `make` builds a journal on it.
  *
  * @since 0.1.0
  * @category models
  */
-export type Locks = JournalTexts.Locks
+export interface Store {
+  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+  readonly set: (key: Key, text: string) => Effect.Effect<void, JournalFailed>
+  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
+  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
+  readonly leases: Leases | Locks
+}
 
 /**
- * The entries of one kind: uploads, or Assemblies.
+ * The entries of one kind: uploads, or Assemblies. `get` and `list` omit expired entries, and `list` also omits
+ * unreadable ones. `forget` removes an entry whatever it contains.
  *
  * @since 0.1.0
  * @category models
  */
-export type Entries<A> = JournalEntries.Entries<A>
+export interface Entries<A> {
+  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
+  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+  readonly forget: (key: string) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+  readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
+}
 
 /**
  * The journal: the entries of uploads, and the entries of Assemblies whose files are uploaded as one job. `lease` holds

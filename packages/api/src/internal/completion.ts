@@ -6,14 +6,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
-
-/**
- * The error of an Assembly that ended without completing.
- *
- * @since 0.1.0
- * @category models
- */
-export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted
+import type { AssemblyError } from "../Assemblies.ts"
 
 /**
  * The outcome of an Assembly: its Status if it completed, else the error of its end. `None` while the Status is not

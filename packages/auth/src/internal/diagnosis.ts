@@ -4,7 +4,7 @@
  */
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
-import { Lost } from "./lost.ts"
+import { Lost } from "../unstable/Failure.ts"
 
 /**
  * What is known besides the error.

@@ -2,9 +2,7 @@ import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Layer from "effect/Layer"
 import * as Subtle from "./subtle.ts"
-
-/** The prefix of a signature. */
-export type Algorithm = "sha384" | "sha256" | "sha1"
+import type { Algorithm } from "../Signer.ts"
 
 export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
   sha384: Mac.hmacSha384,

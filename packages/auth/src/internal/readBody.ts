@@ -4,25 +4,13 @@
  * `content-encoding`.
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import * as Diagnosis from "./diagnosis.ts"
-import type { Lost } from "./lost.ts"
-
-/**
- * A body that is too large or not UTF-8. `start` is its beginning, which may contain a credential.
- *
- * @since 0.1.0
- * @category errors
- */
-export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
-  readonly problem: string
-  readonly start: Uint8Array
-}> {}
+import { type ErrorText, type Lost, UnreadableBody } from "../unstable/Failure.ts"
 
 const empty = new Uint8Array(0)
 
@@ -109,18 +97,6 @@ interface Progress {
 const ProgressRef = Context.Reference<Progress | undefined>("@assembly-effect/auth/Transport/Progress", {
   defaultValue: () => undefined
 })
-
-/**
- * The text of an error body, as far as it could be read. If `problem` is undefined, it is the complete text. Otherwise
- * it is the beginning of the body, which may contain a part of a credential.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ErrorText {
-  readonly text: string
-  readonly problem: string | undefined
-}
 
 /** The time limit of reading a body after the status has decided the outcome. */
 const rest = Duration.seconds(5)

@@ -4,7 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import type { Lost } from "./lost.ts"
+import type { Lost } from "../unstable/Failure.ts"
 import { mapPieces } from "./pieces.ts"
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => {

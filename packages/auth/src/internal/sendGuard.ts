@@ -7,7 +7,7 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { Lost } from "./lost.ts"
+import { Lost } from "../unstable/Failure.ts"
 import { mapPieces } from "./pieces.ts"
 import { SameBytes } from "./sameBytes.ts"
 

@@ -16,13 +16,12 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Diagnosis from "../internal/diagnosis.ts"
-import type { Lost } from "../internal/lost.ts"
 import * as SendGuard from "../internal/sendGuard.ts"
+import type { Lost } from "./Failure.ts"
 
-export { Lost } from "../internal/lost.ts"
 export { mapPieces } from "../internal/pieces.ts"
-export { afterStatus, readError, readText, takePieces, UnreadableBody, withLimit } from "../internal/readBody.ts"
-export type { ErrorText } from "../internal/readBody.ts"
+export { afterStatus, readError, readText, takePieces, withLimit } from "../internal/readBody.ts"
+export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 
 /**
  * Describes why a request failed, from the error of an HTTP client, for example an error while the response is read.

@@ -4,6 +4,7 @@
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import type { Invalid, Invalids } from "../testing.ts"
 
 /** One way to break a rule: the path, and the change to a valid value. */
 interface Breakage<in A> {
@@ -100,31 +101,6 @@ export const whole = (
   const replace = (arbitrary: Arbitrary.Arbitrary<unknown> | undefined) =>
     arbitrary && Arbitrary.map(arbitrary, (value): Breakage<unknown> => ({ path, change: () => value }))
   return { rule, decoded: replace(bad.decoded), wire: replace(bad.wire) }
-}
-
-/**
- * An invalid value. `path` is the place of the broken rule, with the key names of the form of `input`; the empty path
- * means the whole value. `rule` describes the broken rule.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Invalid {
-  readonly input: unknown
-  readonly path: ReadonlyArray<PropertyKey>
-  readonly rule: string
-}
-
-/**
- * Invalid values of a request in two forms. `decoded` is the input of a program; `wire` is the input of a server
- * (params before serialization, headers with lowercase names).
- *
- * @since 0.1.0
- * @category models
- */
-export interface Invalids {
-  readonly decoded: Arbitrary.Arbitrary<Invalid>
-  readonly wire: Arbitrary.Arbitrary<Invalid>
 }
 
 const breaking = <A>(

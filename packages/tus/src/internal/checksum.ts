@@ -8,21 +8,22 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Tus from "../Tus.ts"
 import { SourceFailed } from "../UploadSource.ts"
+import type { ChecksumAlgorithm } from "../Upload.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Pieces from "./pieces.ts"
 import * as Policy from "./policy.ts"
 import { inTime } from "./timeout.ts"
 
-const algorithms = {
+/** A checksum algorithm, by its name in tus 1.0.0. */
+export type Algorithm = ChecksumAlgorithm
+
+const algorithms: { readonly [A in Algorithm]: Digest.Algorithm } = {
   sha1: Digest.sha1,
   sha256: Digest.sha256,
   sha384: Digest.sha384,
   sha512: Digest.sha512
 }
-
-/** A checksum algorithm, by its name in tus 1.0.0. */
-export type Algorithm = keyof typeof algorithms
 
 /** The names of all algorithms. */
 export const names = Object.keys(algorithms)

@@ -4,9 +4,8 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import { JournalFailed } from "./journalError.ts"
-import type { JournalKey } from "./journalKey.ts"
-import type { Leases, Store } from "./journalTexts.ts"
+import { JournalFailed } from "../JournalError.ts"
+import type { Key, Leases, Store } from "../UploadJournal.ts"
 
 const suffix = ".json"
 const leaseSuffix = ".lease"
@@ -37,7 +36,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const file = (key: JournalKey) => path.join(folder, key + suffix)
+    const file = (key: Key) => path.join(folder, key + suffix)
 
     yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 }).pipe(Effect.mapError(failed("write")))
 
@@ -103,14 +102,14 @@ type WithText = <A>(
 const makeLeases = (options: {
   readonly fs: FileSystem.FileSystem
   readonly withText: WithText
-  readonly folderOf: (key: JournalKey) => string
+  readonly folderOf: (key: Key) => string
   readonly keys: Leases["keys"]
 }): Leases => {
   const { folderOf, fs, keys, withText } = options
-  const file = (key: JournalKey, version: number) => `${folderOf(key)}/${version}`
+  const file = (key: Key, version: number) => `${folderOf(key)}/${version}`
 
   /** In ascending order. */
-  const versions = (key: JournalKey) =>
+  const versions = (key: Key) =>
     fs.readDirectory(folderOf(key)).pipe(
       Effect.catchIf(isNotFound, () => Effect.succeed<Array<string>>([])),
       Effect.map((names) =>
@@ -123,7 +122,7 @@ const makeLeases = (options: {
     )
 
   type Present = { readonly version: number; readonly text: string | undefined }
-  const present = (key: JournalKey): Effect.Effect<Present, PlatformError.PlatformError> =>
+  const present = (key: Key): Effect.Effect<Present, PlatformError.PlatformError> =>
     Effect.flatMap(versions(key), (found) => {
       const version = found.at(-1)
       if (version === undefined) return Effect.succeed({ version: 0, text: undefined })

@@ -3,19 +3,16 @@
  * every store: no separator, no dot, no character that a file system folds, and no ending of a lease's name.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
-import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
-
-/** A valid key. */
-export type JournalKey = string & Brand.Brand<"JournalKey">
+import type { Key } from "../UploadJournal.ts"
 
 const rule = "Expected 1 to 64 characters of a-z and 0-9"
 
 /** Whether a text is a valid key. A store may contain other names. */
-export const isKey = (text: string): text is JournalKey => /^[a-z0-9]{1,64}$/.test(text)
+export const isKey = (text: string): text is Key => /^[a-z0-9]{1,64}$/.test(text)
 
 /** Validates the key of a caller. */
-export const check = (text: string): Effect.Effect<JournalKey, ApiError.InvalidRequest> =>
+export const check = (text: string): Effect.Effect<Key, ApiError.InvalidRequest> =>
   isKey(text)
     ? Effect.succeed(text)
     : Effect.fail(

@@ -4,7 +4,7 @@
 import type { InvalidRequest } from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { JournalFailed, LeaseLost } from "./journalError.ts"
+import type { JournalFailed, LeaseLost } from "../JournalError.ts"
 import type * as UploadJournal from "../UploadJournal.ts"
 import type { UploadState } from "../UploadState.ts"
 import * as JournalEntry from "./journalEntry.ts"

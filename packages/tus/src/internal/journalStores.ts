@@ -4,8 +4,8 @@
 import * as Effect from "effect/Effect"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Semaphore from "effect/Semaphore"
-import { JournalFailed } from "./journalError.ts"
-import type { Leases, Store } from "./journalTexts.ts"
+import { JournalFailed } from "../JournalError.ts"
+import type { Leases, Store } from "../UploadJournal.ts"
 
 /** Texts in memory. */
 export const memory = (): Store => {

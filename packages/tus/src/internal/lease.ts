@@ -13,10 +13,9 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
+import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
 import * as LeaseHolder from "../LeaseHolder.ts"
-import type { JournalKey } from "./journalKey.ts"
-import type { Leases } from "./journalTexts.ts"
+import type { Key, Lease, Leases } from "../UploadJournal.ts"
 
 const AtRest = Json.fromString(
   Schema.Struct({
@@ -28,14 +27,6 @@ const AtRest = Json.fromString(
 )
 const decode = Schema.decodeOption(AtRest)
 const encode = Schema.encodeSync(AtRest)
-
-/** A lease that is held until its scope ends. */
-export interface Lease {
-  /** Fails when the lease is lost, and never ends otherwise. */
-  readonly lost: Effect.Effect<never, LeaseLost>
-  /** Fails unless the lease is held now. An expired lease is renewed, if nobody has taken it. */
-  readonly check: Effect.Effect<void, LeaseLost>
-}
 
 /** When a lease expires, in milliseconds since 1970. An invalid lease has expired. */
 export const until = (text: string): number =>
@@ -49,7 +40,7 @@ const isFree = (text: string, now: number, holder: LeaseHolder.Service): Effect.
 }
 
 /** The lease of one owner, as a text in the store, and its changes. */
-const makeOwn = (leases: Leases, key: JournalKey, holder: LeaseHolder.Service) =>
+const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Service) =>
   Effect.gen(function* () {
     const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
       Effect.provide(SecureRandom.layerWebCrypto)
@@ -100,7 +91,7 @@ const longestRelease = 1000
 export const make = (
   leases: Leases,
   options: { readonly millis: number; readonly holder: LeaseHolder.Service }
-): ((key: JournalKey) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
+): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
   const { millis } = options
 
   return (key) =>

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as SchemaParser from "effect/SchemaParser"
 import { UploadMismatch } from "../TusError.ts"
+import type { Options as UploadOptions } from "../Upload.ts"
 import type { UploadError } from "../UploadError.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import * as Checksum from "./checksum.ts"
@@ -19,17 +20,8 @@ import type { Job } from "./run.ts"
 import type { StateStore } from "./stateStore.ts"
 import * as Window from "./window.ts"
 
-/** The options of an upload at one URL. `Upload.Options` describes them. */
-export interface Options {
-  readonly metadata: { readonly filename: string; readonly fieldname: string } & Readonly<Record<string, string | null>>
-  readonly maxRetries?: number | undefined
-  readonly retryDelay?: Duration.Input | undefined
-  readonly stallTimeout?: Duration.Input | undefined
-  readonly finishTimeout?: Duration.Input | undefined
-  readonly maxWait?: Duration.Input | undefined
-  readonly chunkSize?: number | undefined
-  readonly checksum?: Checksum.Algorithm | undefined
-}
+/** The options of an upload at one URL. */
+export type Options = Omit<UploadOptions, "parallel" | "progressInterval">
 
 export type { UploadError }
 

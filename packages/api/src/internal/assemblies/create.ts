@@ -3,6 +3,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type * as ApiError from "../../ApiError.ts"
+import type { CreateOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Lost from "../lost.ts"
@@ -30,16 +31,6 @@ export const Create = Operation.make({
   errors: {},
   retry: []
 })
-
-/**
- * The params and form fields of a new Assembly, and optionally its id.
- *
- * @since 0.1.0
- * @category models
- */
-export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateForm {
-  readonly assemblyId?: Assembly.AssemblyId
-}
 
 /**
  * Generates the id of a new Assembly from a cryptographic source, because the id alone grants reading the Status.

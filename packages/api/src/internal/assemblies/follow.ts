@@ -4,39 +4,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
+import type { AwaitOptions, FollowOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Completion from "../completion.ts"
 import * as Watch from "../watch.ts"
 import { get } from "./get.ts"
-
-/**
- * Options for following an Assembly.
- *
- * - `interval`: the first pause between two readings of the Status, 1 second by default. It grows to `maxInterval`.
- * - `maxInterval`: the longest pause between two readings, 10 seconds by default.
- * - `maxWait`: the maximum pause that a rate limit may request, 1 minute by default. A longer one fails with
- *   `RateLimited`.
- *
- * Each duration must be positive and finite. Otherwise nothing is sent and the error is `InvalidRequest`.
- *
- * @since 0.1.0
- * @category models
- */
-export interface FollowOptions {
-  readonly interval?: Duration.Input | undefined
-  readonly maxInterval?: Duration.Input | undefined
-  readonly maxWait?: Duration.Input | undefined
-}
-
-/**
- * `timeout`: the time limit of the whole wait, 1 hour by default.
- *
- * @since 0.1.0
- * @category models
- */
-export interface AwaitOptions extends FollowOptions {
-  readonly timeout?: Duration.Input | undefined
-}
 
 /**
  * Validates the options of {@link awaitCompletion}, for callers that create the Assembly first.

@@ -5,7 +5,7 @@ import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import * as Calendar from "./calendar.ts"
+import * as Calendar from "./internal/calendar.ts"
 
 /**
  * A date-time as the service wrote it, with its instant.

@@ -1,3 +1,6 @@
+/**
+ * How an exchange fails, and what the body of an error says.
+ */
 import * as Data from "effect/Data"
 
 /**
@@ -18,3 +21,26 @@ export class Lost extends Data.TaggedError("Lost")<{
   readonly sent: "no" | "maybe"
   readonly permanent: boolean
 }> {}
+
+/**
+ * A body that is too large or not UTF-8; `start` is what was read of it, and may repeat a credential.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
+  readonly problem: string
+  readonly start: Uint8Array
+}> {}
+
+/**
+ * What the body of an error says, as far as it could be read: strict UTF-8 where `problem` is undefined, else the start
+ * of it, which may repeat a credential and break off in the middle of one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ErrorText {
+  readonly text: string
+  readonly problem: string | undefined
+}
