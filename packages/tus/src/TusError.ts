@@ -146,7 +146,7 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   after: Schema.Duration
 }) {
   override get message() {
-    return `${at(this)}: nothing was sent or received for ${Duration.toSeconds(this.after)} s`
+    return `${at(this)}: nothing was sent or received for ${Duration.format(this.after)}`
   }
 }
 
