@@ -66,7 +66,7 @@ const hanging = (status: number, headers: Readonly<Record<string, string>> = {})
   Server.hanging(status, { "content-type": "application/json", ...headers }, '{"error":"RATE_')
 
 describe.each(clients)("with %s", (_name, http) => {
-  it.effect("a 403 whose body breaks off is told as it is, and not repeated", () =>
+  it.effect("a 403 whose body breaks off is still a 403, and is not repeated", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.cut(403, JSON.stringify({ error: "NO", message: "words".repeat(20) })))
@@ -90,7 +90,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("no limit of time hides a status that is there", () =>
+  it.effect("no time limit hides a status that has arrived", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(hanging(403))
@@ -106,7 +106,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a body that is too large, without an end or no text only costs its words", () =>
+  it.effect("a body that is too large, endless or not text only loses its message", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const { layer } = clientAt(server, http)
@@ -129,7 +129,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a 429 whose body breaks off is one behind a rate limiter too", () =>
+  it.effect("a 429 whose body breaks off is also a 429 behind a rate limiter", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script((_, response) => {
@@ -143,7 +143,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a success that breaks off is a lost answer", () =>
+  it.effect("a success that breaks off is a lost response", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.cut(200, JSON.stringify({ items: [], count: 0 })), Server.json(200, []))

@@ -49,7 +49,7 @@ const store = Effect.fnUntraced(function* (path: string) {
 
 describe("against the embedded service", () => {
   layer(live, { excludeTestServices: true })((it) => {
-    it.effect("statistics counts what was created; a time that the service cannot read is StatisticsInvalidTime", () =>
+    it.effect("statistics counts the created Assemblies; an invalid time is StatisticsInvalidTime", () =>
       Effect.gen(function* () {
         const since = DateTime.subtract(yield* DateTime.now, { hours: 1 })
         const before = yield* Assemblies.statistics({ region: "all", since })
@@ -73,7 +73,7 @@ describe("against the embedded service", () => {
       })
     )
 
-    it.effect("create answers the Status that get answers; an unknown id is ServiceFailure with the id", () =>
+    it.effect("create and get return the same Status; an unknown id is ServiceFailure with the id", () =>
       Effect.gen(function* () {
         const created = yield* Assemblies.create({ steps: handle, numExpectedUploadFiles: 1 })
         const id = AssemblyId.make(created.assembly_id)
@@ -84,7 +84,7 @@ describe("against the embedded service", () => {
       })
     )
 
-    it.effect("watch ends with the Assembly, and awaitCompletion answers the same Status", () =>
+    it.effect("watch ends with the Assembly, and awaitCompletion returns the same Status", () =>
       Effect.gen(function* () {
         const { assembly_id } = yield* Assemblies.create({ steps: handle })
         const id = AssemblyId.make(assembly_id)
@@ -117,7 +117,7 @@ describe("against the embedded service", () => {
       })
     )
 
-    it.effect("another secret is AuthenticationFailed, and nothing of it is in the error", () =>
+    it.effect("another secret is AuthenticationFailed, and the error does not contain it", () =>
       Effect.gen(function* () {
         const secret = "not-the-secret-of-this-key"
         const error = yield* Effect.flip(

@@ -83,7 +83,7 @@ describe("against an embedded service that goes wrong", () => {
           })
         )
 
-        it.effect("a connection cut in the middle of the answer: the status of an error decides all the same", () =>
+        it.effect("a connection that is cut during the response: the status of an error decides", () =>
           Effect.gen(function* () {
             const whole = yield* Effect.result(operation.run)
             yield* inject(Faults.Fault.CutAnswer({ ...of(operation), afterBytes: 5 }))
@@ -120,7 +120,7 @@ describe("against an embedded service that goes wrong", () => {
       })
     }
 
-    it.effect("cancel answers the Status of the Assembly that it canceled", () =>
+    it.effect("cancel returns the Status of the canceled Assembly", () =>
       Effect.gen(function* () {
         const steps = { ":original": { robot: "/upload/handle" } }
         const { assembly_id } = yield* Assemblies.create({ steps, numExpectedUploadFiles: 1 })

@@ -17,7 +17,7 @@ const nested = (levels: number) => `${'{"a":['.repeat(levels)}1${"]}".repeat(lev
 const deepStatus = (levels: number) => JSON.stringify(status).replace("{", `{"deep":${nested(levels)},`)
 
 describe.each(cases)("$name", ({ name, run }) => {
-  it.effect.each(prototypeNames)("an error code %s is one like any other", (code) =>
+  it.effect.each(prototypeNames)("an error code %s is an ordinary code", (code) =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(400, { error: code, message: "no" }))
       const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
@@ -46,7 +46,7 @@ describe("Assemblies.watch", () => {
     })
   )
 
-  it.live("compares a Status of as many levels as are read", () =>
+  it.live("compares two Statuses of the maximum depth", () =>
     Effect.gen(function* () {
       const service = Service.make(
         Service.text(200, deepStatus(60)),

@@ -132,7 +132,7 @@ describe("A proof that is refused", () => {
     })
   )
 
-  it.effect("is the end where the Authenticator says so", () =>
+  it.effect("ends the operation if the Authenticator has no other proof", () =>
     Effect.gen(function* () {
       const { authenticator } = counting("final")
       const service = FakeService.make(expired, empty)

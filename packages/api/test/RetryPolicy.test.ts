@@ -79,7 +79,7 @@ const rules: ReadonlyArray<
 const askedAbout = new Set(["Assemblies.create", "Assemblies.cancel"])
 
 describe("what is sent again", () => {
-  it("is a request of which nothing was sent, unless it never may or never can be", () => {
+  it("is a request that was not sent, unless it must never be repeated or the failure is permanent", () => {
     const unsent = { _tag: "TransportFailure", sent: "no" } as const
     for (const retry of ["safe", [], ["DAM_MUTATION_FAILED"]] as const) {
       assert.isTrue(RetryPolicy.isRetryable({ error: unsent, retry }))
@@ -104,7 +104,7 @@ describe("what is sent again", () => {
     )
   }
 
-  it.effect("a timeout, of an operation that does no harm twice", () =>
+  it.effect("a timeout of an operation that is safe to repeat", () =>
     Effect.gen(function* () {
       for (const operation of cases) {
         const safe = operation.name !== "Dam.move" && !askedAbout.has(operation.name)
@@ -155,7 +155,7 @@ describe("a policy of one call", () => {
       return service.requests.length
     })
 
-  it.effect("is that of the call, else that of the client", () =>
+  it.effect("is the policy of the call, else the policy of the client", () =>
     Effect.gen(function* () {
       for (const { run } of cases.filter(({ name }) => !changes.has(name))) {
         assert.strictEqual(yield* requestsOf(run), 4)
@@ -178,7 +178,7 @@ describe("a policy of one call", () => {
 })
 
 describe("how long it waits", () => {
-  it.effect("at least as long as the answer names, by retryIn or Retry-After", () =>
+  it.effect("at least as long as the response requests with retryIn or Retry-After", () =>
     Effect.gen(function* () {
       const error = { error: "RATE_LIMIT_REACHED" }
       const lines: ReadonlyArray<readonly [Service.Line, number]> = [
@@ -203,7 +203,7 @@ describe("how long it waits", () => {
     })
   )
 
-  it.effect("not at all when the answer names more than maxWait: the error tells the wait", () =>
+  it.effect("not at all when the response requests more than maxWait: the error contains the pause", () =>
     Effect.gen(function* () {
       const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 61 } })
       const { elapsed, requests, tag } = yield* outcome(by("Assemblies.list"), [line])
@@ -212,7 +212,7 @@ describe("how long it waits", () => {
     })
   )
 
-  it.effect("not past the deadline: the last error is told, and no attempt begins", () =>
+  it.effect("not past the deadline: the operation fails with the last error, and no attempt starts", () =>
     Effect.gen(function* () {
       const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })
       const { requests, tag } = yield* outcome(by("Assemblies.list"), [line], { deadline: "75 seconds" })

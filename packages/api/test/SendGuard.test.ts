@@ -213,7 +213,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("no redirect takes a request elsewhere, and no answer from there counts", () =>
+  it.effect("no redirect sends a request elsewhere, and no response from there counts", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const other = yield* Server.make
@@ -297,7 +297,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("what a client makes of a refusal is no answer", () =>
+  it.effect("a client cannot turn a refusal into a response", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(503, "busy"), Server.text(200, "done"))
@@ -313,7 +313,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a client that hides its sends is judged by what it has sent", () =>
+  it.effect("a client that hides its sends is checked by the request in its response", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const other = yield* Server.make
@@ -329,7 +329,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a status is an answer, also where the client takes it for a failure", () =>
+  it.effect("a status is a response, even if the client treats it as a failure", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(403, "no"))

@@ -64,7 +64,7 @@ describe("A secret in a text", () => {
     assert.notMatch(safe, /q7|9Zk|RmB|e1/i)
   })
 
-  it("goes before anything is cut, and half of it at the end goes too", () => {
+  it("is removed before the text is cut, and so is half a secret at the end", () => {
     for (let before = 900; before <= 1010; before++) {
       const safe = Redaction.text("-".repeat(before) + token, { secrets: [token] })
       assert.notInclude(safe, token.slice(0, 4))
@@ -78,7 +78,7 @@ describe("A secret in a text", () => {
     assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, 5)}\\u00`, [token]), "so <redacted>")
   })
 
-  it("that is short goes as a whole, and an empty one hides nothing", () => {
+  it("that is short is removed as a whole, and an empty secret hides nothing", () => {
     assert.strictEqual(Redaction.text("abc ab abc", { secrets: ["abc"] }), "<redacted> ab <redacted>")
     assert.strictEqual(Redaction.text("abc", { secrets: [""] }), "abc")
   })
@@ -132,7 +132,7 @@ describe("A secret in a text", () => {
       })
   )
 
-  it("costs little in a text that is all escapes", () => {
+  it("costs little time in a text that consists of escapes", () => {
     const secret = "%41%41%41\\\\\\\\AAAA".repeat(20)
     assert.isAtMost(
       Redaction.text("%41\\\\A&#65;".repeat(200_000), { secrets: [secret, secret.slice(3)] }).length,
@@ -206,7 +206,7 @@ describe("A capability in a text", () => {
     assert.strictEqual(Redaction.code("x".repeat(150)), `${"x".repeat(100)}…`)
   })
 
-  it("in JSON goes from keys and texts, and the value is bounded", () => {
+  it("in JSON is removed from keys and texts, and the value is limited", () => {
     const reason = { [`at ${token}`]: ["/resumable/files/u0", 1, null, true] }
     assert.deepStrictEqual(Redaction.json(reason, { secrets: [token] }), {
       "at <redacted>": ["/resumable/files/<redacted>", 1, null, true]
@@ -223,7 +223,7 @@ describe("A capability in a text", () => {
 })
 
 describe("The texts in JSON", () => {
-  it("cost no more than one text, however many they are", () => {
+  it("cost no more time than one text, however many there are", () => {
     for (const part of ["/", "%25", "\\u005c", "a"]) {
       const value = Array.from({ length: 256 }, () => part.repeat(8192))
       const safe = Redaction.json({ [part.repeat(8192)]: value, more: value }, { secrets: [token, "a".repeat(64)] })

@@ -76,7 +76,7 @@ const resealed = async (bytes: Uint8Array, change: (text: string) => string) => 
 }
 
 describe("TokenStore.layerKeyValueStore", () => {
-  it.effect("gives back what was saved, until it is forgotten", () =>
+  it.effect("returns a saved token until it is forgotten", () =>
     Effect.gen(function* () {
       const store = yield* open(yield* memory)
       assert.deepStrictEqual(yield* store.load(grant), Option.none())
@@ -115,7 +115,7 @@ describe("TokenStore.layerKeyValueStore", () => {
     })
   )
 
-  it.effect("is of no use to another secret", () =>
+  it.effect("cannot be read with another secret", () =>
     Effect.gen(function* () {
       const keyValueStore = yield* memory
       yield* (yield* open(keyValueStore)).save(grant, sample)
@@ -123,7 +123,7 @@ describe("TokenStore.layerKeyValueStore", () => {
     })
   )
 
-  it.effect("takes an entry that was changed, cut or moved for none", () =>
+  it.effect("ignores an entry that was changed, cut or moved", () =>
     Effect.gen(function* () {
       const keyValueStore = yield* memory
       const store = yield* open(keyValueStore)
@@ -146,7 +146,7 @@ describe("TokenStore.layerKeyValueStore", () => {
     })
   )
 
-  it.effect("keeps what differs in key, audience, address or scope apart", () =>
+  it.effect("separates tokens by key, audience, base URL and scope", () =>
     Effect.gen(function* () {
       const store = yield* open(yield* memory)
       yield* store.save(grant, sample)
@@ -205,7 +205,7 @@ describe("Processes that share their tokens", () => {
     })
   )
 
-  it.effect("use what another one renewed", () =>
+  it.effect("use a token that another process renewed", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const shared = yield* memory
@@ -229,7 +229,7 @@ describe("Processes that share their tokens", () => {
     })
   )
 
-  it.effect("do not forget the new one when the old one is refused late", () =>
+  it.effect("do not forget the new token when the old one is refused late", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const shared = yield* memory

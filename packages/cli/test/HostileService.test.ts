@@ -115,7 +115,7 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
     )
   }
 
-  it.live("shows what it escaped", () =>
+  it.live("shows the escaped text", () =>
     Effect.gen(function* () {
       const origin = yield* Hostile.serve("answers of the right form")
       const { stdout } = yield* run(origin, ["move", "--root", assetId])
@@ -125,7 +125,7 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("says what cannot be printed", () =>
+  it.live("reports a value that cannot be printed", () =>
     Effect.gen(function* () {
       const origin = yield* Hostile.serve("an entry without an end")
       const { failed, stderr } = yield* run(origin, ["list", "--json"])
@@ -177,7 +177,7 @@ const hearing = (...methods: ReadonlyArray<keyof Console.Console>) => {
 }
 
 describe("Output", () => {
-  it.live("guards logs, and what does not know it", () =>
+  it.live("guards logs and code that does not use it", () =>
     Effect.gen(function* () {
       const { console, written } = hearing("log", "error")
       yield* Effect.all([
@@ -221,7 +221,7 @@ describe("Output", () => {
       })
   )
 
-  it.effect("says in one line that a value is no JSON, though its schema takes it", () =>
+  it.effect("reports in one line a value that its schema accepts but JSON cannot represent", () =>
     Effect.gen(function* () {
       let deep: unknown = 1
       for (let level = 0; level < 100_000; level++) deep = [deep]
@@ -232,7 +232,7 @@ describe("Output", () => {
     })
   )
 
-  it.live("stands before help and the version, which do not know it", () =>
+  it.live("guards help and the version, which do not use it", () =>
     Effect.gen(function* () {
       const { stdout } = yield* run("http://127.0.0.1:9", ["--version"], Hostile.evil)
       expect(stdout).toContain("EVIL")
@@ -262,7 +262,7 @@ describe("The program", () => {
       )
     })
 
-  it.live("writes the same bytes as a process of its own", () =>
+  it.live("writes the same bytes as a separate process", () =>
     Effect.gen(function* () {
       const origin = yield* Hostile.serve("answers of the right form")
       for (const args of [["list"], ["move", "--root", assetId], ["move", "--root", "--json", assetId], [name]]) {

@@ -69,7 +69,7 @@ const follow = Effect.fnUntraced(function* (
 })
 
 describe("JobProgress", () => {
-  it.effect("shows one file, what heals it, and that the Assembly works", () =>
+  it.effect("shows one file, its retries, and the processing of the Assembly", () =>
     Effect.gen(function* () {
       const screen = Screen.make({ columns: 80, animated: true })
       yield* follow(screen, first, ["cat.mp4"])
@@ -84,7 +84,7 @@ describe("JobProgress", () => {
     })
   )
 
-  it.effect("counts no byte as speed that an earlier run has sent", () =>
+  it.effect("does not count bytes of an earlier run as speed", () =>
     Effect.gen(function* () {
       const screen = Screen.make({ columns: 0, animated: false })
       yield* follow(screen, second, ["a.bin", "b.bin"])

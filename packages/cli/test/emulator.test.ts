@@ -107,7 +107,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     })
   )
 
-  it.effect("keeps its Assembly when a file is refused, says so, and continues it", () =>
+  it.effect("keeps its Assembly when a file is refused, reports this, and continues it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { join } = yield* Path.Path
@@ -132,7 +132,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     })
   )
 
-  it.effect("begins again where it is told to, and cancels what was left", () =>
+  it.effect("starts again with --restart, and cancels the unfinished upload", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { join } = yield* Path.Path

@@ -46,7 +46,7 @@ const run = (...args: ReadonlyArray<string>) => runIn({}, ...args)
 const environment = (said: string) =>
   Object.fromEntries([...said.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]))
 
-it.live("assembly emulator: its environment is all that a client needs, and Templates come from a file", () =>
+it.live("assembly emulator: prints the environment of a client, and reads Templates from a file", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
@@ -68,7 +68,7 @@ it.live("assembly emulator: its environment is all that a client needs, and Temp
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
-it.live("assembly emulator: Auth Key and secret are what is given, and of this emulator alone", () =>
+it.live("assembly emulator: uses the given Auth Key and secret, and no others", () =>
   Effect.gen(function* () {
     const of = (said: string) => {
       const { ASSEMBLY_AUTH_KEY: key, ASSEMBLY_AUTH_SECRET: secret } = environment(said)
@@ -100,7 +100,7 @@ it.live("assembly emulator: Auth Key and secret are what is given, and of this e
   }).pipe(Effect.scoped)
 )
 
-it.live("assembly emulator: it has the public URL and the hosts that it is given", () =>
+it.live("assembly emulator: uses the given public URL and hosts", () =>
   Effect.gen(function* () {
     const publicUrl = "https://dev.example.com"
     const { said } = yield* run("--public-url", publicUrl, "--allowed-host", "a.example", "--allowed-host", "b.example")

@@ -76,12 +76,12 @@ describe("Shell.exportLine", () => {
     assert.strictEqual(Shell.exportLine("KEY", "=ls:=ls"), "export KEY='=ls:=ls'")
   })
 
-  it("is read back by sh as it was, whatever it holds", () => {
+  it("is read back unchanged by sh, whatever it contains", () => {
     assert.deepStrictEqual(readBack("sh", attacks), attacks)
   })
 
   it.prop(
-    "is read back by sh as it was, and shows nothing that a terminal obeys",
+    "is read back unchanged by sh, and contains no control sequence",
     { values: Arbitrary.array(words, { minLength: 20, maxLength: 20 }), odd: Arbitrary.array(text, { maxLength: 20 }) },
     ({ odd, values }) => {
       const all = [...values, ...odd].map((value) => value.toWellFormed())
@@ -114,7 +114,7 @@ const printed = (data: string) =>
   )
 
 describe("assembly emulator --data", () => {
-  it.live("prints a key and a secret of the folder that no shell runs", () =>
+  it.live("prints a key and a secret from the folder that no shell executes", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const data = yield* fs.makeTempDirectoryScoped()

@@ -53,7 +53,7 @@ const clients = ["fetch", "fetch without content-encoding", "undici", "undici th
 describe.each(Behaviour.codings)("a bomb of %s", (coding) => {
   const made = Behaviour.compressed(coding, size)
 
-  it.live.each(clients)("is left at the limit by %s", (client) =>
+  it.live.each(clients)("is read only up to the limit by %s", (client) =>
     Effect.gen(function* () {
       const body = yield* Effect.promise(() => made)
       assert.isBelow(body.length, 2 * mebi)

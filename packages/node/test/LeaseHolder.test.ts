@@ -71,7 +71,7 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
     }).pipe(Effect.provide(LeaseHolder.layer))
   )
 
-  it.effect("nothing is known without the Layer", () =>
+  it.effect("without the Layer, no holder is known", () =>
     Effect.gen(function* () {
       const { id, isGone } = yield* Tus.LeaseHolder
       assert.isUndefined(id)
@@ -79,7 +79,7 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
     })
   )
 
-  it.effect.skipIf(!isLinux)("a process that has this id now and began at another time is another one", () =>
+  it.effect.skipIf(!isLinux)("a process with the same id and another start time is a different process", () =>
     Effect.gen(function* () {
       const { id, isGone } = yield* Tus.LeaseHolder
       const own: unknown = JSON.parse(id ?? "")
@@ -96,7 +96,7 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
     }).pipe(Effect.provide(LeaseHolder.layer))
   )
 
-  it.effect.skipIf(!isLinux)("a process that ended is gone, though its parent has not asked for its end", () =>
+  it.effect.skipIf(!isLinux)("a process that ended is gone, even if its parent has not waited for it", () =>
     Effect.gen(function* () {
       const { id, isGone } = yield* Tus.LeaseHolder
       const own: unknown = JSON.parse(id ?? "")

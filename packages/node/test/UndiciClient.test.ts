@@ -65,7 +65,7 @@ const services = Layer.mergeAll(api, NodeFileSystem.layer).pipe(
 )
 
 layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
-  it.effect("is registered; a client made of it, or another undici, is not", () =>
+  it.effect("is registered; a derived client, or another undici client, is not", () =>
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       assert.isTrue(PieceMemory.isRegistered(client))
@@ -75,7 +75,7 @@ layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
     })
   )
 
-  it.effect("uploads a file as it is, with memory that is used again, and without when it is wrapped", () =>
+  it.effect("uploads a file unchanged, with reused memory, and without reuse when it is wrapped", () =>
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       for (const [http, isReused] of [
@@ -97,7 +97,7 @@ layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
     })
   )
 
-  it.effect("has let go of a piece when it asks for the third one after it, however slow the server reads", () =>
+  it.effect("has released a piece when it requests the third piece after it, however slow the server reads", () =>
     Effect.gen(function* () {
       const server = yield* SlowServer.make
       const target = yield* UploadTarget.make(server)
