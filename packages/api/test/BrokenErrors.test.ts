@@ -1,6 +1,5 @@
 /**
- * The status and the headers of an error decide, whatever becomes of its body: broken off, without an end, too large,
- * no text.
+ * The status and the headers of an error decide, even if its body breaks off, never ends, is too large or is not text.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -23,7 +22,7 @@ type Http = Layer.Layer<HttpClient.HttpClient>
 
 const token = "0123456789abcdef0123456789abcdef"
 
-/** A client with its usual retries, and when the head of its first answer was there. */
+/** A client with its usual retries, and the time when the headers of its first response arrived. */
 const clientAt = (
   server: Server.HostileServer,
   http: Http,
@@ -50,7 +49,7 @@ const clientAt = (
 
 const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
 
-/** Lets the clock go on while real answers come in. */
+/** Advances the clock while real responses arrive. */
 const settled = <A, E>(fiber: Fiber.Fiber<A, E>, answered: Deferred.Deferred<void>) =>
   Effect.gen(function* () {
     yield* Deferred.await(answered)
@@ -61,7 +60,7 @@ const settled = <A, E>(fiber: Fiber.Fiber<A, E>, answered: Deferred.Deferred<voi
     return yield* Fiber.join(fiber)
   })
 
-/** The head of an answer and half a body, then nothing. */
+/** The headers of a response and half of its body, then nothing. */
 const hanging = (status: number, headers: Readonly<Record<string, string>> = {}): Server.Answer =>
   Server.hanging(status, { "content-type": "application/json", ...headers }, '{"error":"RATE_')
 
@@ -191,7 +190,7 @@ describe("a token that is repeated in an error", () => {
         _tag: "UnexpectedResponse",
         excerpt: '<html>{"odd":"<redacted>"} <redacted> <redacted>'
       })
-      // The first one makes room for half of the second.
+      // The first replacement makes room for half of the second.
       const cut = yield* failure(token, Server.text(500, `${token}${"-".repeat(205 - token.length)}${token}`))
       assert.notInclude(Reflect.get(cut, "excerpt"), token.slice(0, 4))
       const broken = yield* failure(token, Server.cut(500, `${"-".repeat(30)}${token.slice(0, 20)}${"x".repeat(50)}`))

@@ -18,7 +18,7 @@ import { assemblyId, status } from "./utils/operations.ts"
 
 const ok = Service.json(200, status)
 
-/** The scripted service behind a guard, and when each request reached it, in seconds. */
+/** The scripted service behind a guard, with the time of each request in seconds. */
 const guarded = (
   guard: Layer.Layer<never, ApiError.InvalidRequest> | Layer.Layer<HttpClient, never, HttpClient>,
   ...lines: ReadonlyArray<Service.Line>
@@ -99,7 +99,7 @@ describe("a rate limiter", () => {
   )
 })
 
-/** Runs on the TestClock to the end of an effect. */
+/** Runs an effect to its end on the TestClock. */
 const toEnd = <A, E>(effect: Effect.Effect<A, E>, seconds: number) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)
@@ -130,7 +130,7 @@ describe("the wait for a permit", () => {
       const outcome = Effect.flatMap(Effect.result(get), (result) =>
         Effect.map(Clock.currentTimeMillis, (now) => ({ result, second: now / 1000 }))
       )
-      // Five minutes are the deadline: the sixth would begin when it is over.
+      // The deadline is five minutes: the sixth request would start after it.
       const all = Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => outcome, { concurrency: "unbounded" })
       const outcomes = yield* toEnd(Effect.provide(all, layer), 400)
       assert.deepStrictEqual(times, [0, 60, 120, 180, 240])
@@ -200,7 +200,7 @@ describe("the wait for a permit", () => {
     Effect.gen(function* () {
       const first = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 hour" }), ok)
       const second = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 hour" }), ok)
-      // One inside the other: both are there at the same time.
+      // Nested, so that both exist at the same time.
       yield* Effect.provide(Effect.andThen(get, Effect.provide(get, second.layer)), first.layer)
       assert.deepStrictEqual([first.times, second.times], [[0], [0]])
 

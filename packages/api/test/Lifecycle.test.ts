@@ -28,7 +28,7 @@ const limited = Service.json(429, {
   info: { retryIn: 20 }
 })
 
-/** Runs to the end on the TestClock, by default without retries; tells the requests and the seconds it took. */
+/** Runs an effect on the TestClock, by default without retries. Returns the requests and the duration in seconds. */
 const outcomeWith = <A, E extends AnyError>(
   policy: Layer.Layer<never>,
   effect: Effect.Effect<A, E, Client.AssemblyClient>,
@@ -230,7 +230,7 @@ describe("create", () => {
 
   it.effect("requests nothing more when nothing was sent", () =>
     Effect.gen(function* () {
-      // The transport tells it; here a client does.
+      // In the client the transport provides it; in this test a client does.
       const asked: Array<string> = []
       const client = Client.layerTest([
         Client.handler(Assemblies.Create, () => {
@@ -306,7 +306,7 @@ describe("cancel that gets no answer", () => {
   const canceled = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED" })
   const missing = Service.json(404, { error: "ASSEMBLY_NOT_FOUND" })
 
-  /** The methods that were sent, with the default policy of retries. */
+  /** The methods of the sent requests, with the default retry policy. */
   const told = (...lines: ReadonlyArray<Service.Line>) =>
     Effect.gen(function* () {
       const methods: Array<string> = []
@@ -392,7 +392,7 @@ describe("awaitCompletion", () => {
       const { requests, result, seconds } = yield* outcome(wait, uploading, busy, busy, busy, completed)
       assert.strictEqual(requests.length, 5)
       assert.deepInclude(result, { _tag: "Success" })
-      // 1 + 1.5 + 2.25 + 3.375 seconds, up to a tenth longer each.
+      // 1 + 1.5 + 2.25 + 3.375 seconds, each up to a tenth longer.
       assert.isAtLeast(seconds, 8)
       assert.isAtMost(seconds, 12)
     })
@@ -499,7 +499,7 @@ describe("watch without an update stream", () => {
           })
       const watch = Stream.runDrain(Assemblies.watch(assemblyId, { maxInterval: "1 hour" }))
       yield* outcome(watch, ...still, timed(busy), timed(completed))
-      // From 1 second on again, not half as long again as the last pause, which was 38 seconds.
+      // The pauses start again at 1 second, instead of growing from the last pause of 38 seconds.
       const [changed = 0, ended = 0] = seconds
       assert.isAtMost(ended - changed, 2)
     })

@@ -27,7 +27,7 @@ for (const [client, layer] of Object.entries(clients)) {
 }
 
 function suite(operation: Case, http: Layer.Layer<HttpClient>) {
-  /** Runs the operation once, without retries, against a server with one answer. */
+  /** Runs the operation once, without retries, against a server with one response. */
   const against = <A, E>(
     answer: Server.Answer,
     use: (run: Effect.Effect<unknown, AnyError>, server: Server.HostileServer) => Effect.Effect<A, E>,
@@ -156,7 +156,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
       for (const status of [301, 302, 303, 307, 308]) {
         const error = yield* failure(Server.text(status, "", { location: `${catcher.baseUrl}/catch` }))
         assert.deepInclude(error, { _tag: "UnexpectedResponse", status })
-        // Whatever it holds: what redirects is not the service that was asked.
+        // Whatever the response contains: a server that redirects is not the requested service.
         const limited = yield* failure(
           Server.json(status, { error: "RATE_LIMIT_REACHED" }, { location: `${catcher.baseUrl}/catch` })
         )

@@ -17,7 +17,7 @@ const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
 
 const idOf = (index: number) => `assembly-${index}`
 
-/** A list of Assemblies, newest first: those of the beginning count down to 0, later ones get negative numbers. */
+/** A list of Assemblies, newest first. The initial ones count down to 0; later ones get negative numbers. */
 const listOf = (total: number) => {
   const ids = Array.from({ length: total }, (_, index) => idOf(index))
   let created = 0

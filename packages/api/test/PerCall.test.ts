@@ -21,7 +21,7 @@ const query = { fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }
 const page = Service.json(200, { items: [], count: 0 })
 const busy = Service.json(503, { error: "BUSY" })
 
-/** Runs to the end, and tells how, how many requests it took, and how many seconds. */
+/** Runs an effect and returns its result, the number of requests and the duration in seconds. */
 const outcome = Effect.fnUntraced(function* <A, E>(
   effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient>,
   lines: ReadonlyArray<Service.Line>,
@@ -89,7 +89,7 @@ describe("one call", () => {
       )
       const refused = yield* outcome(scheduled, [busy])
       assert.deepStrictEqual([tagOf(refused.exit), refused.requests, refused.seconds], ["ServiceFailure", 3, 14])
-      // Another run begins to count anew.
+      // Another run starts counting from zero.
       const [first, second] = [yield* outcome(scheduled, [busy, busy, page]), yield* outcome(scheduled, [busy, page])]
       assert.deepStrictEqual([first.requests, second.requests], [3, 2])
       const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })

@@ -1,5 +1,5 @@
 /**
- * What a `TransportFailure` says of a request that got no answer, and what is repeated after it.
+ * The fields of a `TransportFailure`, and which requests are repeated after it.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -40,7 +40,7 @@ const send = (request: HttpClientRequest.HttpClientRequest) =>
 
 const fail = (request: HttpClientRequest.HttpClientRequest) => Effect.flip(send(request))
 
-/** A server of sockets on a free port, until the end of the scope. */
+/** A socket server on a free port until the scope ends. */
 const listen = (server: NetServer) =>
   Effect.acquireRelease(
     Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
@@ -136,7 +136,7 @@ describe.each(clients)("with %s", (name, layer) => {
   it.effect("a host that does not exist", () =>
     Effect.gen(function* () {
       const error = yield* fail(post("http://nobody.invalid/secret"))
-      // A machine without a resolver cannot know.
+      // A machine without a resolver cannot distinguish the two.
       const isUnknown = error.code === "ENOTFOUND"
       assert.deepStrictEqual(facts(error), {
         code: isUnknown ? "ENOTFOUND" : "EAI_AGAIN",
@@ -170,7 +170,7 @@ describe.each(clients)("with %s", (name, layer) => {
   )
 })
 
-/** A resolver that knows a host for so many look-ups, and then fails with a code. */
+/** A resolver that finds a host for the given number of lookups, and then fails with a code. */
 const resolver =
   (known: number, code: string): LookupFunction =>
   (hostname, options, callback) => {
@@ -275,7 +275,7 @@ describe("what is repeated", () => {
     })
   )
 
-  /** An Authenticator without a token for so many times. */
+  /** An Authenticator that fails the given number of times before it has a token. */
   const without = (times: number, error: AuthError.AuthError) => {
     let asked = 0
     const authenticator = Authenticator.Authenticator.of({
@@ -358,7 +358,7 @@ describe("what is repeated", () => {
       const service = FakeService.make(FakeService.json(200, move.success))
       const error = new AuthError.TokenUnavailable({ problem: "status 503", retryAfter: Duration.minutes(2) })
       const { asked, layer } = without(1, error)
-      // Longer than `maxWait`: it is told at once.
+      // Longer than `maxWait`, so the operation fails at once.
       assert.strictEqual((yield* Effect.flip(runMove(layer, service)))._tag, "TransportFailure")
       assert.strictEqual(asked(), 1)
     })

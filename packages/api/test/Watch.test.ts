@@ -15,7 +15,7 @@ import * as Server from "../../../test/hostile/HostileServer.ts"
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
 
-/** A service whose Assembly has an update stream; polling is so slow that only the events can make a test end. */
+/** A service whose Assembly has an update stream. Polling is so slow that a test can end only through events. */
 const service = (updates: (state: { current: string; connections: number }) => Server.Answer) =>
   Effect.gen(function* () {
     const server = yield* Server.make
@@ -99,7 +99,7 @@ describe("watch with an update stream", () => {
 
   it.live("connects again when the stream breaks, and reads at each connection", () =>
     Effect.gen(function* () {
-      // Nobody sends an event: only the reading at the second connection can find the end.
+      // No event is sent, so only the reading at the second connection can find the end.
       const { server, state } = yield* service((now) => (_, response) => {
         if (now.connections === 1) return response.destroy()
         now.current = "ASSEMBLY_COMPLETED"

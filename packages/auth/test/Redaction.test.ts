@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 
 const token = "q7-Xv/9Zk+RmB2.tY_w=e1"
 
-/** How one character may be written, by the name of the form. */
+/** The encodings of one character, by their names. */
 const forms: Readonly<Record<string, (character: string) => string>> = {
   plain: (character) => character,
   json: (character) => (character === "/" ? "\\/" : JSON.stringify(character).slice(1, -1)),
@@ -38,7 +38,7 @@ const names = Object.keys(forms)
 const write = (text: string, form: (index: number) => string): ReadonlyArray<string> =>
   Array.from(text, (character, index) => forms[form(index)]?.(character) ?? character)
 
-/** Every run of 8 characters that stayed, in any form in which the text had it. */
+/** Every sequence of 8 characters of the secret that remains, in any encoding. */
 const leftOf = (output: string, pieces: ReadonlyArray<string>): ReadonlyArray<string> =>
   pieces
     .map((_, start) => pieces.slice(start, start + 8))
@@ -73,7 +73,7 @@ describe("A secret in a text", () => {
       assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, length)}`, [token]), "so <redacted>")
     }
     assert.strictEqual(Redaction.text(`${token.repeat(60)} end`, { secrets: [token] }), "<redacted> end")
-    // In the middle of an escape.
+    // The text is cut in the middle of an escape.
     assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, 5)}%2`, [token]), "so <redacted>")
     assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, 5)}\\u00`, [token]), "so <redacted>")
   })
@@ -91,7 +91,7 @@ describe("A secret in a text", () => {
     assert.match(Redaction.text(`it was ${written}!`, { secrets: [secret] }), /^it was (?:\\x)?<redacted>!$/)
   })
 
-  // The characters of escapes themselves are the hardest ones.
+  // Characters that are used in escapes are the most difficult ones.
   const hard = Schema.String.check(Schema.isPattern(/^[%\\&ux41#;/+ aé"]{0,40}$/u, { expected: "parts of escapes" }))
 
   for (const [kind, any] of [

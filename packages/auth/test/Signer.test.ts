@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import { createHmac, createSecretKey } from "node:crypto"
 import { inspect } from "node:util"
 
-/** Credentials as a program may provide them by itself, which nobody has checked. */
+/** Credentials that a program provides directly, without validation. */
 const unchecked = (secret: string) =>
   Layer.succeed(Credentials.Credentials, { key: "k", secret: Redacted.make(secret) })
 

@@ -245,7 +245,7 @@ describe("The lifetime of a token", () => {
       yield* Effect.promise(async () => {
         while (server.received.length < 2) await new Promise((done) => setImmediate(done))
       })
-      // The token is over after 100 seconds, the request that was to renew it after 125.
+      // The token expires after 100 seconds; the request that should renew it ends after 125.
       yield* TestClock.setTime(126_000)
       assert.strictEqual((yield* Fiber.join(renewal))._tag, "TokenUnavailable")
     }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
@@ -306,7 +306,7 @@ describe("A refused token", () => {
       const server = yield* TokenServer.make(token())
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
       yield* get(request)
-      // All of them used the same one.
+      // All of them used the same token.
       const texts = yield* Effect.all(
         Array.from({ length: 100 }, () => Effect.andThen(refuse("token-1"), get(request))),
         { concurrency: "unbounded" }
@@ -504,7 +504,7 @@ describe("The status of a refusal", () => {
       return yield* Effect.flip(get({ baseUrl: server.baseUrl, scope: "dam:write" }))
     })
 
-  /** The head of an answer and the start of a body, then the end of the connection. */
+  /** The headers of a response and the beginning of a body, then the connection is closed. */
   const broken =
     (status: number, headers: Readonly<Record<string, string>> = {}): TokenServer.Answer =>
     (_, response) => {

@@ -1,5 +1,5 @@
 /**
- * The walk over everything that tests show (`scripts/walk`) sees a leak: each of these tests fails because of it.
+ * The walk over everything that tests show (`scripts/walk`) detects leaks: each of these tests fails because of one.
  */
 import * as AuthError from "@assembly-effect/auth/AuthError"
 import { assert, describe, it } from "@effect/vitest"
@@ -24,10 +24,10 @@ const entities = Array.from(secret, (unit, index) =>
   index % 2 === 0 ? `&#${unit.charCodeAt(0)};` : `&#x${unit.charCodeAt(0).toString(16)};`
 ).join("")
 
-/** Does something with the span around it. */
+/** Runs a function with the current span. */
 const inSpan = (change: (span: Tracer.Span) => void) => Effect.map(Effect.orDie(Effect.currentSpan), change)
 
-/** A text that was shown before anybody called it a secret, and again. */
+/** A text that is shown before it is marked as a secret, and again after that. */
 const learnt = Effect.suspend(() => {
   Redacted.make("early-1f2e3d")
   return Console.log("early-1f2e3d")

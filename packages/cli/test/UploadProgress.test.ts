@@ -13,7 +13,7 @@ import * as Screen from "./support/screen.ts"
 
 const MiB = 1024n * 1024n
 const total = 100n * MiB
-// A capability that no check made; here it is only passed along.
+// An unchecked capability; here it is only passed along.
 const url = Redacted.make("http://127.0.0.1/resumable/files/1") as UploadUrl
 
 const progress = (sent: bigint) => UploadEvent.Progress({ sent: sent * MiB, acknowledged: 0n, total })
@@ -32,7 +32,7 @@ const story: ReadonlyArray<UploadEvent.UploadEvent> = [
   UploadEvent.Completed({ url, length: total })
 ]
 
-/** One event each 20 ms. */
+/** One event every 20 ms. */
 const slowly = (events: ReadonlyArray<UploadEvent.UploadEvent>) =>
   Stream.fromIterable(events).pipe(Stream.mapEffect((event) => Effect.as(Effect.sleep("20 millis"), event)))
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
-/** Runs the command line as a process of its own, without any configuration. */
+/** Runs the command line in a separate process, without any configuration. */
 const assembly = (...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
     const child = execFile(process.execPath, [bin, ...args], { env: { NO_COLOR: "1" } }, (_, stdout, stderr) =>

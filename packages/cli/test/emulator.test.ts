@@ -40,7 +40,7 @@ const services = Layer.mergeAll(client, TestConsole.layer).pipe(
   Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
 )
 
-/** What a command that was run with `--json` has printed last. */
+/** The last output of a command with `--json`. */
 const lastJson = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) =>
   Effect.gen(function* () {
     const printed = (yield* TestConsole.logLines).at(-1)

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 import * as Shell from "../src/internal/shell.ts"
 import { control, text } from "./support/texts.ts"
 
-/** What each value is to a shell that runs its line. */
+/** The value that a shell reads from each line. */
 const readBack = (shell: string, values: ReadonlyArray<string>): ReadonlyArray<string> => {
   const script = values.map((value) => `${Shell.exportLine("SECRET", value)}\nprintf '%s\\0' "$SECRET"`).join("\n")
   return execFileSync(shell, ["-c", script], { env: { ...process.env, LC_ALL: "C.UTF-8" } })
@@ -72,7 +72,7 @@ describe("Shell.exportLine", () => {
   it("quotes for a shell", () => {
     assert.strictEqual(Shell.exportLine("KEY", "it's; ls"), String.raw`export KEY='it'\''s; ls'`)
     assert.strictEqual(Shell.exportLine("KEY", "a\\b"), String.raw`export KEY='a'\\'b'`)
-    // zsh reads the path of a command behind an equals sign.
+    // zsh reads a word behind an equals sign as the path of a command.
     assert.strictEqual(Shell.exportLine("KEY", "=ls:=ls"), "export KEY='=ls:=ls'")
   })
 
@@ -93,7 +93,7 @@ describe("Shell.exportLine", () => {
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
-/** What `assembly emulator` prints before it runs. */
+/** The output of `assembly emulator` before it runs. */
 const printed = (data: string) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly said: string; readonly end: Effect.Effect<void> }>((resume) => {

@@ -41,7 +41,7 @@ describe("Json.parse", () => {
   })
 
   it("stops at the limit: 5 million levels are not parsed", () => {
-    // A parser would get to the end of it, and find that it is none.
+    // A parser would read to the end and then find that the text is not JSON.
     assert.deepStrictEqual(Json.parse("[".repeat(5_000_000)), tooDeep)
   })
 })

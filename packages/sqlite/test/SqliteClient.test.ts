@@ -29,7 +29,7 @@ it.effect("rows are written and read as objects, as values and as a stream", () 
       [1, "one"],
       [2, "two"]
     ])
-    // The same text as an object again: a statement that returned arrays is kept.
+    // The same SQL text, now with objects as rows: the statement that returned arrays is still prepared.
     assert.deepStrictEqual(
       { ...(yield* sql<object>`SELECT id, text FROM notes WHERE id < ${3}`)[0] },
       { id: 1, text: "one" }
