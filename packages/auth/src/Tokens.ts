@@ -38,7 +38,7 @@ export interface Request {
 }
 
 /**
- * Provides tokens, and is told which tokens the service has refused.
+ * Provides tokens, and remembers which tokens the service has refused.
  *
  * - `get`: the current token. Concurrent calls share one request.
  * - `refused`: reports that the service did not accept this token. It is not returned again.

@@ -81,7 +81,7 @@ describe("ErrorLine.fromError", () => {
 })
 
 describe("ErrorLine.fromCause", () => {
-  it("tells a failure in one line, a defect with its stack, and an interruption not at all", () => {
+  it("prints a failure in one line, a defect with its stack, and nothing for an interruption", () => {
     expect(ErrorLine.fromCause(Cause.fail(new ApiError.DamMutationFailed(details)))).toContain("No such asset.")
     expect(ErrorLine.fromCause(Cause.die(new Error("a fault")))).toMatch(/a fault\n +at /)
     expect(ErrorLine.fromCause(Cause.interrupt(1))).toBeUndefined()

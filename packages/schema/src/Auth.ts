@@ -113,7 +113,7 @@ export const AuthParams = Schema.Struct({
 export type AuthParams = typeof AuthParams.Type
 
 /**
- * {@link AuthParams} of a signed request, where `expires` is required (spec.md, "Authentication").
+ * {@link AuthParams} of a signed request. `expires` is required (spec.md, "Authentication").
  *
  * @since 0.1.0
  * @category schemas

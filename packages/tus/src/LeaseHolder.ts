@@ -5,7 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
 /**
- * - `id`: identifies this process in its leases, or undefined where it has no unique identity.
+ * - `id`: identifies this process in its leases. Undefined if it has no unique identity.
  * - `isGone`: whether the holder with this id has certainly ended. If it is wrongly true, two processes run the same
  *   upload.
  *

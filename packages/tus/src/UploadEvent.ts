@@ -16,8 +16,8 @@ import type { UploadUrl } from "./UploadTarget.ts"
 /**
  * - `Created`: the server has created the upload. `length` is undefined while it is unknown.
  * - `Resumed`: the server reported its offset; sending continues from there.
- * - `Progress`: `sent` bytes were sent, and the server confirmed that it stored `acknowledged` bytes. Where the platform
- *   sends a body as a whole, the sent bytes are unknown, and both numbers are the same.
+ * - `Progress`: `sent` bytes were sent, and the server confirmed that it stored `acknowledged` bytes. If the platform
+ *   sends a body as a whole, the number of sent bytes is unknown, and both numbers are the same.
  * - `Retrying`: a request failed and is retried after `delay`. `attempt` counts consecutive failures.
  * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, because of `reason`.
  * - `Restarted`: the option `restart` discarded the upload in the journal; a new upload starts.
