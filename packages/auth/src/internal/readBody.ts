@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
@@ -39,22 +40,59 @@ const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
   }
 }
 
-const enough = { _tag: "Enough" } as const
+/** What the readers of a body return. */
+type Reading = Effect.Effect<void, HttpClientError.HttpClientError>
 
 /**
- * Hands over the pieces of a body until `take` answers false; what follows is left.
+ * Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. It returns
+ * undefined for a response that it does not know.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface BodyReader {
+  (response: HttpClientResponse.HttpClientResponse, take: (piece: Uint8Array) => boolean): Reading | undefined
+}
+
+const enough = { _tag: "Enough" } as const
+
+const fromStream = ({ stream }: HttpClientResponse.HttpClientResponse, take: (piece: Uint8Array) => boolean): Reading =>
+  stream.pipe(
+    Stream.runForEachArray((pieces) => (pieces.every(take) ? Effect.void : Effect.fail(enough))),
+    Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
+  )
+
+const readers = new WeakMap<HttpClient.HttpClient, BodyReader>()
+const readerOf = new WeakMap<HttpClientResponse.HttpClientResponse, BodyReader>()
+
+/**
+ * Registers a reader for the responses of exactly this client that is faster than their `stream`. It must return the
+ * same bytes and errors. A client made from this one, by `HttpClient.transformResponse` for example, is another client
+ * and is not registered.
+ *
+ * @since 0.1.0
+ * @category registration
+ */
+export const registerReader = (client: HttpClient.HttpClient, reader: BodyReader): void => {
+  readers.set(client, reader)
+}
+
+/** Remembers how the response of a client is read. */
+export const received = (client: HttpClient.HttpClient, response: HttpClientResponse.HttpClientResponse): void => {
+  const reader = readers.get(client)
+  if (reader !== undefined) readerOf.set(response, reader)
+}
+
+/**
+ * Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const takePieces = (
-  { stream }: HttpClientResponse.HttpClientResponse,
+  response: HttpClientResponse.HttpClientResponse,
   take: (piece: Uint8Array) => boolean
-): Effect.Effect<void, HttpClientError.HttpClientError> =>
-  stream.pipe(
-    Stream.runForEachArray((pieces) => (pieces.every(take) ? Effect.void : Effect.fail(enough))),
-    Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
-  )
+): Reading => readerOf.get(response)?.(response, take) ?? fromStream(response, take)
 
 /** Some clients have no stream for a response without a body. */
 const orEmpty = (error: HttpClientError.HttpClientError) =>
@@ -73,19 +111,18 @@ export const readText = (
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let size = 0
-    const refuse = (start: Uint8Array) => Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start }))
-    return response.stream.pipe(
-      Stream.runForEachArray((pieces) => {
-        for (const chunk of pieces) {
-          size += chunk.length
-          if (size > maxBytes) return refuse(chunks[0] ?? chunk)
-          chunks.push(chunk)
-        }
-        return Effect.void
-      }),
-      Effect.map(() => concat(chunks, size)),
-      Effect.catchTag("HttpClientError", orEmpty),
-      Effect.flatMap(toText)
+    return takePieces(response, (piece) => {
+      size += piece.length
+      // Of a body above the limit its beginning is enough.
+      if (size <= maxBytes || chunks.length === 0) chunks.push(piece)
+      return size <= maxBytes
+    }).pipe(
+      Effect.catch(orEmpty),
+      Effect.flatMap(() =>
+        size > maxBytes
+          ? Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start: chunks[0] ?? empty }))
+          : toText(concat(chunks, size))
+      )
     )
   })
 
