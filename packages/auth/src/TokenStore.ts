@@ -19,6 +19,7 @@ import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Credentials from "./Credentials.ts"
+import * as Bytes from "./unstable/Bytes.ts"
 
 /**
  * A bearer token.
@@ -132,10 +133,7 @@ const makeKeyValueStore = Effect.gen(function* () {
     const nonce = yield* random.randomBytes(nonceLength)
     const text = yield* encodeAtRest({ value, expiresAt, renewAt })
     const sealed = yield* aead.encrypt(key, utf8.encode(text), { nonce, aad: textOf(grant) })
-    const entry = new Uint8Array(nonce.length + sealed.length)
-    entry.set(nonce)
-    entry.set(sealed, nonce.length)
-    yield* entries.set(yield* nameOf(grant), entry)
+    yield* entries.set(yield* nameOf(grant), Bytes.join([nonce, sealed]))
   })
 
   const forget = Effect.fnUntraced(function* (grant: Grant) {

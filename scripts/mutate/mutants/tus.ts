@@ -851,8 +851,8 @@ export const tus = [
       },
       {
         name: "what follows a success has no limit",
-        find: `(size += chunk.length) <= maxErrorBytes)`,
-        replace: `(size += chunk.length) <= maxErrorBytes * 1e6)`,
+        find: `Transport.ends(response, { maxBytes: maxErrorBytes })`,
+        replace: `Transport.ends(response, { maxBytes: maxErrorBytes * 1e6 })`,
         project: "node",
         tests: ["Bombs"]
       },

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
+import * as Bytes from "../unstable/Bytes.ts"
 import * as Diagnosis from "./diagnosis.ts"
 import type { Lost } from "./lost.ts"
 
@@ -23,19 +24,6 @@ export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
   readonly problem: string
   readonly start: Uint8Array
 }> {}
-
-const empty = new Uint8Array(0)
-
-const concat = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
-  if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0]
-  const bytes = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
-  return bytes
-}
 
 const tooLarge = (maxBytes: number) => `a body of more than ${maxBytes} bytes`
 const notUtf8 = "a body that is not UTF-8"
@@ -51,9 +39,40 @@ const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
   }
 }
 
-/** Some clients have no stream for an answer without a body. */
-const orEmpty = (error: HttpClientError.HttpClientError) =>
-  error.reason._tag === "EmptyBodyError" ? Effect.succeed(empty) : Effect.fail(Diagnosis.diagnose(error))
+type Response = HttpClientResponse.HttpClientResponse
+
+/** The end of reading: a limit was exceeded. */
+const exceeded = Effect.fail({ _tag: "Exceeded" } as const)
+
+/**
+ * Reads a body into `chunks`, and leaves it at the first chunk that exceeds `maxBytes`, which is the last one then.
+ * Answers whether the body came to its end within the limit. `Stream.limitBytes` would drop that chunk, of which an error
+ * shows the start.
+ */
+const readInto = (
+  chunks: Array<Uint8Array>,
+  { stream }: Response,
+  maxBytes: number
+): Effect.Effect<boolean, HttpClientError.HttpClientError> =>
+  Effect.suspend(() => {
+    let size = 0
+    return stream.pipe(
+      Stream.runForEachArray((pieces) => {
+        for (const piece of pieces) {
+          chunks.push(piece)
+          size += piece.length
+          if (size > maxBytes) return exceeded
+        }
+        return Effect.void
+      }),
+      Effect.as(true),
+      Effect.catchTags({
+        Exceeded: () => Effect.succeed(false),
+        // Some clients have no stream for an answer without a body.
+        HttpClientError: (error) => (error.reason._tag === "EmptyBodyError" ? Effect.succeed(true) : Effect.fail(error))
+      })
+    )
+  })
 
 /**
  * The body as text: at most `maxBytes`, and strict UTF-8. The stream is left at the first byte too many.
@@ -67,20 +86,13 @@ export const readText = (
 ): Effect.Effect<string, Lost | UnreadableBody> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
-    let size = 0
-    const refuse = (start: Uint8Array) => Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start }))
-    return response.stream.pipe(
-      Stream.runForEachArray((pieces) => {
-        for (const chunk of pieces) {
-          size += chunk.length
-          if (size > maxBytes) return refuse(chunks[0] ?? chunk)
-          chunks.push(chunk)
-        }
-        return Effect.void
-      }),
-      Effect.map(() => concat(chunks, size)),
-      Effect.catchTag("HttpClientError", orEmpty),
-      Effect.flatMap(toText)
+    return readInto(chunks, response, maxBytes).pipe(
+      Effect.mapError(Diagnosis.diagnose),
+      Effect.flatMap((isWhole) =>
+        isWhole
+          ? toText(Bytes.join(chunks))
+          : Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start: Bytes.join(chunks.slice(0, 1)) }))
+      )
     )
   })
 
@@ -111,11 +123,8 @@ const rest = Duration.seconds(5)
 /**
  * Reads what follows a status that decides by itself, in at most 5 seconds; `orElse` where it takes longer. A limit of
  * time around it waits for it, see {@link withLimit}.
- *
- * @since 0.1.0
- * @category utilities
  */
-export const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
+const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
   Effect.flatMap(ProgressRef, (progress) => {
     const limited = Effect.timeoutOrElse(reading, { duration: rest, orElse: () => Effect.sync(orElse) })
     if (progress === undefined) return limited
@@ -127,6 +136,18 @@ export const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: (
       })
     )
   })
+
+/**
+ * Whether the body of an answer, which says nothing, comes to its end within `maxBytes`. It takes at most 5 seconds.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const ends = (response: Response, { maxBytes }: { readonly maxBytes: number }): Effect.Effect<boolean> =>
+  afterStatus(
+    Effect.orElseSucceed(readInto([], response, maxBytes), () => false),
+    () => false
+  )
 
 /**
  * Limits the time of an exchange: `limit` is what fails when it is over. While what follows a status is read, that
@@ -160,25 +181,15 @@ export const readError = (
 ): Effect.Effect<ErrorText> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
-    let size = 0
-    const start = () => concat(chunks, size).subarray(0, maxBytes)
+    const start = () => Bytes.join(chunks).subarray(0, maxBytes)
     const broken = (problem: string): ErrorText => ({ text: lenient.decode(start()), problem })
-    const ended = Effect.suspend(() => (size > maxBytes ? Effect.succeed(broken(tooLarge(maxBytes))) : whole))
     const whole = Effect.suspend(() => toText(start())).pipe(
       Effect.map((text): ErrorText => ({ text, problem: undefined })),
       Effect.orElseSucceed(() => broken(notUtf8))
     )
 
-    const reading = response.stream.pipe(
-      Stream.runForEachWhile((chunk) =>
-        Effect.sync(() => {
-          chunks.push(chunk)
-          size += chunk.length
-          return size <= maxBytes
-        })
-      ),
-      Effect.catch(orEmpty),
-      Effect.andThen(ended),
+    const reading = readInto(chunks, response, maxBytes).pipe(
+      Effect.flatMap((isWhole) => (isWhole ? whole : Effect.succeed(broken(tooLarge(maxBytes))))),
       Effect.catch(() => Effect.succeed(broken("a body that breaks off")))
     )
     return afterStatus(reading, () => broken(`a body that did not end within ${Duration.toSeconds(rest)} s`))

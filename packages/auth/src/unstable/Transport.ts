@@ -20,7 +20,7 @@ import type { Lost } from "../internal/lost.ts"
 import * as SendGuard from "../internal/sendGuard.ts"
 
 export { Lost } from "../internal/lost.ts"
-export { afterStatus, readError, readText, UnreadableBody, withLimit } from "../internal/readBody.ts"
+export { ends, readError, readText, UnreadableBody, withLimit } from "../internal/readBody.ts"
 export type { ErrorText } from "../internal/readBody.ts"
 
 /**

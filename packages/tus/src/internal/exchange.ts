@@ -5,14 +5,12 @@ import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as Headers from "effect/http/Headers"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
 import { goneAdvice } from "./errorText.ts"
 import { hostOf } from "./host.ts"
@@ -58,12 +56,6 @@ const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): Reado
 /** Answers to HEAD have no body. */
 const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>): string =>
   Transport.Redaction.text(words, { secrets }) || `status ${status}, without an explanation`
-
-/** The id by which the service finds the request, where the answer tells one. Beyond the specification. */
-const requestIdOf = (headers: Headers.Headers, secrets: ReadonlyArray<string>): { readonly requestId?: string } => {
-  const requestId = headers["x-request-id"]
-  return requestId === undefined ? {} : { requestId: Transport.Redaction.code(requestId, secrets) }
-}
 
 interface Refusal {
   readonly request: TusError.RequestName
@@ -129,7 +121,7 @@ export const readError = (
         status,
         words: toMessage(status, words, secrets),
         ...(code === undefined ? undefined : { code: Transport.Redaction.code(code, secrets) }),
-        ...requestIdOf(response.headers, secrets)
+        ...Transport.requestIdOf(response.headers, secrets)
       },
       wait
     )
@@ -154,25 +146,10 @@ const readHeaders = <A>(
         request,
         host: hostOf(response.request.url),
         status: response.status,
-        ...requestIdOf(response.headers, secretsOf(response.request)),
+        ...Transport.requestIdOf(response.headers, secretsOf(response.request)),
         problem: `headers that break a rule: ${brokenRules(issue)}`
       })
   )
-
-/**
- * Reads what follows the headers of a success, which says nothing, and answers whether it came to its end: a body may be
- * too long, or never end. What the headers told stands.
- */
-const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<boolean> => {
-  const reading = Effect.suspend(() => {
-    let size = 0
-    return response.stream.pipe(
-      Stream.runForEachWhile((chunk) => Effect.sync(() => (size += chunk.length) <= maxErrorBytes)),
-      Effect.map(() => size <= maxErrorBytes)
-    )
-  }).pipe(Effect.catch(({ reason }) => Effect.succeed(reason._tag === "EmptyBodyError")))
-  return Transport.afterStatus(reading, () => false)
-}
 
 /**
  * Sends a request and reads its headers, if the status is the one that means success. One without a body has
@@ -198,7 +175,10 @@ export const exchange = <A>(options: {
       return yield* Effect.fail(error)
     }
     const headers = yield* readHeaders(options.request, options.headers, response)
-    return (yield* drain(response)) ? headers : yield* Effect.fail({ _tag: "Cut" as const, headers })
+    // A body may be too long, or never end. It says nothing, and what the headers told stands.
+    return (yield* Transport.ends(response, { maxBytes: maxErrorBytes }))
+      ? headers
+      : yield* Effect.fail({ _tag: "Cut" as const, headers })
   }).pipe(
     Transport.scopedToFailure,
     Effect.catchTag("Cut", ({ headers }) => Effect.succeed(headers)),

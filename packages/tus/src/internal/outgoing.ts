@@ -1,6 +1,7 @@
 /**
  * The bytes that go out next, whatever the source is.
  */
+import * as Bytes from "@assembly-effect/api/unstable/Bytes"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -142,7 +143,7 @@ export const oneShot = (
             start: offset,
             end: offset + length,
             total: size ?? Window.total(window),
-            bytes: streams ? { stream: Pieces.inRegularPieces(parts), length } : Pieces.together(parts)
+            bytes: streams ? { stream: Pieces.inRegularPieces(parts), length } : Bytes.join(parts)
           }
         })
     }

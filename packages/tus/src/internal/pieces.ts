@@ -1,3 +1,4 @@
+import * as Bytes from "@assembly-effect/api/unstable/Bytes"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -21,17 +22,6 @@ export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
         )
       )
 
-/** All parts as one. */
-export const together = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
-  let filled = 0
-  for (const part of parts) {
-    bytes.set(part, filled)
-    filled += part.length
-  }
-  return bytes
-}
-
 /** The parts of memory as a stream of pieces of a sensible size: small ones are put together, large ones cut. */
 export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream<Uint8Array> =>
   Stream.flatMap(
@@ -41,9 +31,7 @@ export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream
         let end = at
         let size = 0
         while (end < parts.length && (end === at || size < smallest)) size += parts[end++]?.length ?? 0
-        const group = parts.slice(at, end)
-        const [only] = group
-        return [group.length === 1 && only !== undefined ? only : together(group), end] as const
+        return [Bytes.join(parts.slice(at, end)), end] as const
       })
     ),
     inPieces
