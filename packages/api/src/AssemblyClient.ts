@@ -116,7 +116,8 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
  * - `baseUrl`: https, or http on loopback; credentials go nowhere else.
  * - `origins`: further origins that belong to the service, such as `https://upload.example.com`, or patterns such as
  *   `https://upload-*.example.com`. URLs of uploads, Statuses and updates that an answer names are used only where their
- *   origin is that of the base URL, for the public service that of one of its cells, or one of these.
+ *   origin is that of the base URL, for the public service that of one of its cells, for `localhost` that of its address,
+ *   or one of these.
  * - `requestTimeout`: for one request with its whole answer, 1 minute by default. The wait for a permit of a rate limiter
  *   (`Guard`) is not part of it.
  * - `deadline`: for all attempts of one operation with the pauses between them, 5 minutes by default.

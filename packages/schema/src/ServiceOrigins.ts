@@ -114,8 +114,9 @@ const fromEntries = (
 }
 
 /**
- * The origins of the deployment at a base URL: its own, and for the public service its cells. `additional` are further
- * origins, or patterns of origins.
+ * The origins of the deployment at a base URL: its own, for the public service its cells, and for `localhost` the two
+ * addresses that it stands for, `127.0.0.1` and `[::1]`, with the same scheme and port. `additional` are further origins,
+ * or patterns of origins.
  *
  * **Gotchas**
  *
@@ -134,7 +135,18 @@ export const make = (
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
   const own = originOf(baseUrl)
   if (own === undefined) return Result.fail([{ rule: "Expected an absolute https URL whose host is written plainly" }])
-  return fromEntries(own, isPublic(own) ? [publicService.origin, publicService.cells, ...additional] : additional)
+  return fromEntries(own, [...siblingsOf(own), ...additional])
+}
+
+/**
+ * The origins that belong to a base URL besides its own. `localhost` stands for the two addresses, and a client that
+ * connects to it may reach either, so a service there may name its address. The other way round it is no rule: who wrote
+ * an address means the server at that one.
+ */
+const siblingsOf = (own: string): ReadonlyArray<string> => {
+  if (isPublic(own)) return [publicService.origin, publicService.cells]
+  const { hostname } = new URL(own)
+  return hostname === "localhost" ? ["127.0.0.1", "[::1]"].map((address) => own.replace(hostname, address)) : []
 }
 
 const matches = (entry: string, origin: string): boolean => {
