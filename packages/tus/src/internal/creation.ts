@@ -114,11 +114,11 @@ const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Crea
 /** Finds the upload of a creation by the receipts alone: one of an earlier process, or one whose answer was lost. */
 export const recover = (
   lost: Lost,
-  problem: string
+  why: Pick<TusError.CreationUnknown, "problem" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
   Effect.flatMap(lookUp(lost), (found) =>
     Option.match(fromReceipt(found), {
-      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), problem })),
+      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), ...why })),
       onSome: Effect.succeed
     })
   )
@@ -158,7 +158,10 @@ export const create = (options: {
         if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return Effect.fail(error)
         const did = outcome(error)
         if (error._tag === "Stalled" || did === "Open") {
-          return recover({ target, marker, policy, sent: { metadata, size } }, happened(error))
+          return recover(
+            { target, marker, policy, sent: { metadata, size } },
+            { problem: happened(error), cause: error }
+          )
         }
         if (did === "Refused") return Effect.fail(error)
         return Effect.gen(function* () {
