@@ -117,11 +117,11 @@ const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Crea
 /** Finds the upload of a creation only by the receipts: of an earlier process, or after a lost response. */
 export const recover = (
   lost: Lost,
-  problem: string
+  why: Pick<TusError.CreationUnknown, "problem" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
   Effect.flatMap(lookUp(lost), (found) =>
     Option.match(fromReceipt(found), {
-      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), problem })),
+      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), ...why })),
       onSome: Effect.succeed
     })
   )
@@ -161,7 +161,10 @@ export const create = (options: {
         if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return Effect.fail(error)
         const did = outcome(error)
         if (error._tag === "Stalled" || did === "Open") {
-          return recover({ target, marker, policy, sent: { metadata, size } }, happened(error))
+          return recover(
+            { target, marker, policy, sent: { metadata, size } },
+            { problem: happened(error), cause: error }
+          )
         }
         if (did === "Refused") return Effect.fail(error)
         return Effect.gen(function* () {
