@@ -841,8 +841,8 @@ export const tus = [
       },
       {
         name: "what follows a success has no limit",
-        find: `(size += piece.length) <= maxErrorBytes,`,
-        replace: `(size += piece.length) <= maxErrorBytes * 1e6,`,
+        find: `(size += piece.length) <= maxErrorBytes)`,
+        replace: `(size += piece.length) <= maxErrorBytes * 1e6)`,
         project: "node",
         tests: ["Bombs"]
       },
