@@ -1,5 +1,5 @@
 /**
- * `pnpm build` marks the calls at the top of each built module as pure, so that a bundler leaves out what a program does
+ * `pnpm build [package …]` marks the calls at the top of each built module as pure, so that a bundler leaves out what a program does
  * not use: `Schema.Struct({ … })` of a resource that it never reads, an error that nothing raises, a Layer.
  *
  * Without the mark a bundler keeps every call, since a call may do something. No module of ours does: what it calls at its
@@ -132,8 +132,9 @@ const build = (file: string): number => {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url))
-  // The packages that are bundled: the others run on Node alone.
-  const files = globSync("packages/{schema,auth,api,tus}/dist/**/*.js", { cwd: root })
+  // By default the packages that are bundled: the others run on Node alone.
+  const names = process.argv.length > 2 ? process.argv.slice(2) : ["schema", "auth", "api", "tus", "browser"]
+  const files = names.flatMap((name) => globSync(`packages/${name}/dist/**/*.js`, { cwd: root }))
   const count = files.reduce((sum, file) => sum + build(`${root}${file}`), 0)
   console.log(`${count} marks in ${files.length} modules`)
 }

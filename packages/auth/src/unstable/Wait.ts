@@ -1,6 +1,6 @@
 /**
- * The waits that an answer asks for, and what its `Date` tells about the clocks. Beyond the specification, which shows
- * no rate limits.
+ * Reads the pauses that a response requests, and the clock skew from its `Date` header. Beyond the specification, which
+ * defines no rate limits.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -32,12 +32,12 @@ const parseDate = (text: string): Option.Option<number> => {
   return Number.isNaN(date) ? Option.none() : Option.some(date)
 }
 
-/** The time of the service when it answered, in milliseconds. */
+/** The time of the service when it responded, in milliseconds. */
 const serviceTime = ({ date }: Headers.Headers): Option.Option<number> =>
   date === undefined ? Option.none() : parseDate(date)
 
 /**
- * In milliseconds. A date is measured from the service's own time where it tells it, so that a wrong clock here does
+ * In milliseconds. A date is compared with the `Date` of the response if there is one, so that a wrong local clock does
  * not matter.
  */
 const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number> => {
@@ -47,12 +47,12 @@ const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number
   return Option.map(parseDate(header), (date) => Math.max(0, date - Option.getOrElse(serviceTime(headers), () => now)))
 }
 
-/** In milliseconds. A longer wait is one that nobody waits for; sums with this one stay finite. */
+/** In milliseconds. Nobody waits longer than this, and sums with it stay finite. */
 const longest = Number.MAX_SAFE_INTEGER
 
 /**
- * The wait that an answer names, by its body or by `Retry-After`; the longer one where both do. It is always finite, but
- * may be absurdly long: whoever waits has a maximum.
+ * The pause that a response requests in its body or in `Retry-After`; the longer of the two. It is always finite, but
+ * may be extremely long, so the caller needs a maximum.
  *
  * @since 0.1.0
  * @category utilities
@@ -64,7 +64,7 @@ export const named = (headers: Headers.Headers, body: unknown): Effect.Effect<Op
   })
 
 /**
- * How far the service's clock is ahead of ours, in milliseconds.
+ * The clock skew in milliseconds: positive if the clock of the service is ahead of the local clock.
  *
  * @since 0.1.0
  * @category utilities

@@ -1,5 +1,5 @@
 /**
- * The errors of tus, in a module of their own, so that a bundle that only uses operations does not include them.
+ * The errors of tus. A separate module, so that a bundle that only uses operations does not include them.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -7,7 +7,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
 
 /**
- * The text of a tus error: the line form `ERR_CODE: message`, or the raw text of a hook, which need not be JSON.
+ * The text of a tus error: a line `ERR_CODE: message`, or the raw text of a hook, which may not be JSON.
  *
  * Clause: spec.md, "Errors".
  *
@@ -32,7 +32,7 @@ export const TusErrorText = Schema.TaggedUnion({
 export type TusErrorText = typeof TusErrorText.Type
 
 /**
- * The body of a tus error response, read as either of its two forms; every text is one of them (spec.md, "Errors").
+ * The body of a tus error response. Every text matches one of the two forms (spec.md, "Errors").
  *
  * Clause: spec.md, "Errors".
  *

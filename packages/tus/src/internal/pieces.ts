@@ -6,10 +6,10 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
 
-/** Up to here parts of memory are put together before they are sent, in bytes. */
+/** Parts of memory up to this size in bytes are joined before they are sent. */
 const smallest = 64 * 1024
 
-/** How large the pieces are in which bytes in memory are sent. */
+/** The size of the pieces in which bytes in memory are sent. */
 const memoryPiece = 256 * 1024
 
 const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
@@ -25,7 +25,7 @@ export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.
 /** Bytes in memory as a stream that is taken piece by piece. */
 export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLarge(Stream.succeed(bytes))
 
-/** All parts as one. */
+/** Joins all parts. */
 export const together = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
   let filled = 0
@@ -36,7 +36,7 @@ export const together = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return bytes
 }
 
-/** The parts of memory as a stream of pieces of a sensible size: small ones are put together, large ones cut. */
+/** Emits the parts of memory as pieces of a suitable size: joins small ones and cuts large ones. */
 export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream<Uint8Array> =>
   cutLarge(
     Stream.unfold(0, (at) =>
@@ -52,7 +52,7 @@ export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream
     )
   )
 
-/** The first so many bytes of a stream. */
+/** The given number of bytes from the start of a stream. */
 export const takeBytes = <E, R>(
   stream: Stream.Stream<Uint8Array, E, R>,
   count: bigint
