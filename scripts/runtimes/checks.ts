@@ -52,7 +52,7 @@ export const names = [
   "move"
 ] as const
 
-export type Name = (typeof names)[number]
+type Name = (typeof names)[number]
 
 /** What each check came to: undefined where it passed, else the problem. */
 export type Report = { readonly [K in Name]?: string | null }
@@ -83,7 +83,7 @@ const upload = ({ sha256 }: Config, source: UploadSource.UploadSource, options: 
     const created = yield* create
     const target = yield* UploadTarget.fromAssembly(created)
     const metadata = { filename: "content.bin", fieldname: "file" }
-    const events = yield* Stream.runCollect(Upload.events(target, source, { metadata, ...options }))
+    const events = yield* Stream.runCollect(Upload.events(target, source, { metadata, maxRetries: 3, ...options }))
     const status = yield* Assemblies.awaitCompletion(created.assembly_id, { interval: "100 millis" })
     const stored = status.uploads?.[0]?.sha256
     yield* expect(stored === sha256, `the stored file has the SHA-256 ${stored ?? "(none)"}, not ${sha256}`)
@@ -157,7 +157,7 @@ export const run = (config: Config, http: Layer.Layer<HttpClient.HttpClient>): P
   const all = checks(config)
   return Effect.runPromise(
     Effect.forEach(names, (name) =>
-      Effect.map(Effect.exit(Effect.timeout(Effect.provide(all[name], layer), "3 minutes")), (exit) => {
+      Effect.map(Effect.exit(Effect.timeout(Effect.provide(all[name], layer), "5 minutes")), (exit) => {
         report[name] = Exit.isSuccess(exit) ? null : (Cause.pretty(exit.cause).split("\n")[0] ?? "failed")
       })
     ).pipe(Effect.as(report))

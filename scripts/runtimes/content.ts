@@ -3,7 +3,7 @@
  */
 
 /** How large a block is, in bytes. */
-export const blockSize = 1024 * 1024
+const blockSize = 1024 * 1024
 
 /** One block: the numbers of a xorshift generator that begins with the index of the block. */
 export const block = (index: number): Uint8Array<ArrayBuffer> => {

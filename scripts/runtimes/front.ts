@@ -19,7 +19,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type * as Checks from "./checks.ts"
 
 /** How a front speaks. */
-export type Protocol = "HTTP/1.1" | "HTTP/2"
+type Protocol = "HTTP/1.1" | "HTTP/2"
 
 /** A key and a certificate for localhost that nobody trusts. */
 const certificate = (): { readonly key: Buffer; readonly cert: Buffer } => {
@@ -115,7 +115,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   let local = new URL("http://127.0.0.1")
   let inject: () => Promise<void> = () => Promise.reject(new Error("not ready"))
   let bytesPerSecond = Infinity
-  let config: Checks.Config | undefined
+  const config = Promise.withResolvers<Checks.Config>()
 
   const own: Readonly<Record<string, (request: Incoming, response: Outgoing) => Promise<void>>> = {
     "/runtimes/page": async (_, response) => {
@@ -130,7 +130,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     },
     "/runtimes/config": async (_, response) => {
       begin(response, 200, { "content-type": "application/json" })
-      response.end(JSON.stringify(config))
+      response.end(JSON.stringify(await config.promise))
     },
     "/runtimes/cut": async (_, response) => {
       await inject()
@@ -161,16 +161,16 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const faults = Context.get(context, Faults.Faults)
   local = new URL(localUrl)
   inject = () => Effect.runPromise(faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 100_000 })))
-  config = {
+  config.resolve({
     baseUrl,
     cutUrl: `${origin}/runtimes/cut`,
     key: credentials.key,
     secret: Redacted.value(credentials.secret),
     blocks,
     sha256
-  }
+  })
   return {
-    config,
+    config: yield* Effect.promise(() => config.promise),
     pageUrl: `${origin}/runtimes/page`,
     nextReport: () =>
       new Promise<unknown>((resolve) => {

@@ -16,13 +16,13 @@ const programOf = (name: string) => fileURLToPath(new URL(`programs/${name}.ts`,
 const timeout = 15 * 60_000
 
 /** The text of a program for a runtime without files. */
-export const bundle = async (name: "page" | "worker"): Promise<string> => {
+export const bundle = async (name: "file" | "page" | "worker"): Promise<string> => {
   const { outputFiles } = await esbuild.build({
     entryPoints: [programOf(name)],
     bundle: true,
     format: "esm",
     target: "es2024",
-    platform: name === "page" ? "browser" : "neutral",
+    platform: name === "worker" ? "neutral" : "browser",
     minify: true,
     write: false
   })

@@ -2,10 +2,12 @@
  * Runs one program on every runtime that is here, and writes what came of it into `docs/runtimes.md`.
  *
  *     node scripts/runtimes/main.ts [--only <text>] [--blocks <MiB>] [--print]
+ *     node scripts/runtimes/main.ts --only measures
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { rows } from "./rows.ts"
+import * as Measure from "./measure.ts"
 import * as Run from "./run.ts"
 import * as Table from "./table.ts"
 import * as Tools from "./tools.ts"
@@ -24,10 +26,14 @@ for (const row of chosen) {
   console.error(`${row.name}: ${Table.summary(outcome)}, ${Math.round((performance.now() - began) / 1000)} s`)
 }
 
-const text = Table.render(results, Number(values.blocks))
+const measures = values.only === undefined || values.only === "measures" ? await Measure.all() : []
+
+const text = [Table.render(results, Number(values.blocks)), Table.renderMeasures(measures)].join("\n\n")
 if (values.print === true || values.only !== undefined) console.log(text)
 else {
   const file = new URL("../../docs/runtimes.md", import.meta.url)
   writeFileSync(file, Table.insert(readFileSync(file, "utf8"), text))
 }
-process.exit(results.some(({ outcome }) => Table.hasFailed(outcome)) ? 1 : 0)
+const hasFailed =
+  results.some(({ outcome }) => Table.hasFailed(outcome)) || measures.some(({ holds }) => holds === false)
+process.exit(hasFailed ? 1 : 0)

@@ -11,7 +11,7 @@ interface Answer {
   readonly error?: unknown
 }
 
-export const connect = async (url: string): Promise<{ readonly send: Send; readonly close: () => void }> => {
+const connect = async (url: string): Promise<{ readonly send: Send; readonly close: () => void }> => {
   const socket = new WebSocket(url)
   const waiting = new Map<
     number,

@@ -2,6 +2,7 @@
  * The table of `docs/runtimes.md`.
  */
 import * as Checks from "./checks.ts"
+import type { Measure } from "./measure.ts"
 import type { Outcome } from "./rows.ts"
 
 export interface Result {
@@ -60,6 +61,16 @@ export const render = (results: ReadonlyArray<Result>, blocks: number): string =
   )
   return [`Each upload has ${blocks} MiB.`, "", ...table, "", ...reasons].join("\n")
 }
+
+/** What was measured, as a table. */
+export const renderMeasures = (measures: ReadonlyArray<Measure>): string =>
+  [
+    line(["measured", "value", "limit", ""]),
+    line(["---", "---", "---", "---"]),
+    ...measures.map(({ holds, limit, value, what }) =>
+      line([what, value, limit, holds === undefined ? "not run" : holds ? "met" : "**missed**"])
+    )
+  ].join("\n")
 
 const begin = "<!-- written by scripts/runtimes/main.ts -->"
 const end = "<!-- end -->"
