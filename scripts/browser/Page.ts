@@ -1,7 +1,7 @@
 /**
  * The example page as a person uses it: what it shows, and what is clicked.
  */
-import puppeteer, { type Browser, type ElementHandle, type Page } from "puppeteer-core"
+import { type Browser, type ElementHandle, launch as start, type Page } from "puppeteer-core"
 
 /** A browser of this machine. */
 export interface Kind {
@@ -11,7 +11,7 @@ export interface Kind {
 
 /** Starts a browser with the profile in this folder. */
 export const launch = ({ executablePath, name }: Kind, userDataDir: string): Promise<Browser> =>
-  puppeteer.launch({
+  start({
     browser: name,
     executablePath,
     userDataDir,
@@ -34,7 +34,10 @@ const writeDown = () => {
 /** Opens the page of the application in a new tab. */
 export const open = async (browser: Browser, url: string): Promise<Page> => {
   const page = await browser.newPage()
-  page.on("pageerror", (error) => console.error("page:", error))
+  page.on("pageerror", (error) => {
+    // Firefox reports requests of a lost connection here.
+    if (!String(error).includes("Cross-Origin Request Blocked")) console.error("page:", error)
+  })
   await page.evaluateOnNewDocument(writeDown)
   await page.goto(url)
   return page

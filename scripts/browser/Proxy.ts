@@ -8,7 +8,7 @@ import * as Net from "node:net"
  * - `stalled`: connections stay open, and nothing goes through them, also later. New ones are not answered.
  * - `down`: connections are reset, and new ones as well.
  */
-export type State = "up" | "stalled" | "down"
+type State = "up" | "stalled" | "down"
 
 export interface Proxy {
   readonly port: number
@@ -46,12 +46,15 @@ export const start = async (rate: number): Promise<Proxy> => {
       if (stalled.has(client)) return
       client.pause()
       freeAt = Math.max(freeAt, Date.now()) + (bytes.length / rate) * 1000
-      setTimeout(() => {
-        if (stalled.has(client)) return
-        sent += bytes.length
-        upstream.write(bytes)
-        client.resume()
-      }, freeAt - Date.now())
+      setTimeout(
+        () => {
+          if (stalled.has(client)) return
+          sent += bytes.length
+          upstream.write(bytes)
+          client.resume()
+        },
+        Math.max(0, freeAt - Date.now())
+      )
     })
     upstream.on("data", (bytes) => {
       if (!stalled.has(client)) client.write(bytes)

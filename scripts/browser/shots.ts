@@ -35,7 +35,10 @@ export const shoot = async (kind: Page.Kind, folder: string): Promise<void> => {
       ] as const) {
         for (const value of ["light", "dark"]) {
           await page.setViewport({ width, height, deviceScaleFactor: 1 })
-          await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }])
+          await page.emulateMediaFeatures([
+            { name: "prefers-color-scheme", value },
+            { name: "prefers-reduced-motion", value: "reduce" }
+          ])
           await page.screenshot({ path: path.join(folder, `${name}-${width}-${value}.png`) })
         }
       }

@@ -59,7 +59,7 @@ export const make = (name: string, size: number, actions: Actions) => {
   const show = (state: State, text: string) => {
     item.dataset["state"] = state
     status.textContent = text
-    const hadFocus = item.contains(document.activeElement)
+    const focused = document.activeElement
     buttons.pause.hidden = state !== "uploading"
     buttons.resume.hidden = state === "uploading" || state === "stored"
     buttons.resume.textContent =
@@ -67,10 +67,11 @@ export const make = (name: string, size: number, actions: Actions) => {
     buttons.resume.setAttribute("aria-label", `${buttons.resume.textContent} ${name}`)
     buttons.cancel.textContent = state === "stored" ? "Remove" : "Cancel"
     buttons.cancel.setAttribute("aria-label", `${buttons.cancel.textContent} ${name}`)
-    // The button that had the focus may be hidden now.
-    if (hadFocus && !item.contains(document.activeElement)) {
-      const next = Object.values(buttons).find((button) => !button.hidden)
-      next?.focus()
+    // The button that has the focus may be hidden now.
+    if (focused instanceof HTMLElement && item.contains(focused) && focused.hidden) {
+      Object.values(buttons)
+        .find((button) => !button.hidden)
+        ?.focus()
     }
   }
 
