@@ -50,15 +50,24 @@ export interface Application {
   readonly close: () => Promise<void>
 }
 
-/** Starts everything; clients send at most `rate` bytes a second to the service. */
-export const start = async (rate: number): Promise<Application> => {
+/**
+ * - `rate`: clients send at most so many bytes a second to the service.
+ * - `http1`: the service answers on plain HTTP/1.1, and not over TLS with HTTP/2.
+ */
+interface Options {
+  readonly rate: number
+  readonly http1?: boolean
+}
+
+/** Starts everything. */
+export const start = async ({ http1 = false, rate }: Options): Promise<Application> => {
   const folder = await mkdtemp(path.join(tmpdir(), "assembly-browser-"))
   const proxy = await Proxy.start(rate)
-  const publicUrl = `https://127.0.0.1:${proxy.port}`
+  const publicUrl = `${http1 ? "http" : "https"}://127.0.0.1:${proxy.port}`
   const scope = Scope.makeUnsafe()
   const data = path.join(folder, "service")
   const { certificate, credentials, localUrl } = await Effect.runPromise(
-    Layer.build(Emulator.layer({ tls: "self-signed", publicUrl, data })).pipe(
+    Layer.build(Emulator.layer({ tls: http1 ? undefined : "self-signed", publicUrl, data })).pipe(
       Scope.provide(scope),
       Effect.map(Context.get(Emulator.Emulator))
     )

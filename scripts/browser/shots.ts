@@ -14,7 +14,7 @@ const files = [
 ] as const
 
 export const shoot = async (kind: Page.Kind, folder: string): Promise<void> => {
-  const application = await Application.start(2_000_000)
+  const application = await Application.start({ rate: 2_000_000 })
   await mkdir(folder, { recursive: true })
   const profile = path.join(application.folder, "profile")
   await mkdir(profile)
