@@ -24,7 +24,6 @@ afterAll(() => {
 
 let tarballs: ReadonlyArray<Tarballs.Tarball> = []
 let project: Foreign.Project
-let surface: Surface.Surface
 
 const tarballOf = (name: string): Tarballs.Tarball => {
   const found = tarballs.find((one) => one.name === name)
@@ -51,7 +50,6 @@ beforeAll(async () => {
   tarballs = await Tarballs.pack(folder)
   project = await Foreign.make("newest", tarballs)
   undo.push(project.remove)
-  surface = Surface.read(project)
 }, 5 * minutes)
 
 describe.each(names)("the tarball of %s", (name) => {
@@ -167,7 +165,9 @@ describe("the declarations", () => {
       )
       .join("")
 
+  let surface: Surface.Surface
   beforeAll(() => {
+    surface = Surface.read(project)
     project.write("every-module.ts", everyModule())
   })
 
