@@ -1,5 +1,5 @@
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
-import { UndiciClient } from "@assembly-effect/node"
+import { RuntimeClient } from "@assembly-effect/node"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -15,7 +15,7 @@ const program = Effect.gen(function* () {
 
 // ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET configure it.
 const live = AssemblyClient.layerConfig().pipe(
-  Layer.provideMerge(UndiciClient.layer),
+  Layer.provideMerge(RuntimeClient.layer),
   Layer.provideMerge(NodeServices.layer)
 )
 

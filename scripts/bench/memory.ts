@@ -1,6 +1,6 @@
 /**
- * One work in a process of its own, whose memory nothing else has touched. It reports the peak of its resident memory,
- * and what it was before, in MiB.
+ * Runs one task in a separate process with fresh memory. Reports the resident memory before the task and its peak, in
+ * MiB.
  */
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -19,7 +19,7 @@ const [first = 0, second = 0] = numbers.map(Number)
 const rss = () => process.memoryUsage().rss / Uploads.mebi
 const warm = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uploads.mebi)))
 
-/** Open files and sockets of this process. */
+/** The number of open files and sockets of this process. */
 const handles = () => readdirSync("/proc/self/fd").length
 
 const works: Readonly<

@@ -13,3 +13,4 @@ rmSync(join(folder, "dist"), { recursive: true, force: true })
 execFileSync(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "--build", folder], {
   stdio: "inherit"
 })
+execFileSync(process.execPath, [join(root, "scripts", "pure.ts"), name], { stdio: "inherit" })

@@ -1,7 +1,7 @@
 /**
- * Assemblies: create, look up, follow, cancel, list, and count (spec.md, "Endpoints" 1 and 2).
+ * Operations of Assemblies: create, get, watch, cancel, list and statistics (spec.md, "Endpoints" 1 and 2).
  *
- * Each operation has a module of its own, so that a bundle holds only those that a program calls.
+ * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Duration from "effect/Duration"

@@ -1,5 +1,5 @@
 /**
- * The HTTP client of Node that uploads are fastest with.
+ * The fastest HTTP client for uploads on Node.
  */
 import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -8,14 +8,13 @@ import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 
 /**
- * Undici over a dispatcher of its own, which nothing else can reach, and over HTTP/1.1, where it asks for a piece of a
- * body when those before the last two have left. Uploads use the memory of sent pieces again with this client, and with
- * no other.
+ * An HTTP client that uses Undici over HTTP/1.1 with a private dispatcher. It requests a piece of a body only after all
+ * but the last two pieces have been sent. Only with this client do uploads reuse the memory of sent pieces.
  *
  * **Gotchas**
  *
- * A client made from this one, by `HttpClient.mapRequest` for example, is another client: its uploads are right as
- * well, and slower.
+ * A client that is derived from this client, for example with `HttpClient.mapRequest`, is a different client. Its
+ * uploads are correct, but slower.
  *
  * @since 0.1.0
  * @category layers

@@ -1,11 +1,11 @@
 /**
- * Decoded types with a name: an editor shows `Assembly.Status` instead of a page of fields.
+ * Names for decoded types, so that an editor shows `Assembly.Status` instead of all its fields.
  */
 import type * as Schema from "effect/Schema"
 
 /**
- * The schema `S` whose decoded type is called `Self` and whose encoded type is called `Wire`; they extend `Structure` and
- * `EncodedStructure`.
+ * The schema `S` with `Self` as the name of its decoded type and `Wire` as the name of its encoded type. `Self` extends
+ * the type `Structure`, and `Wire` extends `EncodedStructure`.
  *
  * @since 0.1.0
  * @category models
@@ -18,7 +18,7 @@ export interface Named<Self, S extends Schema.Top, Wire = S["Encoded"]> extends 
 }
 
 /**
- * What `interface Self extends Structure<typeof Self> {}` declares the name for.
+ * The base type in `interface Self extends Structure<typeof Self> {}`, which declares the name.
  *
  * @since 0.1.0
  * @category models
@@ -26,7 +26,7 @@ export interface Named<Self, S extends Schema.Top, Wire = S["Encoded"]> extends 
 export type Structure<N extends { readonly Structure: unknown }> = N["Structure"]
 
 /**
- * What `interface SelfEncoded extends EncodedStructure<typeof Self> {}` declares the name for.
+ * The base type in `interface SelfEncoded extends EncodedStructure<typeof Self> {}`, which declares the name.
  *
  * @since 0.1.0
  * @category models
@@ -36,8 +36,8 @@ export type EncodedStructure<N extends { readonly EncodedStructure: unknown }> =
 type Rest<S> = Omit<S, keyof Schema.Top>
 
 /**
- * Gives the decoded type of a schema the name `Self`, and its encoded type the name `Wire`. The schema itself stays as
- * it is.
+ * Gives the decoded type of a schema the name `Self`, and its encoded type the name `Wire`. The schema itself is
+ * unchanged.
  *
  * **Gotchas**
  *
@@ -57,5 +57,5 @@ export const named: {
 } =
   <Self, Wire>() =>
   <S extends Schema.Codec<unknown, unknown>>(schema: S): Named<Self, S, Wire> & Rest<S> =>
-    // Only the names of the types are new, which no value tells.
+    // The cast changes only the names of the types.
     schema as unknown as Named<Self, S, Wire> & Rest<S>

@@ -20,7 +20,7 @@ const fromdate = "2026-01-01 00:00:00"
 
 const rate = (seconds: number): number => requests / seconds
 
-/** On Node a signature is made at once by node:crypto; WebCrypto would ask another thread. */
+/** On Node, node:crypto computes a signature at once; WebCrypto would use another thread. */
 const signer = Signer.layerFrom((secret, algorithm) => {
   const key = createSecretKey(Redacted.value(secret), "utf8")
   return (text) => createHmac(algorithm, key).update(text).digest("hex")
@@ -31,7 +31,7 @@ const authenticated = Authenticator.layerSignedNoDeps().pipe(
   Layer.provide(Credentials.layer({ key: "key", secret: Redacted.make("secret") }))
 )
 
-/** Our operation, signed, with one of the HTTP clients. */
+/** Our signed operation with one of the HTTP clients. */
 const ours = (baseUrl: string, http: Layer.Layer<HttpClient>) =>
   Effect.gen(function* () {
     const context = yield* Layer.build(AssemblyClient.layer({ baseUrl }).pipe(Layer.provide([authenticated, http])))
@@ -47,7 +47,7 @@ const official = (baseUrl: string) => {
   }).pipe(Harness.seconds, Effect.map(rate))
 }
 
-/** No signature, no check of the answer: the floor. */
+/** The lower bound: no signature and no check of the response. */
 const raw = (baseUrl: string) => {
   const url = `${baseUrl}/assemblies?params=${encodeURIComponent(JSON.stringify({ fromdate, pagesize: 50 }))}`
   return Harness.attempt(async () => {

@@ -1,7 +1,7 @@
 /**
- * Bodies of answers, read as text within limits. A limit counts the bytes as they come out of the HTTP client: what
- * `content-length` tells are those on the wire, which a client may have decompressed, whether `content-encoding` is
- * still to be seen or not.
+ * Reads response bodies as text, within limits. A limit counts the bytes that the HTTP client returns. `content-length`
+ * is not used: it counts the bytes on the wire, and the client may have decompressed them, with or without removing
+ * `content-encoding`.
  */
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -39,12 +39,29 @@ const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
   }
 }
 
-/** Some clients have no stream for an answer without a body. */
+const enough = { _tag: "Enough" } as const
+
+/**
+ * Hands over the pieces of a body until `take` answers false; what follows is left.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const takePieces = (
+  { stream }: HttpClientResponse.HttpClientResponse,
+  take: (piece: Uint8Array) => boolean
+): Effect.Effect<void, HttpClientError.HttpClientError> =>
+  stream.pipe(
+    Stream.runForEachArray((pieces) => (pieces.every(take) ? Effect.void : Effect.fail(enough))),
+    Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
+  )
+
+/** Some clients have no stream for a response without a body. */
 const orEmpty = (error: HttpClientError.HttpClientError) =>
   error.reason._tag === "EmptyBodyError" ? Effect.succeed(empty) : Effect.fail(Diagnosis.diagnose(error))
 
 /**
- * The body as text: at most `maxBytes`, and strict UTF-8. The stream is left at the first byte too many.
+ * Reads the body as strict UTF-8 text of at most `maxBytes`. Reading stops at the first byte above the limit.
  *
  * @since 0.1.0
  * @category utilities
@@ -72,7 +89,7 @@ export const readText = (
     )
   })
 
-/** How far an exchange has come, where somebody limits its time. */
+/** The progress of an exchange with a time limit. */
 interface Progress {
   isDecided: boolean
 }
@@ -81,12 +98,12 @@ const ProgressRef = Context.Reference<Progress | undefined>("@assembly-effect/au
   defaultValue: () => undefined
 })
 
-/** For a body that follows a status which decides without it. */
+/** The time limit of reading a body after the status has decided the outcome. */
 const rest = Duration.seconds(5)
 
 /**
- * Reads what follows a status that decides by itself, in at most 5 seconds; `orElse` where it takes longer. A limit of
- * time around it waits for it, see {@link withLimit}.
+ * Reads a body after the status has decided the outcome, in at most 5 seconds, else returns `orElse`. An outer time
+ * limit waits for it, see {@link withLimit}.
  *
  * @since 0.1.0
  * @category utilities
@@ -105,8 +122,8 @@ export const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: (
   })
 
 /**
- * Limits the time of an exchange: `limit` is what fails when it is over. While what follows a status is read, that
- * reading has a limit of its own, so that no status is lost to a clock.
+ * Limits the time of an exchange. `limit` fails when the time is over. After the status has decided the outcome, only
+ * the time limit of {@link afterStatus} counts, so that the status is not lost.
  *
  * @since 0.1.0
  * @category combinators
@@ -124,8 +141,8 @@ export const withLimit = <A, E, R, E2, R2>(
   })
 
 /**
- * Reads the body of an answer whose status says that it is an error. It never fails: the status is known, and a body
- * that breaks off, hangs, is too large or is no text only costs its words. It takes at most 5 seconds.
+ * Reads the body of an error response. It never fails, because the status is known: if the body breaks off, hangs, is
+ * too large or is not text, only its message is lost. It takes at most 5 seconds.
  *
  * @since 0.1.0
  * @category utilities
@@ -145,14 +162,11 @@ export const readError = (
       Effect.orElseSucceed(() => broken(notUtf8))
     )
 
-    const reading = response.stream.pipe(
-      Stream.runForEachWhile((chunk) =>
-        Effect.sync(() => {
-          chunks.push(chunk)
-          size += chunk.length
-          return size <= maxBytes
-        })
-      ),
+    const reading = takePieces(response, (piece) => {
+      chunks.push(piece)
+      size += piece.length
+      return size <= maxBytes
+    }).pipe(
       Effect.catch(orEmpty),
       Effect.andThen(ended),
       Effect.catch(() => Effect.succeed(broken("a body that breaks off")))

@@ -4,13 +4,13 @@
 import * as Data from "effect/Data"
 
 /**
- * A request that got no answer. It tells neither where the request went nor what it carried.
+ * A request without a response. The error contains neither the URL nor the content of the request.
  *
- * - `problem`: what went wrong, in words.
- * - `code`: the cause's own code where it has one, such as `ECONNREFUSED`, or one of ours for a request that was
- *   stopped: `REQUEST_REPEATED`, `REQUEST_REDIRECTED`, `BODY_CHANGED`, `BODY_READ_TWICE`, `STREAM_UNSUPPORTED`.
- * - `sent`: `no` when nothing of the request has left, `maybe` when the service may have seen it.
- * - `permanent`: whether the same request would fail in the same way.
+ * - `problem`: the description of the failure.
+ * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`, or the code of the guard that stopped
+ *   the request: `REQUEST_REPEATED`, `REQUEST_REDIRECTED`, `BODY_CHANGED`, `BODY_READ_TWICE`, `STREAM_UNSUPPORTED`.
+ * - `sent`: `no` if no byte of the request was sent, `maybe` if the service may have received it.
+ * - `permanent`: whether the same request would fail again in the same way.
  *
  * @since 0.1.0
  * @category errors

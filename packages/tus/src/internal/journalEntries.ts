@@ -10,14 +10,14 @@ import { JournalFailed, JournalTorn, type UploadLeased } from "../JournalError.t
 import type { Entries, Key, Lease, Store } from "../UploadJournal.ts"
 import * as JournalKey from "./journalKey.ts"
 
-/** Every entry says when it was written, in milliseconds since 1970. */
+/** Every entry contains the time when it was written, in milliseconds since 1970. */
 interface Dated {
   readonly writtenAt: number
 }
 
 /**
- * - `isKey`: whether a key is that of an entry of this kind.
- * - `isExpired`: whether an entry is of no use any more at a time in milliseconds since 1970.
+ * - `isKey`: whether a key belongs to an entry of this kind.
+ * - `isExpired`: whether an entry has expired at a time in milliseconds since 1970.
  */
 export interface Kind<Entry extends Dated> {
   readonly encode: (entry: Entry) => Effect.Effect<string, Schema.SchemaError>
@@ -26,7 +26,7 @@ export interface Kind<Entry extends Dated> {
   readonly isExpired: (entry: Entry, now: number) => boolean
 }
 
-/** The entries of a kind. `onPut` runs after each write. */
+/** The entries of one kind. `onPut` runs after each write. */
 export const make = <Entry extends Dated>(
   store: Store,
   lease: (key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>,
@@ -39,7 +39,7 @@ export const make = <Entry extends Dated>(
         ? Effect.succeed(Option.none<Entry>())
         : decode(text).pipe(
             Effect.map(Option.some),
-            // The issue of the schema is left out, since the text holds capabilities.
+            // The issue of the schema is omitted, because the text contains capabilities.
             Effect.mapError(() => new JournalTorn({ key, problem: `${text.length} characters that are no entry` }))
           )
     )
