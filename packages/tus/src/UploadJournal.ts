@@ -85,8 +85,8 @@ export interface Leases {
 }
 
 /**
- * The locks of a platform that releases them when their holder ends, such as Web Locks. A store that has them needs no
- * leases. `lock` holds the lock of a key until its scope ends, or returns undefined if another holder has it. `lost`
+ * The locks of a platform that releases a lock when its holder ends, such as Web Locks. A store with such locks needs
+ * no leases. `lock` holds the lock of a key until its scope ends, or returns undefined if another holder has it. `lost`
  * completes with the reason when the lock is lost, and never otherwise.
  *
  * @since 0.1.0

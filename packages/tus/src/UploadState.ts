@@ -310,8 +310,9 @@ export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
   unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), problem, mayBeWhole }))
 
 /**
- * The error of a piece that is abandoned now. If the server counted other bytes than were sent, its next response is
- * unknown, and the next run must not guess it. `size` is the size of the piece, if known.
+ * The error of a piece that is abandoned now. If the server counted another number of bytes than were sent, only its
+ * next response could show which bytes it has, and the next run must not guess. `size` is the size of the piece, if
+ * known.
  *
  * @since 0.1.0
  * @category transitions

@@ -131,8 +131,8 @@ const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error
   })
 
 /**
- * Requests the state until the final upload is complete, for at most `finishTimeout`. A final upload of another length
- * contains other bytes than were sent.
+ * Requests the state until the final upload is complete, for at most `finishTimeout`. If its length differs from the
+ * length of its parts, its bytes are wrong.
  */
 const prove = <E>(
   session: Session.Session<E>,

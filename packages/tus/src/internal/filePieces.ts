@@ -100,8 +100,8 @@ export class Memory {
 }
 
 /**
- * The memory of one upload, passed from request to request. Memory of a request is kept only if the server has
- * acknowledged all its bytes; otherwise its pieces may still be in use.
+ * The memory of one upload, passed from request to request. The memory of a request is used again only if the server
+ * has acknowledged all its bytes, because otherwise the HTTP client may still use its pieces.
  */
 export class Pool {
   #kept: ReadonlyArray<ArrayBuffer> = []
@@ -118,8 +118,8 @@ export class Pool {
 }
 
 /**
- * The memory for reuse, from a sender that knows that the HTTP client releases the pieces. Without it each piece has
- * its own memory and never changes.
+ * The memory for reuse. It is set if the HTTP client is known to release the pieces. Otherwise each piece has its own
+ * memory and never changes.
  */
 export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
   defaultValue: () => undefined
@@ -133,7 +133,7 @@ export interface PieceSize {
 }
 
 /**
- * Reads the pieces of one range. `next` returns at most the given number of bytes at a position, or none at the end.
+ * Reads the pieces of one range. `next` returns at most `atMost` bytes at `position`, or none at the end.
  */
 export interface Reader {
   readonly next: (

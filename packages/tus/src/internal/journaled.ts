@@ -208,7 +208,7 @@ export const resume = (
     yield* Hold.during(
       lease,
       options.restart === true
-        ? // The key is that of these bytes: other bytes would be another upload.
+        ? // The key belongs to the original bytes, so a source with different bytes is refused.
           Effect.andThen(verifySource(known, held), startAnew(held, target, all, emit, known))
         : goOn(held, known, all, emit)
     )

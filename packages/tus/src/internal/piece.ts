@@ -78,7 +78,7 @@ const create = <E>(job: Job<E>, marker: string) =>
     const { url } = found
     const sent = body === undefined ? 0n : sizeOf(body)
     const transfer: Transfer.Transfer =
-      // A server cannot have completed an upload whose bytes it did not get.
+      // The receipt is believed only if all bytes were sent: without them the upload cannot be complete.
       found.finished && sent === size
         ? { _tag: "Done", length: size }
         : Transfer.created({ ...found, length: size, sent })

@@ -49,7 +49,7 @@ const placesSql = `SELECT rowid AS position ${listed} ${newestFirst} LIMIT :limi
 
 const countSql = `SELECT count(*) AS count ${listed}`
 
-/** How many Assemblies are searched in one turn: each has at most 22 KiB of text. */
+/** The number of Assemblies that are searched in one turn. Each has at most 22 KiB of text. */
 const slice = 20
 
 const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
@@ -67,7 +67,7 @@ ${listed.replace("FROM assemblies", "FROM assemblies JOIN searches ON assembly_i
   AND created_at <= :before AND (created_at < :before OR assemblies.rowid < :position)
 ${newestFirst} LIMIT ${slice}`
 
-/** The files are as many as a line of a list should tell. */
+/** An entry names only the first files of its Assembly: at most 4096 characters. */
 const entrySql = `
 SELECT id, state, parent_id, region, template_id, (
     SELECT name FROM templates WHERE templates.workspace = assemblies.workspace AND templates.id = template_id
@@ -79,7 +79,7 @@ SELECT id, state, parent_id, region, template_id, (
   ) AS files, created_at, uploaded_at, ended_at, input_files, input_bytes, output_bytes
 FROM assemblies WHERE rowid = :position`
 
-/** Present only when the uploads have ended: the service omits the field otherwise. */
+/** Present only when the uploads have ended. The service omits the field before that. */
 const uploadDuration = ({ created_at, uploaded_at }: typeof Row.Type): { readonly upload_duration?: number } => {
   const duration = ServiceDate.secondsBetween(created_at, uploaded_at)
   return duration === null ? {} : { upload_duration: duration }
@@ -122,7 +122,10 @@ const make = Effect.gen(function* () {
   const search = database.query(Searched, searchSql)
   const entry = database.query(Row, entrySql)
 
-  /** The places of all that match, slice by slice: one statement would stop the others as long as it takes. */
+  /**
+   * The positions of all matching Assemblies. They are searched in slices, because one long statement would block all
+   * other requests.
+   */
   const matching = Effect.fnUntraced(function* (filter: Filter, keywords: ReadonlyArray<string>) {
     const found: Array<number> = []
     let after: Database.Parameters = { before: Database.maxInteger, position: 0 }

@@ -27,7 +27,9 @@ const ok: Readonly<Record<AssemblyStore.State, readonly [ok: string, message: st
   failed: undefined
 }
 
-/** The `ok` of a replay while it executes. Beyond the specification: no source says how long the service reports it. */
+/**
+ * The `ok` of a replay during its execution. Beyond the specification: no source says how long the service reports it.
+ */
 const replaying = ["ASSEMBLY_REPLAYING", "The Assembly is being replayed."] as const
 
 type Standing = Pick<AssemblyStore.Row, "state" | "parent_id">

@@ -7,8 +7,8 @@ import * as Limits from "../../Limits.ts"
 import * as Database from "../data/database.ts"
 
 /**
- * Remembers the signatures that were used until they expire, and at most so many as the limits say. Official clients
- * send no nonce, so the signature itself must not come twice.
+ * Remembers used signatures until they expire, and at most the number in the limits. Official clients send no nonce, so
+ * the signature itself may be used only once.
  */
 export class UsedSignatures extends Context.Service<
   UsedSignatures,
@@ -21,7 +21,7 @@ export class UsedSignatures extends Context.Service<
 /** Exported for the test of its query plan. */
 export const forgetSql = "DELETE FROM used_signatures WHERE expires_at <= :now"
 
-/** Row ids grow with time. */
+/** Row ids grow with time, so the lowest ones are the oldest. */
 const forgetFirstSql = `
 DELETE FROM used_signatures WHERE rowid <= (SELECT max(rowid) FROM used_signatures) - :most`
 

@@ -14,7 +14,7 @@ export class TusRefusal extends Data.TaggedError("TusRefusal")<{
   readonly message: string
 }> {}
 
-/** The headers of every tus answer, including refusals. */
+/** The headers of every tus response, including refusals. */
 export const tusHeaders = {
   "tus-resumable": TusUpload.tusVersion,
   "x-content-type-options": "nosniff"
