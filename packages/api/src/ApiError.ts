@@ -54,7 +54,7 @@ export type Details = typeof Details.Type
 const answered = ({ code, explanation, status }: Pick<Details, "code" | "explanation" | "status">): string =>
   `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
-/** The message of an error that the operation names. */
+/** The message of an error class that an operation names. */
 const refused = (details: Details): string => `${details.operation} failed with ${answered(details)}`
 
 /**
@@ -92,8 +92,8 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 }
 
 /**
- * The error of the token request (`@assembly-effect/auth/AuthError`), if that failed before the operation was sent. An
- * The `code` of an error of the HTTP client is in {@link TransportFailure}.
+ * The error of the token request (`@assembly-effect/auth/AuthError`), if that failed before the operation was sent. The
+ * `code` of an error of the HTTP client is in {@link TransportFailure}.
  */
 const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
 

@@ -43,7 +43,7 @@ export interface Conditions {
 const timeLeft = ({ until }: Conditions): Effect.Effect<number> =>
   Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, until - now))
 
-/** Fails after `limit`, or when the time of the operation is over. */
+/** Fails after `limit`, or at the deadline of the operation. */
 const inTime =
   (subject: Transport.Subject, conditions: Conditions, limit: number) =>
   <A, R>(effect: Effect.Effect<A, Response.Failed, R>): Effect.Effect<A, Response.Failed, R> =>

@@ -56,8 +56,8 @@ export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Durat
   )
 
 /**
- * Reads again after every rate limit. A rate limit that outlasts the retries of one reading says nothing about the
- * Assembly. If the requested pause is longer than `maxWait`, it fails.
+ * Reads again after every rate limit. A rate limit says nothing about the Assembly, so it does not end the wait. If the
+ * requested pause is longer than `maxWait`, the wait fails.
  */
 export const patiently = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,

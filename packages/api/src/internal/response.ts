@@ -58,7 +58,7 @@ const textOf = (body: unknown, key: string): string | undefined => {
 /** The code of an error object. An empty or null `error` counts as no code. */
 const codeOf = (body: unknown): string | undefined => textOf(body, "error") || undefined
 
-/** Whether a code is about the request. Such a code is never the error of an Assembly. */
+/** Whether a code says that the request was refused. Such a code is never the error of an Assembly. */
 const isAboutRequest = (code: string): boolean =>
   ServiceError.rateLimitCodes.has(code) || ServiceError.authenticationCodes.has(code)
 
@@ -90,7 +90,7 @@ const toDetails = (
   }
 }
 
-/** The error of a code. Errors that the operation names take precedence. */
+/** The error of a code. The named errors of the operation take precedence. */
 const toError = (
   { operation, response }: Answered,
   details: ApiError.Details,

@@ -30,7 +30,7 @@ const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** What the readers of a body return. */
+/** The result of reading a body. */
 type Reading = Effect.Effect<void, HttpClientError.HttpClientError>
 
 /**
@@ -67,7 +67,7 @@ export const registerReader = (client: HttpClient.HttpClient, reader: BodyReader
   readers.set(client, reader)
 }
 
-/** Remembers how the response of a client is read. */
+/** Registers how the responses of a client are read. */
 export const received = (client: HttpClient.HttpClient, response: HttpClientResponse.HttpClientResponse): void => {
   const reader = readers.get(client)
   if (reader !== undefined) readerOf.set(response, reader)
@@ -78,9 +78,9 @@ const takePieces = (response: Response, take: (piece: Uint8Array) => boolean): R
   readerOf.get(response)?.(response, take) ?? fromStream(response, take)
 
 /**
- * Reads a body into `chunks`, and leaves it at the first chunk that exceeds `maxBytes`, which is the last one then.
- * Returns whether the body ended within the limit. `Stream.limitBytes` would drop that chunk, and an error shows the
- * beginning of it.
+ * Reads a body into `chunks`, and stops at the first chunk that exceeds `maxBytes`. That chunk is included, because an
+ * error shows the beginning of the body; `Stream.limitBytes` would drop it. Returns whether the body ended within the
+ * limit.
  */
 const readInto = (
   chunks: Array<Uint8Array>,
@@ -152,7 +152,7 @@ const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A)
   })
 
 /**
- * Whether the body of an answer, which says nothing, comes to its end within `maxBytes`. It takes at most 5 seconds.
+ * Reads and ignores the body of a response. Returns whether it ends within `maxBytes`. It takes at most 5 seconds.
  *
  * @since 0.1.0
  * @category utilities

@@ -1,5 +1,6 @@
 /**
- * Reads the body of a response of undici from its Readable. Through a Stream it costs about as much as the request.
+ * Reads the body of an undici response directly from its Readable, because a Stream would take about as long as the
+ * request.
  */
 import type { BodyReader } from "@assembly-effect/auth/unstable/Transport"
 import * as Effect from "effect/Effect"
