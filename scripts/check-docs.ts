@@ -6,7 +6,7 @@ import { dirname, join } from "node:path"
 const root = join(import.meta.dirname, "..")
 
 /** Packages whose exports are still to be tagged. */
-const notYet: ReadonlySet<string> = new Set(["emulator", "cli"])
+const notYet: ReadonlySet<string> = new Set(["cli"])
 
 const declaration = /^export (?:declare )?(?:abstract )?(?:const|class|interface|type|function) (\w+)/gm
 
