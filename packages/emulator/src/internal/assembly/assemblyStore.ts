@@ -169,6 +169,8 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
+  /** Steps, fields and files may be a megabyte: their JSON is made, and read, in a turn. */
+  const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => turns.share(Effect.suspend(work))
   /** The columns of a row. Its files are read where they are told. */
   const columns = sql.literal(Object.keys(Row.fields).join(", "))
   const busy = sql.literal("state IN ('uploading', 'executing')")
@@ -185,13 +187,12 @@ const make = Effect.gen(function* () {
 
   return AssemblyStore.of({
     insert: (assembly) =>
-      turns.share(
+      turn(() =>
         Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(toInsert(assembly))} ON CONFLICT DO NOTHING`)
       ),
-    // Steps and fields may be a megabyte.
-    find: (id) => turns.share(first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`)),
+    find: (id) => turn(() => first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`)),
     made: Effect.fnUntraced(function* (id) {
-      const row = yield* turns.share(made(sql`SELECT uploads, results FROM assemblies WHERE id = ${id}`))
+      const row = yield* turn(() => made(sql`SELECT uploads, results FROM assemblies WHERE id = ${id}`))
       return {
         uploads: yield* Slices.map(turns, row.uploads, (file) => decodeFile(file)),
         results: yield* Slices.mapRecord(turns, row.results, (file) => decodeFile(file))
@@ -205,18 +206,18 @@ const make = Effect.gen(function* () {
     received: (id) => Statement.run(sql`UPDATE assemblies SET receiving = 0 WHERE id = ${id}`),
     beginExecution: (id) => Effect.flatMap(now, (millis) => begin(id, millis)),
     works: (id, uploads) =>
-      turns.share(
+      turn(() =>
         Statement.run(sql`
           UPDATE assemblies SET ${sql.update({ uploads: JSON.stringify(uploads), results: "{}" })}
           WHERE id = ${id} AND state = 'executing'`)
       ),
     progress: (id, results) =>
-      turns.share(
+      turn(() =>
         Statement.run(sql`UPDATE assemblies SET results = ${results} WHERE id = ${id} AND state = 'executing'`)
       ),
     end: (id, outcome) =>
       Effect.flatMap(now, (millis) =>
-        turns.share(
+        turn(() =>
           Statement.isChange(
             sql`UPDATE assemblies SET ${sql.update(toEnd(outcome, millis))} WHERE id = ${id} AND ${busy}`
           )
