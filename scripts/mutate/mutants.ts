@@ -1,7 +1,8 @@
-/** The changes that `pnpm mutate` makes, by package. */
+/** The mutations of `pnpm mutate`, by package. */
 import type { Mutant } from "./Mutant.ts"
 import { api } from "./mutants/api.ts"
 import { auth } from "./mutants/auth.ts"
+import { browser } from "./mutants/browser.ts"
 import { cli } from "./mutants/cli.ts"
 import { emulator } from "./mutants/emulator.ts"
 import { node } from "./mutants/node.ts"
@@ -15,6 +16,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...api,
   ...tus,
   ...node,
+  ...browser,
   ...sqlite,
   ...emulator,
   ...cli

@@ -20,6 +20,7 @@ import * as AssemblyStore from "./internal/assembly/assemblyStore.ts"
 import * as Authentication from "./internal/auth/authentication.ts"
 import * as AuthKeys from "./internal/auth/authKeys.ts"
 import * as Cancellation from "./internal/assembly/cancellation.ts"
+import * as Certificate from "./internal/http/certificate.ts"
 import * as Creation from "./internal/assembly/creation.ts"
 import * as SeededRandom from "./internal/data/seededRandom.ts"
 import * as DamRoutes from "./internal/dam/damRoutes.ts"
@@ -67,6 +68,8 @@ export class Emulator extends Context.Service<
     readonly baseUrl: string
     /** The URL where it listens, without a trailing slash, e.g. `http://127.0.0.1:43210`. */
     readonly localUrl: string
+    /** The certificate of `tls` in PEM, for clients that have to trust it. Undefined on plain HTTP. */
+    readonly certificate: string | undefined
     readonly credentials: { readonly key: string; readonly secret: Redacted.Redacted }
     /** The slug of the first Workspace. */
     readonly workspace: string
@@ -77,6 +80,8 @@ export class Emulator extends Context.Service<
  * The options of an emulator.
  *
  * - `port`: the port to listen on. 0, the default, takes a free one.
+ * - `tls`: answers over TLS, with HTTP/2 and HTTP/1.1, as a page meets the service. `self-signed` makes a certificate for
+ *   the names of loopback, which clients have to trust; or a certificate and its private key, in PEM.
  * - `publicUrl`: the origin of a proxy in front of the emulator, e.g. `https://assembly.localhost`. URLs in answers
  *   start with it.
  * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
@@ -98,6 +103,7 @@ export class Emulator extends Context.Service<
  */
 export interface Options {
   readonly port?: number | undefined
+  readonly tls?: { readonly cert: string; readonly key: Redacted.Redacted } | "self-signed" | undefined
   readonly publicUrl?: string | undefined
   readonly allowedHosts?: ReadonlyArray<string> | undefined
   readonly data?: string | undefined
@@ -117,8 +123,9 @@ const emulator = (options: Options) =>
     Emulator,
     Effect.gen(function* () {
       const { baseUrl, localUrl } = yield* Origin.Origin
+      const { files } = yield* Certificate.Certificate
       const { key, secret, slug } = yield* Workspaces.ensure(options)
-      return { baseUrl, localUrl, credentials: { key, secret }, workspace: slug }
+      return { baseUrl, localUrl, certificate: files?.cert, credentials: { key, secret }, workspace: slug }
     })
   )
 
@@ -216,6 +223,7 @@ const parts = (options: Options) =>
     Layer.provide(SeededRandom.layer(options.seed)),
     Layer.provide(storage(options)),
     Layer.provide(Server.layer(options.port ?? 0, limitsOf(options))),
+    Layer.provide(Certificate.layer(options.tls)),
     Layer.provide([NodeFileSystem.layer, NodePath.layer]),
     Layer.provide(Layer.succeed(Limits.Limits, limitsOf(options)))
   )

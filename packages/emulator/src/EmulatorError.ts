@@ -24,7 +24,7 @@ export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
 
 /** An option of the emulator is invalid. */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{
-  readonly option: "publicUrl" | "allowedHosts"
+  readonly option: "publicUrl" | "allowedHosts" | "tls"
   readonly value: string
   /** The expected form. */
   readonly rule: string

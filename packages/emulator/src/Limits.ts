@@ -8,10 +8,12 @@ import type * as Duration from "effect/Duration"
 /**
  * Sizes are in bytes. A request that exceeds a limit is refused with status 413 and the code `SERVER_413`, unless noted.
  *
- * - `headers`: the size of the request line and all headers; 431 `SERVER_431`.
- * - `headersTime`: the time in which they have to arrive; 408 `SERVER_408`.
+ * - `headers`: the size of the request line and all headers; 431 `SERVER_431`. Over HTTP/2 a request with four times as
+ *   much, or with more than 128 headers, is reset without an answer.
+ * - `headersTime`: the time in which they have to arrive; 408 `SERVER_408`. Over TLS also that of the handshake. A
+ *   connection of HTTP/2 that begins no request in this time is closed.
  * - `connections`: the number of open connections. Further ones are closed.
- * - `idleTime`: the longest pause in a request body. Then the connection is closed.
+ * - `idleTime`: the longest pause in a request body. Then the connection, or the request of HTTP/2, is closed.
  * - `formFields`: the number of fields in a form or query.
  * - `formBytes`: the size of the names and values of these fields together, including `params`.
  * - `formTime`: the time in which the fields before the first file have to arrive; 408 `SERVER_408`.

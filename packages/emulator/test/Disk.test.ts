@@ -67,6 +67,7 @@ const start = (
       Effect.map(({ said: { baseUrl = "", key = "", secret = "" } }) => ({
         baseUrl,
         localUrl: baseUrl,
+        certificate: undefined,
         credentials: { key, secret: Redacted.make(secret) },
         workspace: "emulator"
       }))

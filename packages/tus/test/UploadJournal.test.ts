@@ -7,6 +7,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as PlatformError from "effect/PlatformError"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
@@ -161,6 +162,26 @@ describe("UploadJournal in files", () => {
           _tag: "JournalFailed",
           action: "write"
         })
+      })
+    )
+  )
+
+  it.effect.each(["ENOSPC", "EDQUOT", "EROFS"])("a disk that answers %s says whether it is full", (code) =>
+    run(
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const failure = PlatformError.systemError({
+          _tag: "Unknown",
+          module: "FileSystem",
+          method: "open",
+          description: "no",
+          cause: Object.assign(new Error("no"), { code })
+        })
+        const disk: FileSystem.FileSystem = { ...fs, open: () => Effect.fail(failure) }
+        const journal = yield* Effect.provideService(journalIn(yield* Journals.folder), FileSystem.FileSystem, disk)
+        const error = yield* Effect.flip(journal.put("k", yield* entry))
+        assert.deepInclude(error, { _tag: "JournalFailed", reason: code === "EROFS" ? "Other" : "Full" })
+        assert.strictEqual(error.message.includes("make space"), code !== "EROFS")
       })
     )
   )

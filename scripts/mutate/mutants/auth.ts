@@ -214,7 +214,7 @@ export const auth = [
       },
       {
         name: "a request leaves for another origin",
-        find: `if (urlOf(leaving)?.origin !== urlOf(ours)?.origin) return other.elsewhere`,
+        find: `if (!isSameUrl(leaving, ours, isSameOrigin)) return other.elsewhere`,
         replace: `if (urlOf(leaving) === undefined) return other.elsewhere`,
         project: "api"
       },
@@ -238,7 +238,7 @@ export const auth = [
       },
       {
         name: "a redirect within the origin is followed",
-        find: `if (url !== first || leaving.method !== ours.method) return other.followed`,
+        find: `if (!isSameUrl(leaving, first, isSentAlike) || leaving.method !== ours.method) return other.followed`,
         replace: `if (leaving.method !== ours.method) return other.followed`,
         project: "api"
       },
@@ -324,8 +324,10 @@ export const auth = [
       },
       {
         name: "a body without a length has no limit",
-        find: `if (size > maxBytes) return refuse(chunks[0] ?? chunk)`,
-        replace: `if (size < 0) return refuse(chunks[0] ?? chunk)`,
+        find: `return size <= maxBytes
+    }).pipe(`,
+        replace: `return true
+    }).pipe(`,
         project: "api"
       },
       {
@@ -336,14 +338,14 @@ export const auth = [
       },
       {
         name: "the body of an error is read without end",
-        find: `return size <= maxBytes`,
-        replace: `return true`,
+        find: `const reading = readInto(chunks, response, maxBytes)`,
+        replace: `const reading = readInto(chunks, response, maxBytes * 1e6)`,
         tests: ["ReadBody"]
       },
       {
         name: "a body of exactly the limit is refused",
-        find: `if (size > maxBytes) return refuse`,
-        replace: `if (size >= maxBytes) return refuse`,
+        find: `Effect.map(() => size <= maxBytes),`,
+        replace: `Effect.map(() => size < maxBytes),`,
         tests: ["ReadBody"]
       }
     ]

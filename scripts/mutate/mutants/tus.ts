@@ -278,7 +278,7 @@ export const tus = [
     [
       {
         name: "an upload that is left in doubt is not recorded as untrusted",
-        find: `: Effect.ignore(store.update(UploadState.untrusted(toOwn(error))))`,
+        find: `: ignored(store.update(UploadState.untrusted(toOwn(error))))`,
         replace: `: Effect.sync(() => toOwn(error))`
       },
       {
@@ -289,8 +289,8 @@ export const tus = [
       {
         name: "a creation that was refused is remembered",
         tests: ["Journaled", "Resumable"],
-        find: `Creation.isRefusal(error) ? Effect.ignore(`,
-        replace: `Creation.isRefusal(error) && isPart ? Effect.ignore(`
+        find: `Creation.isRefusal(error) ? ignored(`,
+        replace: `Creation.isRefusal(error) && isPart ? ignored(`
       }
     ]
   ),
@@ -311,23 +311,49 @@ export const tus = [
     ]
   ),
   ...changes(
+    "packages/tus/src/internal/continuation.ts",
+    ["ResumeAt", "UploadSteps"],
+    [
+      {
+        name: "an upload is continued before its options are checked",
+        find: `yield* OptionRules.check({ ...options, source, isReplayed })`,
+        replace: `yield* OptionRules.check({})`
+      },
+      {
+        name: "a continued upload tells each Progress",
+        find: `Events.paced(observed, options.progressInterval)`,
+        replace: `Events.paced(observed, undefined)`
+      }
+    ]
+  ),
+  ...changes(
     "packages/tus/src/internal/policy.ts",
-    ["Pauses", "Waits", "/Creation.test"],
+    ["Pauses", "Waits", "/Creation.test", "/RetryPolicy.test"],
     [
       {
         name: "the server's wait is ignored",
-        find: `Duration.sum(wait)`,
-        replace: `Duration.sum(Duration.zero)`
+        find: `failures, error, wait: asked(error) }`,
+        replace: `failures, error, wait: Option.none() }`
       },
       {
         name: "a wait is kept however long it is",
-        find: `if (Duration.isGreaterThan(wait, policy.maxWait)) return`,
-        replace: `if (Duration.isGreaterThan(wait, Duration.sum(policy.maxWait, Duration.infinity))) return`
+        find: `limits.maxWait ?? Duration.hours(1)`,
+        replace: `Duration.days(1e9)`
       },
       {
-        name: "the pause is not doubled",
-        find: `maxPause: maxDelay }, failures)`,
-        replace: `maxPause: maxDelay }, 1)`
+        name: "the policy of a call is ignored",
+        find: `said === undefined`,
+        replace: `said !== null`
+      },
+      {
+        name: "the options do not limit the policy of a call",
+        find: `: limited(said, limits)`,
+        replace: `: said`
+      },
+      {
+        name: "a Schedule does not begin anew after progress",
+        find: `if (next === undefined || failures === 1) next`,
+        replace: `if (next === undefined) next`
       },
       {
         name: "the pause is doubled without end",
@@ -439,8 +465,8 @@ export const tus = [
       },
       {
         name: "a source shorter than announced is taken for a broken network",
-        find: `if (count < length) return Stream.fail(tooShort(count, length))`,
-        replace: `if (count < 0n) return Stream.fail(tooShort(count, length))`,
+        find: `if (count < length) return Effect.fail(tooShort(count, length))`,
+        replace: `if (count < 0n) return Effect.fail(tooShort(count, length))`,
         tests: ["UploadSource"]
       }
     ]
@@ -528,8 +554,8 @@ export const tus = [
       },
       {
         name: "the question after a 413 has no limit of time",
-        find: `inTime("discover", job.policy.stallTimeout, Tus.discover(job.target))`,
-        replace: `inTime("discover", Duration.infinity, Tus.discover(job.target))`,
+        find: `inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, `,
+        replace: `inTime({ request: "discover", url: job.target.tusUrl }, Duration.infinity, `,
         tests: ["Waits"]
       }
     ]
@@ -660,14 +686,6 @@ export const tus = [
     const { parallel = 1 } = options`,
         replace: `yield* OptionRules.check({})
     const { parallel = 1 } = options`
-      },
-      {
-        name: "an upload is continued before its options are checked",
-        find: `yield* OptionRules.check({ ...options, source })
-      const tell`,
-        replace: `yield* OptionRules.check({})
-      const tell`,
-        tests: ["ResumeAt"]
       }
     ]
   ),
@@ -857,8 +875,8 @@ export const tus = [
       },
       {
         name: "what follows a success has no limit",
-        find: `(size += chunk.length) <= maxErrorBytes)`,
-        replace: `(size += chunk.length) <= maxErrorBytes * 1e6)`,
+        find: `Transport.ends(response, { maxBytes: maxErrorBytes })`,
+        replace: `Transport.ends(response, { maxBytes: maxErrorBytes * 1e6 })`,
         project: "node",
         tests: ["Bombs"]
       },

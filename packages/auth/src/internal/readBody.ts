@@ -1,41 +1,18 @@
 /**
- * Bodies of answers, read as text within limits. A limit counts the bytes as they come out of the HTTP client: what
- * `content-length` tells are those on the wire, which a client may have decompressed, whether `content-encoding` is
- * still to be seen or not.
+ * Reads response bodies as text, within limits. A limit counts the bytes that the HTTP client returns. `content-length`
+ * is not used: it counts the bytes on the wire, and the client may have decompressed them, with or without removing
+ * `content-encoding`.
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
+import * as Bytes from "../unstable/Bytes.ts"
 import * as Diagnosis from "./diagnosis.ts"
-import type { Lost } from "./lost.ts"
-
-/**
- * A body that is too large or not UTF-8; `start` is what was read of it, and may repeat a credential.
- *
- * @since 0.1.0
- * @category errors
- */
-export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
-  readonly problem: string
-  readonly start: Uint8Array
-}> {}
-
-const empty = new Uint8Array(0)
-
-const concat = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
-  if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0]
-  const bytes = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
-  return bytes
-}
+import { type ErrorText, type Lost, UnreadableBody } from "../unstable/Failure.ts"
 
 const tooLarge = (maxBytes: number) => `a body of more than ${maxBytes} bytes`
 const notUtf8 = "a body that is not UTF-8"
@@ -51,12 +28,80 @@ const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
   }
 }
 
-/** Some clients have no stream for an answer without a body. */
-const orEmpty = (error: HttpClientError.HttpClientError) =>
-  error.reason._tag === "EmptyBodyError" ? Effect.succeed(empty) : Effect.fail(Diagnosis.diagnose(error))
+type Response = HttpClientResponse.HttpClientResponse
+
+/** What the readers of a body return. */
+type Reading = Effect.Effect<void, HttpClientError.HttpClientError>
 
 /**
- * The body as text: at most `maxBytes`, and strict UTF-8. The stream is left at the first byte too many.
+ * Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. It returns
+ * undefined for a response that it does not know.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface BodyReader {
+  (response: Response, take: (piece: Uint8Array) => boolean): Reading | undefined
+}
+
+const enough = { _tag: "Enough" } as const
+
+const fromStream = ({ stream }: Response, take: (piece: Uint8Array) => boolean): Reading =>
+  stream.pipe(
+    Stream.runForEachArray((pieces) => (pieces.every(take) ? Effect.void : Effect.fail(enough))),
+    Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
+  )
+
+const readers = new WeakMap<HttpClient.HttpClient, BodyReader>()
+const readerOf = new WeakMap<Response, BodyReader>()
+
+/**
+ * Registers a reader for the responses of exactly this client that is faster than their `stream`. It must return the
+ * same bytes and errors. A client made from this one, by `HttpClient.transformResponse` for example, is another client
+ * and is not registered.
+ *
+ * @since 0.1.0
+ * @category registration
+ */
+export const registerReader = (client: HttpClient.HttpClient, reader: BodyReader): void => {
+  readers.set(client, reader)
+}
+
+/** Remembers how the response of a client is read. */
+export const received = (client: HttpClient.HttpClient, response: HttpClientResponse.HttpClientResponse): void => {
+  const reader = readers.get(client)
+  if (reader !== undefined) readerOf.set(response, reader)
+}
+
+/** Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. */
+const takePieces = (response: Response, take: (piece: Uint8Array) => boolean): Reading =>
+  readerOf.get(response)?.(response, take) ?? fromStream(response, take)
+
+/**
+ * Reads a body into `chunks`, and leaves it at the first chunk that exceeds `maxBytes`, which is the last one then.
+ * Returns whether the body ended within the limit. `Stream.limitBytes` would drop that chunk, and an error shows the
+ * beginning of it.
+ */
+const readInto = (
+  chunks: Array<Uint8Array>,
+  response: Response,
+  maxBytes: number
+): Effect.Effect<boolean, HttpClientError.HttpClientError> =>
+  Effect.suspend(() => {
+    let size = 0
+    return takePieces(response, (piece) => {
+      chunks.push(piece)
+      size += piece.length
+      return size <= maxBytes
+    }).pipe(
+      Effect.map(() => size <= maxBytes),
+      // Some clients have no stream for a response without a body.
+      Effect.catch((error) => (error.reason._tag === "EmptyBodyError" ? Effect.succeed(true) : Effect.fail(error)))
+    )
+  })
+
+/**
+ * Reads the body as strict UTF-8 text of at most `maxBytes`. Reading stops at the first byte above the limit.
  *
  * @since 0.1.0
  * @category utilities
@@ -67,24 +112,17 @@ export const readText = (
 ): Effect.Effect<string, Lost | UnreadableBody> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
-    let size = 0
-    const refuse = (start: Uint8Array) => Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start }))
-    return response.stream.pipe(
-      Stream.runForEachArray((pieces) => {
-        for (const chunk of pieces) {
-          size += chunk.length
-          if (size > maxBytes) return refuse(chunks[0] ?? chunk)
-          chunks.push(chunk)
-        }
-        return Effect.void
-      }),
-      Effect.map(() => concat(chunks, size)),
-      Effect.catchTag("HttpClientError", orEmpty),
-      Effect.flatMap(toText)
+    return readInto(chunks, response, maxBytes).pipe(
+      Effect.mapError(Diagnosis.diagnose),
+      Effect.flatMap((isWhole) =>
+        isWhole
+          ? toText(Bytes.join(chunks))
+          : Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start: Bytes.join(chunks.slice(0, 1)) }))
+      )
     )
   })
 
-/** How far an exchange has come, where somebody limits its time. */
+/** The progress of an exchange with a time limit. */
 interface Progress {
   isDecided: boolean
 }
@@ -93,29 +131,14 @@ const ProgressRef = Context.Reference<Progress | undefined>("@assembly-effect/au
   defaultValue: () => undefined
 })
 
-/**
- * What the body of an error says, as far as it could be read: strict UTF-8 where `problem` is undefined, else the start
- * of it, which may repeat a credential and break off in the middle of one.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ErrorText {
-  readonly text: string
-  readonly problem: string | undefined
-}
-
-/** For a body that follows a status which decides without it. */
+/** The time limit of reading a body after the status has decided the outcome. */
 const rest = Duration.seconds(5)
 
 /**
- * Reads what follows a status that decides by itself, in at most 5 seconds; `orElse` where it takes longer. A limit of
- * time around it waits for it, see {@link withLimit}.
- *
- * @since 0.1.0
- * @category utilities
+ * Reads a body after the status has decided the outcome, in at most 5 seconds, else returns `orElse`. An outer time
+ * limit waits for it, see {@link withLimit}.
  */
-export const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
+const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
   Effect.flatMap(ProgressRef, (progress) => {
     const limited = Effect.timeoutOrElse(reading, { duration: rest, orElse: () => Effect.sync(orElse) })
     if (progress === undefined) return limited
@@ -129,8 +152,20 @@ export const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: (
   })
 
 /**
- * Limits the time of an exchange: `limit` is what fails when it is over. While what follows a status is read, that
- * reading has a limit of its own, so that no status is lost to a clock.
+ * Whether the body of an answer, which says nothing, comes to its end within `maxBytes`. It takes at most 5 seconds.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const ends = (response: Response, { maxBytes }: { readonly maxBytes: number }): Effect.Effect<boolean> =>
+  afterStatus(
+    Effect.orElseSucceed(readInto([], response, maxBytes), () => false),
+    () => false
+  )
+
+/**
+ * Limits the time of an exchange. `limit` fails when the time is over. After the status has decided the outcome, only
+ * the time limit of {@link afterStatus} counts, so that the status is not lost.
  *
  * @since 0.1.0
  * @category combinators
@@ -148,8 +183,8 @@ export const withLimit = <A, E, R, E2, R2>(
   })
 
 /**
- * Reads the body of an answer whose status says that it is an error. It never fails: the status is known, and a body
- * that breaks off, hangs, is too large or is no text only costs its words. It takes at most 5 seconds.
+ * Reads the body of an error response. It never fails, because the status is known: if the body breaks off, hangs, is
+ * too large or is not text, only its message is lost. It takes at most 5 seconds.
  *
  * @since 0.1.0
  * @category utilities
@@ -160,25 +195,15 @@ export const readError = (
 ): Effect.Effect<ErrorText> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
-    let size = 0
-    const start = () => concat(chunks, size).subarray(0, maxBytes)
+    const start = () => Bytes.join(chunks).subarray(0, maxBytes)
     const broken = (problem: string): ErrorText => ({ text: lenient.decode(start()), problem })
-    const ended = Effect.suspend(() => (size > maxBytes ? Effect.succeed(broken(tooLarge(maxBytes))) : whole))
     const whole = Effect.suspend(() => toText(start())).pipe(
       Effect.map((text): ErrorText => ({ text, problem: undefined })),
       Effect.orElseSucceed(() => broken(notUtf8))
     )
 
-    const reading = response.stream.pipe(
-      Stream.runForEachWhile((chunk) =>
-        Effect.sync(() => {
-          chunks.push(chunk)
-          size += chunk.length
-          return size <= maxBytes
-        })
-      ),
-      Effect.catch(orEmpty),
-      Effect.andThen(ended),
+    const reading = readInto(chunks, response, maxBytes).pipe(
+      Effect.flatMap((isWhole) => (isWhole ? whole : Effect.succeed(broken(tooLarge(maxBytes))))),
       Effect.catch(() => Effect.succeed(broken("a body that breaks off")))
     )
     return afterStatus(reading, () => broken(`a body that did not end within ${Duration.toSeconds(rest)} s`))

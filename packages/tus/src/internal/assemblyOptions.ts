@@ -1,12 +1,12 @@
 /**
- * The rules that the options of a whole job keep, checked before its Assembly is created.
+ * Validates the options of a whole job before its Assembly is created.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as Effect from "effect/Effect"
-import type { File, Job } from "../AssemblyUpload.ts"
 import type { SourceFailed, UploadSource } from "../UploadSource.ts"
+import type { File, Job } from "../AssemblyJob.ts"
 import * as Options from "./options.ts"
 
 type Issues = ReadonlyArray<ApiError.Issue>
@@ -14,7 +14,7 @@ type Issues = ReadonlyArray<ApiError.Issue>
 const under = (path: ReadonlyArray<string | number>, issues: Issues): Issues =>
   issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
 
-/** The two names stand beside the metadata of a file, and inside it when it is sent. */
+/** Both names are separate options of a file, and become part of its metadata when it is sent. */
 const fileIssues = ({ fieldname = "file", filename, metadata }: File<unknown>, index: number): Issues =>
   Options.issues({ metadata: { ...metadata, filename, fieldname } }).map(({ message, path }) => {
     const [, key] = path
@@ -30,7 +30,7 @@ const optionIssues = ({ concurrency, files, progressInterval, upload, wait }: Jo
   ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
 ]
 
-/** The sources of a job, all of whose rules were checked: those of the options, and then those of the sources. */
+/** The sources of a job. The options are checked first, and then the sources. */
 export const prepare = <R, Source extends UploadSource>(
   job: Job<File<R, Source>>,
   { isReplayed }: { readonly isReplayed: boolean }

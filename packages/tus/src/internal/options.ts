@@ -1,5 +1,5 @@
 /**
- * The rules that options keep, checked before anything exists: an Assembly, an entry of a journal, an upload.
+ * Validates options before anything is created: an Assembly, a journal entry or an upload.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as ApiError from "@assembly-effect/api/ApiError"
@@ -21,13 +21,13 @@ const issue = (path: string, message: string): ApiError.Issue => ({ path: [path]
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
-/** The keys that a creation sets itself, and why it does. */
+/** The keys that a creation sets itself, with the reason. */
 const reserved = {
   assembly_url: "it is filled in from the target",
   [Receipts.markerKey]: "it finds an upload again whose creation was not answered"
 }
 
-/** What the header of a creation can carry. Values are not told, they may be anything. */
+/** Whether the header of a creation can contain the metadata. The errors do not contain values, which may be secret. */
 const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issues => {
   const taken = Object.entries(reserved)
     .filter(([key]) => Object.hasOwn(metadata, key))
@@ -51,7 +51,7 @@ const sourceIssues = ({ isReplayed, parallel, source }: Upload & { readonly sour
   ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1 ? [replayable("parallel")] : [])
 ]
 
-/** The options of one upload, with its source where that is known, and whether a later run reads it again. */
+/** The options of one upload, its source if known, and whether a later run reads the source again. */
 export type Upload = Partial<SessionOptions> & {
   readonly parallel?: number | undefined
   readonly progressInterval?: Duration.Input | undefined
@@ -59,7 +59,7 @@ export type Upload = Partial<SessionOptions> & {
   readonly isReplayed?: boolean | undefined
 }
 
-/** Every rule that the options of an upload break. */
+/** All rules that the options of an upload break. */
 export const issues = ({ checksum, isReplayed, metadata, source, ...options }: Upload): Issues => [
   ...Settings.issues({
     chunkSize: Settings.whole(options.chunkSize, 1),
@@ -78,7 +78,7 @@ export const issues = ({ checksum, isReplayed, metadata, source, ...options }: U
   ...(source === undefined ? [] : sourceIssues({ source, isReplayed, parallel: options.parallel }))
 ]
 
-/** Refuses broken rules, all at once. */
+/** Fails with all broken rules at once. */
 export const refuse = (operation: string, found: Issues): Effect.Effect<void, ApiError.InvalidRequest> =>
   found.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues: found }))
 
@@ -88,6 +88,6 @@ export const missingDigest = ({ checksum }: Pick<Upload, "checksum">): Effect.Ef
     checksum === undefined || isThere ? [] : [issue("checksum", `Expected none: ${Subtle.problem}`)]
   )
 
-/** Refuses the options of an upload that break a rule. */
+/** Fails if the options of an upload break a rule. */
 export const check = (options: Upload): Effect.Effect<void, ApiError.InvalidRequest> =>
   Effect.flatMap(missingDigest(options), (missing) => refuse("Upload", [...issues(options), ...missing]))

@@ -1,6 +1,6 @@
 /**
- * How large the bodies are that a platform sends as a whole. Nothing is seen of such a slice until it is answered, so
- * that its size is what makes a stall and the progress show.
+ * The size of bodies that a platform sends as a whole. The progress of such a slice is unknown until its response, so
+ * its size determines how soon a stall and the progress are visible.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,7 +14,7 @@ const kibi = 1024
 /** The size of the first slice, and the maximum size of the last slice, in bytes. */
 const first = 256 * kibi
 
-/** However often slices stall, they are at least so large, in bytes. */
+/** The minimum size of a slice in bytes, however often slices stall. */
 const least = 16 * kibi
 
 /** A slice that was answered: its size in bytes, and the milliseconds it took. */
@@ -34,15 +34,15 @@ interface Size {
   readonly other?: Passed | undefined
 }
 
-/** Before the first slice. A `chunkSize` is the most that one has; 8 MiB without it. */
+/** The state before the first slice. `chunkSize` limits the size of a slice, 8 MiB by default. */
 const begin = (chunkSize: number = Window.defaultSize): Size => ({
   next: Math.min(first, chunkSize),
   most: chunkSize
 })
 
 /**
- * How many of the bytes that are left the next slice takes. The last one is small: the server may take its time for it,
- * so that a stall shows late there.
+ * The number of remaining bytes that the next slice takes. The last slice is small: the server may take a long time to
+ * store it, so a stall is detected late.
  */
 const cut = ({ next }: Size, left: bigint): bigint => {
   const size = BigInt(next)
@@ -102,7 +102,7 @@ const passed = (size: Size, last: Passed, policy: Policy): Size => {
   return other === undefined && last.millis <= goal ? { ...seen, next: Math.max(1, Math.floor(next / 2)) } : seen
 }
 
-/** After a slice that was not answered in time. */
+/** The state after a slice without a response in time. */
 const stalled = ({ most, next, ...seen }: Size): Size => ({
   ...seen,
   most,
@@ -110,9 +110,8 @@ const stalled = ({ most, next, ...seen }: Size): Size => ({
 })
 
 /**
- * How long a slice may take. When its last byte leaves is not known, so for the last one the server has the time that
- * it
- * may take to store the upload on top.
+ * The maximum time of a slice. It is unknown when the last byte of a slice is sent, so the last slice also gets the
+ * time in which the server may store the upload.
  */
 export const limit = (policy: Policy, isLast: boolean): Duration.Duration =>
   isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout
@@ -124,12 +123,12 @@ export class SliceSize {
     this.#size = begin(chunkSize)
   }
 
-  /** How many of the bytes that are left the next slice takes. */
+  /** The number of remaining bytes that the next slice takes. */
   next(left: bigint): bigint {
     return cut(this.#size, left)
   }
 
-  /** Learns from a slice of so many bytes on its way. */
+  /** Sends a slice, and adapts the size to its time. */
   from<A, E extends { readonly _tag: string }, R>(
     sent: Effect.Effect<A, E | TusError.Stalled, R>,
     bytes: bigint,

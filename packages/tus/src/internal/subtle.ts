@@ -3,7 +3,7 @@
  */
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
-import { JournalFailed } from "./journalError.ts"
+import { JournalFailed } from "../JournalError.ts"
 
 /** Whether this runtime can make a digest. */
 export const isAvailable: Effect.Effect<boolean> = WebCrypto.use((crypto: Crypto | undefined) =>

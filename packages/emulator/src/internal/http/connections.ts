@@ -1,6 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import type * as Http from "node:http"
+import type * as Http2 from "node:http2"
 import * as Net from "node:net"
 import type * as Limits from "../../Limits.ts"
 import * as Refusal from "./refusal.ts"
@@ -27,7 +28,7 @@ export const options = ({ headers, headersTime, idleTime }: Limits.Values): Http
 })
 
 const reasons: ReadonlyMap<string, Refusal.Refusal> = new Map([
-  ["HPE_HEADER_OVERFLOW", Refusal.server(431, "The headers are too large.")],
+  ["HPE_HEADER_OVERFLOW", Refusal.tooLargeHeaders],
   ["HPE_CHUNK_EXTENSIONS_OVERFLOW", Refusal.server(413, "The chunk extensions are too large.")],
   ["ERR_HTTP_REQUEST_TIMEOUT", Refusal.server(408, "The request took too long.")]
 ])
@@ -65,15 +66,24 @@ const refuse = (socket: Net.Socket, refusal: Refusal.Refusal): void => {
  * Limits the number of connections and the pauses of request bodies. Answers invalid HTTP with the error object of the
  * service.
  */
-export const guard = (server: Http.Server, { connections, idleTime }: Limits.Values): void => {
+export const guard = (
+  secureOrPlain: Http.Server | Http2.Http2SecureServer,
+  { connections, idleTime }: Limits.Values
+): void => {
+  // Both have the same events for HTTP/1.1.
+  const server = secureOrPlain as Http.Server
   /** The current request and answer of each connection. */
   const current = new WeakMap<
     Net.Socket,
     { readonly request: Http.IncomingMessage; readonly response: Http.ServerResponse }
   >()
   server.maxConnections = connections
-  server.prependListener("request", (request, response) => current.set(request.socket, { request, response }))
+  server.prependListener("request", (request, response) => {
+    if (request.httpVersionMajor === 1) current.set(request.socket, { request, response })
+  })
   server.setTimeout(toMillis(idleTime), (socket) => {
+    // A connection of HTTP/2 has limits of its own.
+    if (!(socket instanceof Net.Socket)) return
     const exchange = current.get(socket)
     // A connection with an open answer stays: live updates may be far apart.
     const isAnswering = exchange?.request.complete === true && !exchange.response.writableFinished
@@ -81,7 +91,8 @@ export const guard = (server: Http.Server, { connections, idleTime }: Limits.Val
   })
   server.on("checkExpectation", (request, response) => {
     const refusal = Refusal.server(417, "The expectation is not supported.")
-    response.writeHead(refusal.status, { connection: "close", "content-type": "application/json" })
+    const connection = request.httpVersionMajor === 1 ? { connection: "close" } : undefined
+    response.writeHead(refusal.status, { ...connection, "content-type": "application/json" })
     response.end(bodyOf(refusal))
     request.resume()
   })

@@ -6,6 +6,8 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Stream from "effect/Stream"
 import type * as Types from "effect/Types"
+import type { ServerResponse } from "node:http"
+import { constants, Http2ServerResponse } from "node:http2"
 import * as Faults from "../../Faults.ts"
 import * as BrokenBody from "./brokenBody.ts"
 import * as FaultQueue from "./faultQueue.ts"
@@ -31,14 +33,17 @@ const toAnswer = (request: Request, { body, headers = {}, status }: Faults.Answe
     headers
   )
 
-/** Closes the connection after its buffer was sent. */
+/** Closes the connection, or the stream of HTTP/2, after its buffer was sent. */
 const hangUp = (request: Request): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
-    const response = NodeHttpServerRequest.toServerResponse(request)
+    const response: ServerResponse | Http2ServerResponse = NodeHttpServerRequest.toServerResponse(request)
     if (response.destroyed) return resume(Effect.void)
     response.once("close", () => resume(Effect.void))
     // The first bytes of the body are sent with the headers, in the next round of the event loop.
-    setImmediate(() => response.socket?.destroySoon())
+    setImmediate(() => {
+      if (response instanceof Http2ServerResponse) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+      else response.socket?.destroySoon()
+    })
   })
 
 /** Sends the first bytes of an answer whose headers announce more. */

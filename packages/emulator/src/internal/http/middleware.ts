@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import type * as Types from "effect/Types"
 import * as Cors from "./cors.ts"
 import * as FaultyAnswer from "./faultyAnswer.ts"
+import * as HeaderLimit from "./headerLimit.ts"
 import * as HostCheck from "./hostCheck.ts"
 import * as ReadablePath from "./readablePath.ts"
 import * as Refusal from "./refusal.ts"
@@ -29,6 +30,7 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
 
 /** The middleware of every request. The first is the outermost: CORS covers injected faults too. */
 export const layer = Layer.mergeAll(
+  HeaderLimit.layer,
   HostCheck.layer,
   Cors.layer,
   FaultyAnswer.layer,

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as EmulatorError from "../../EmulatorError.ts"
+import * as Certificate from "./certificate.ts"
 import * as IpAddress from "./ipAddress.ts"
 
 /** The URLs of the emulator. No base URL has a trailing slash. */
@@ -86,8 +87,15 @@ const make = Effect.fnUntraced(function* ({ allowedHosts = [], publicUrl }: Opti
   })
 })
 
-export const layer = (options: Options): Layer.Layer<Origin, EmulatorError.InvalidOption, HttpServer.HttpServer> =>
+export const layer = (
+  options: Options
+): Layer.Layer<Origin, EmulatorError.InvalidOption, HttpServer.HttpServer | Certificate.Certificate> =>
   Layer.effect(
     Origin,
-    HttpServer.addressFormattedWith((address) => make(options, address))
+    Effect.gen(function* () {
+      const { files } = yield* Certificate.Certificate
+      return yield* HttpServer.addressFormattedWith((address) =>
+        make(options, files === undefined ? address : address.replace(/^http:/, "https:"))
+      )
+    })
   )

@@ -46,6 +46,9 @@ export const toResponse = (refusal: Refusal): HttpServerResponse.HttpServerRespo
 /** The answer to an unknown path. Beyond the specification. */
 export const notFound = server(404, "There is no such operation.")
 
+/** The answer to headers beyond the limit. */
+export const tooLargeHeaders = server(431, "The headers are too large.")
+
 /** The answer to a defect of the emulator. The cause is logged, not sent. */
 const defect = server(500, "The emulator failed; see its log.")
 

@@ -3,19 +3,46 @@ import * as Effect from "effect/Effect"
 import * as HttpServer from "effect/http/HttpServer"
 import type * as HttpServerError from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { createServer } from "node:http"
+import { createSecureServer } from "node:http2"
 import type * as Limits from "../../Limits.ts"
+import * as Certificate from "./certificate.ts"
 import * as Connections from "./connections.ts"
+import * as Sessions from "./sessions.ts"
 
 /** The time that current requests have when the emulator closes. */
 const gracefulShutdownTimeout = "50 millis"
 
-const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
+/** HTTP/1.1 only. */
+const plain = (limits: Limits.Values) => {
   const server = createServer(Connections.options(limits))
   Connections.guard(server, limits)
+  return server
+}
+
+/** HTTP/2, and HTTP/1.1 for clients that do not speak it. */
+const secure = (limits: Limits.Values, { cert, key }: Certificate.Files) => {
+  const { shouldUpgradeCallback, ...http1 } = Connections.options(limits)
+  const server = createSecureServer({ ...http1, ...Sessions.options(limits), cert, key: Redacted.value(key) })
+  // The constructor sets its own.
+  Object.assign(server, { shouldUpgradeCallback })
+  Connections.guard(server, limits)
+  Sessions.guard(server, limits)
+  return server
+}
+
+const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
+  const { files } = yield* Certificate.Certificate
+  const server = files === undefined ? plain(limits) : secure(limits, files)
+  const connections = Sessions.connectionsOf(server)
   const http = yield* NodeHttpServer.make(() => server, { host: "127.0.0.1", port, gracefulShutdownTimeout })
   // Finalizers run in reverse order: this one runs before the server waits for its connections.
-  yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const socket of connections) socket.destroy()
+    })
+  )
   return http
 })
 
@@ -23,5 +50,5 @@ const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
 export const layer = (
   port: number,
   limits: Limits.Values
-): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError> =>
+): Layer.Layer<HttpServer.HttpServer, HttpServerError.ServeError, Certificate.Certificate> =>
   Layer.effect(HttpServer.HttpServer, make(port, limits))

@@ -1,0 +1,1 @@
+export * as IndexedDbJournal from "./IndexedDbJournal.ts"

@@ -1,0 +1,122 @@
+/**
+ * One IndexedDB database of texts, and its transactions.
+ */
+import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+
+/** The object stores of the database: texts with their keys. */
+const storeNames = ["entries", "leases"] as const
+type StoreName = (typeof storeNames)[number]
+
+const version = 1
+
+/**
+ * - `durability`: `strict` waits until the operating system has the change on the disk, where the browser can.
+ */
+interface Transaction {
+  readonly action: JournalFailed["action"]
+  readonly store: StoreName
+  readonly mode: "readonly" | "readwrite"
+  readonly durability?: IDBTransactionDurability | undefined
+}
+
+/** `run` makes requests in one transaction. They answer a function that reads their result when it is complete. */
+export interface Database {
+  readonly run: <A>(
+    options: Transaction,
+    requests: (store: IDBObjectStore) => () => A
+  ) => Effect.Effect<A, JournalFailed>
+}
+
+/** What IndexedDB fails with: a DOMException, or null where the page closes. */
+type Failure = { readonly name: string; readonly message: string } | null
+
+const failureOf = (error: unknown): Failure => (error instanceof Error || error instanceof DOMException ? error : null)
+
+const failed =
+  (action: JournalFailed["action"]) =>
+  (failure: Failure): JournalFailed => {
+    if (failure === null) return new JournalFailed({ action, problem: "the browser aborted it" })
+    const { message, name } = failure
+    const problem = message === "" ? name : `${name}: ${message}`
+    return new JournalFailed({ action, problem, reason: name === "QuotaExceededError" ? "Full" : "Other" })
+  }
+
+const open = (factory: IDBFactory, name: string): Effect.Effect<IDBDatabase, Failure> =>
+  Effect.callback<IDBDatabase, Failure>((resume) => {
+    let request: IDBOpenDBRequest
+    try {
+      request = factory.open(name, version)
+    } catch (error) {
+      return resume(Effect.fail(failureOf(error)))
+    }
+    request.addEventListener("upgradeneeded", () => {
+      for (const store of storeNames) request.result.createObjectStore(store)
+    })
+    request.addEventListener("success", () => resume(Effect.succeed(request.result)))
+    request.addEventListener("error", () => resume(Effect.fail(request.error)))
+    // Nobody waits for a database that opens later: an open one would stop those who delete it.
+    return Effect.sync(() => request.addEventListener("success", () => request.result.close()))
+  })
+
+/** Runs in the same turn as the transaction is made: one without requests is complete in the next. */
+const transact = <A>(
+  database: IDBDatabase,
+  { durability = "relaxed", mode, store }: Transaction,
+  requests: (store: IDBObjectStore) => () => A
+): Effect.Effect<A, Failure> =>
+  Effect.callback<A, Failure>((resume) => {
+    let result: () => A
+    try {
+      const transaction = database.transaction(store, mode, { durability })
+      // Not at the success of a request: what it changed can still fail to be written.
+      transaction.addEventListener("complete", () => resume(Effect.sync(() => result())))
+      transaction.addEventListener("abort", () => resume(Effect.fail(transaction.error)))
+      result = requests(transaction.objectStore(store))
+    } catch (error) {
+      resume(Effect.fail(failureOf(error)))
+    }
+  })
+
+/** The connection was closed: its data was cleared, or another version of the page wants to change the database. */
+const isClosed = (failure: Failure): boolean => failure?.name === "InvalidStateError"
+
+/** Opens a database, and opens it again when the browser has closed it. */
+export const make = (factory: IDBFactory, name: string): Effect.Effect<Database, JournalFailed, Scope.Scope> =>
+  Effect.gen(function* () {
+    let current: IDBDatabase | undefined
+    const forget = (database: IDBDatabase) => {
+      if (current === database) current = undefined
+    }
+    const opened = Effect.map(open(factory, name), (database) => {
+      database.addEventListener("close", () => forget(database))
+      database.addEventListener("versionchange", () => {
+        database.close()
+        forget(database)
+      })
+      current = database
+      return database
+    })
+    const opening = Semaphore.makeUnsafe(1)
+    const connection = Effect.suspend(() => (current === undefined ? opened : Effect.succeed(current))).pipe(
+      opening.withPermits(1)
+    )
+
+    yield* Effect.addFinalizer(() => Effect.sync(() => current?.close()))
+    yield* Effect.mapError(connection, failed("read"))
+
+    return {
+      run: (options, requests) => {
+        const attempt = Effect.flatMap(connection, (database) =>
+          Effect.tapError(transact(database, options, requests), (failure) =>
+            Effect.sync(() => {
+              if (isClosed(failure)) forget(database)
+            })
+          )
+        )
+        return attempt.pipe(Effect.retry({ times: 1, while: isClosed }), Effect.mapError(failed(options.action)))
+      }
+    }
+  })

@@ -1,0 +1,357 @@
+/**
+ * The journal over an IndexedDB in memory, with the locks of this runtime and with leases by time.
+ */
+import * as IndexedDbJournal from "@assembly-effect/browser/IndexedDbJournal"
+import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as TestClock from "effect/testing/TestClock"
+import { IDBFactory as MemoryFactory } from "fake-indexeddb"
+import { once } from "node:events"
+import { Worker } from "node:worker_threads"
+
+type Journal = UploadJournal.UploadJournal["Service"]
+
+const entry = Effect.map(
+  UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
+  (target): UploadJournal.Entry => ({
+    _tag: "Created",
+    target,
+    marker: "m",
+    metadata: { filename: "a", fieldname: "b" },
+    size: 2n ** 60n,
+    identity: "sha256 00",
+    writtenAt: 0,
+    url: "https://a.example.com/resumable/files/1"
+  })
+)
+
+let count = 0
+/** Names of locks are shared by this process: each test has its own. */
+const nextName = () => `journal ${++count}`
+
+const isLeased = (journal: Journal) =>
+  Effect.scoped(journal.lease("k")).pipe(
+    Effect.as(false),
+    Effect.catchTag("UploadLeased", () => Effect.succeed(true))
+  )
+
+/** Two tabs of one browser. */
+const twoTabs = (locks: LockManager | undefined) =>
+  Effect.gen(function* () {
+    const platform = { indexedDB: new MemoryFactory(), locks }
+    const options = { database: nextName() }
+    const make = IndexedDbJournal.make(platform, options)
+    return { ...options, platform, first: yield* make, second: yield* make }
+  })
+
+/** An IndexedDB whose connections do something else with their transactions. */
+const changed = (
+  transaction: (
+    database: IDBDatabase,
+    options: IDBTransactionOptions | undefined,
+    make: () => IDBTransaction
+  ) => IDBTransaction,
+  factory: IDBFactory = new MemoryFactory()
+): IDBFactory => {
+  const open: IDBFactory["open"] = (...args) => {
+    const request = factory.open(...args)
+    request.addEventListener("success", () => {
+      const { result } = request
+      const make = result.transaction
+      result.transaction = (names, mode, options) =>
+        transaction(result, options, () => make.call(result, names, mode, options))
+    })
+    return request
+  }
+  return Object.create(factory, { open: { value: open } })
+}
+
+for (const [name, locks] of [
+  ["locks", navigator.locks],
+  ["leases by time", undefined]
+] as const) {
+  describe(`a journal in IndexedDB with ${name}`, () => {
+    it.effect("keeps, lists and forgets entries, for all tabs", () =>
+      Effect.gen(function* () {
+        const { first, second } = yield* twoTabs(locks)
+        assert.isTrue(Option.isNone(yield* first.get("k")))
+        yield* first.put("k", yield* entry)
+        assert.deepInclude(Option.getOrThrow(yield* second.get("k")), { size: 2n ** 60n, marker: "m" })
+        assert.deepStrictEqual(
+          (yield* second.list).map(({ key }) => key),
+          ["k"]
+        )
+        yield* second.forget("k")
+        yield* second.forget("k")
+        assert.isTrue(Option.isNone(yield* first.get("k")))
+      })
+    )
+
+    it.effect("removes what has expired", () =>
+      Effect.gen(function* () {
+        const { first } = yield* twoTabs(locks)
+        yield* first.put("k", yield* entry)
+        yield* Effect.scoped(first.lease("k"))
+        yield* TestClock.adjust("1 day")
+        assert.deepStrictEqual(yield* first.list, [])
+        yield* TestClock.setTime(0)
+        assert.isTrue(Option.isNone(yield* first.get("k")))
+      })
+    )
+
+    it.effect("leases an upload to one tab at a time", () =>
+      Effect.gen(function* () {
+        const { first, second } = yield* twoTabs(locks)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const { check } = yield* first.lease("k")
+            yield* check
+            assert.isTrue(yield* isLeased(second))
+            assert.isTrue(yield* isLeased(first))
+            yield* second.lease("other")
+          })
+        )
+        assert.isFalse(yield* isLeased(second))
+      })
+    )
+
+    it.effect("gives a lease to one of many that want it at once", () =>
+      Effect.gen(function* () {
+        const platform = { indexedDB: new MemoryFactory(), locks }
+        const database = nextName()
+        for (let round = 0; round < 20; round++) {
+          const won = yield* Effect.forEach(
+            Array.from({ length: 8 }),
+            () => Effect.flatMap(IndexedDbJournal.make(platform, { database }), ({ lease }) => Effect.exit(lease("k"))),
+            { concurrency: "unbounded" }
+          ).pipe(Effect.scoped)
+          assert.strictEqual(won.filter(Exit.isSuccess).length, 1)
+        }
+      })
+    )
+
+    it.effect("goes on with an empty database when the user clears the data of the site", () =>
+      Effect.gen(function* () {
+        const { database, first, platform } = yield* twoTabs(locks)
+        yield* first.put("k", yield* entry)
+        yield* Effect.callback<void>((resume) => {
+          const request = platform.indexedDB.deleteDatabase(database)
+          request.addEventListener("success", () => resume(Effect.void))
+        })
+        assert.isTrue(Option.isNone(yield* first.get("k")))
+        yield* first.put("k", yield* entry)
+        assert.isTrue(Option.isSome(yield* first.get("k")))
+      })
+    )
+
+    it.effect("opens its database again when the browser has closed it", () => {
+      let closes = 1
+      const indexedDB = changed((database, _, make) => {
+        if (closes-- > 0) database.close()
+        return make()
+      })
+      return Effect.gen(function* () {
+        const journal = yield* IndexedDbJournal.make({ indexedDB, locks }, { database: nextName() })
+        yield* journal.put("k", yield* entry)
+        assert.isTrue(Option.isSome(yield* journal.get("k")))
+        // One that is always closed is a failure, and no endless loop.
+        closes = Infinity
+        assert.deepInclude(yield* Effect.flip(journal.get("k")), { _tag: "JournalFailed", action: "read" })
+      })
+    })
+  })
+}
+
+describe("the locks of a journal in IndexedDB", () => {
+  it.effect("do not end by time", () =>
+    Effect.gen(function* () {
+      const { first, second } = yield* twoTabs(navigator.locks)
+      const { check } = yield* first.lease("k")
+      yield* TestClock.adjust("1 day")
+      assert.isTrue(yield* isLeased(second))
+      yield* check
+    })
+  )
+
+  it.effect("tell others to wait as long as for a lease", () =>
+    Effect.gen(function* () {
+      const { first, second } = yield* twoTabs(navigator.locks)
+      yield* first.lease("k")
+      assert.deepInclude(yield* Effect.flip(second.lease("k")), { _tag: "UploadLeased", key: "k", until: 10_000 })
+    })
+  )
+
+  it.live("end with the thread that holds them", () =>
+    Effect.gen(function* () {
+      const { database, first } = yield* twoTabs(navigator.locks)
+      const worker = new Worker(
+        `const { parentPort } = require("node:worker_threads")
+         navigator.locks.request(${JSON.stringify(`${database}/k`)}, () => {
+           parentPort.postMessage("held")
+           return new Promise(() => {})
+         })
+         setInterval(() => {}, 1000)`,
+        { eval: true }
+      )
+      yield* Effect.addFinalizer(() => Effect.promise(() => worker.terminate()))
+      yield* Effect.promise(() => once(worker, "message"))
+      assert.isTrue(yield* isLeased(first))
+      yield* Effect.promise(() => worker.terminate())
+      // The release is on its way when the thread has ended.
+      yield* Effect.repeat(isLeased(first), { while: (leased) => leased })
+    })
+  )
+
+  it.live("that were stolen are lost", () =>
+    Effect.gen(function* () {
+      const { database, first } = yield* twoTabs(navigator.locks)
+      const { check, lost } = yield* first.lease("k")
+      yield* Effect.promise(() => navigator.locks.request(`${database}/k`, { steal: true }, () => undefined))
+      const error = yield* Effect.flip(lost)
+      assert.include(error.message, "another page stole its lock")
+      assert.strictEqual((yield* Effect.flip(check))._tag, "LeaseLost")
+    })
+  )
+
+  it.effect("that the browser refuses are a typed error", () =>
+    Effect.gen(function* () {
+      const locks: LockManager = {
+        query: () => navigator.locks.query(),
+        request: () => Promise.reject(new DOMException("not here", "SecurityError"))
+      }
+      const { first } = yield* twoTabs(locks)
+      assert.deepInclude(yield* Effect.flip(first.lease("k")), {
+        _tag: "JournalFailed",
+        action: "lease",
+        problem: "SecurityError: not here"
+      })
+    })
+  )
+})
+
+describe("leases by time in IndexedDB", () => {
+  it.effect("are renewed while their tab is there, and run out after its end", () => {
+    const factory = new MemoryFactory()
+    let hasEnded = false
+    const indexedDB = changed((_, __, make) => {
+      if (hasEnded) throw new DOMException("the tab has ended", "AbortError")
+      return make()
+    }, factory)
+    return Effect.gen(function* () {
+      const first = yield* IndexedDbJournal.make({ indexedDB })
+      const second = yield* IndexedDbJournal.make({ indexedDB: factory })
+      yield* first.lease("k")
+      for (let seconds = 0; seconds < 30; seconds += 5) {
+        yield* TestClock.adjust("5 seconds")
+        // The renewal is a transaction.
+        yield* first.get("k")
+        assert.isTrue(yield* isLeased(second), `after ${seconds} s`)
+      }
+      hasEnded = true
+      yield* TestClock.adjust("10 seconds")
+      assert.isFalse(yield* isLeased(second))
+    })
+  })
+})
+
+describe("a write of a journal in IndexedDB", () => {
+  it.effect("waits for the disk, and a read does not", () => {
+    const durabilities: Array<string | undefined> = []
+    const indexedDB = changed((_, options, make) => {
+      durabilities.push(options?.durability)
+      return make()
+    })
+    return Effect.gen(function* () {
+      const journal = yield* IndexedDbJournal.make({ indexedDB, locks: navigator.locks })
+      yield* journal.get("k")
+      yield* journal.put("k", yield* entry)
+      assert.deepStrictEqual(durabilities.slice(0, 2), ["relaxed", "strict"])
+    })
+  })
+
+  it.effect("that fails when it is committed has failed, though its request succeeded", () => {
+    const indexedDB = changed((_, options, make) => {
+      const transaction = make()
+      if (options?.durability !== "strict") return transaction
+      Object.defineProperty(transaction, "error", { value: new DOMException("no quota left", "QuotaExceededError") })
+      const { objectStore } = transaction
+      transaction.objectStore = (name) => {
+        const store = objectStore.call(transaction, name)
+        const { put } = store
+        store.put = (...args) => {
+          const request = put.apply(store, args)
+          request.addEventListener("success", () => transaction.abort())
+          return request
+        }
+        return store
+      }
+      return transaction
+    })
+    return Effect.gen(function* () {
+      const journal = yield* IndexedDbJournal.make({ indexedDB, locks: navigator.locks })
+      const error = yield* Effect.flip(journal.put("k", yield* entry))
+      assert.deepInclude(error, { _tag: "JournalFailed", action: "write", reason: "Full" })
+      assert.strictEqual(
+        error.message,
+        "the upload journal: cannot write: QuotaExceededError: no quota left; make space, and run the upload again"
+      )
+      assert.isTrue(Option.isNone(yield* journal.get("k")))
+    })
+  })
+})
+
+describe("where IndexedDB cannot be used", () => {
+  it.effect("is missing", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(IndexedDbJournal.layer())))
+      assert.strictEqual(error.message, "the upload journal: cannot read: there is no IndexedDB here")
+    })
+  )
+
+  it.effect("is refused at once", () => {
+    const indexedDB = new MemoryFactory()
+    indexedDB.open = () => {
+      throw new DOMException("the origin is opaque", "SecurityError")
+    }
+    return Effect.gen(function* () {
+      const error = yield* Effect.flip(IndexedDbJournal.make({ indexedDB }))
+      assert.deepInclude(error, { _tag: "JournalFailed", problem: "SecurityError: the origin is opaque" })
+    })
+  })
+
+  it.effect("has a newer database", () => {
+    const indexedDB = new MemoryFactory()
+    return Effect.gen(function* () {
+      yield* Effect.callback<void>((resume) => {
+        const request = indexedDB.open("assembly-effect-uploads", 2)
+        request.addEventListener("success", () => resume(Effect.sync(() => request.result.close())))
+      })
+      assert.include((yield* Effect.flip(IndexedDbJournal.make({ indexedDB }))).message, "VersionError")
+    })
+  })
+
+  it.effect("has what is no text under a key", () => {
+    const indexedDB = new MemoryFactory()
+    return Effect.gen(function* () {
+      const journal = yield* IndexedDbJournal.make({ indexedDB, locks: navigator.locks })
+      yield* Effect.callback<void>((resume) => {
+        const request = indexedDB.open("assembly-effect-uploads", 1)
+        request.addEventListener("success", () => {
+          const transaction = request.result.transaction("entries", "readwrite")
+          transaction.objectStore("entries").put(7, "k")
+          transaction.objectStore("entries").put("text", 7)
+          transaction.addEventListener("complete", () => resume(Effect.sync(() => request.result.close())))
+        })
+      })
+      assert.strictEqual((yield* Effect.flip(journal.get("k")))._tag, "JournalTorn")
+      assert.deepStrictEqual(yield* journal.list, [])
+      yield* journal.forget("k")
+      assert.isTrue(Option.isNone(yield* journal.get("k")))
+    })
+  })
+})

@@ -1,0 +1,67 @@
+import * as Duration from "effect/Duration"
+import * as Http2 from "node:http2"
+import type * as Net from "node:net"
+import type * as Limits from "../../Limits.ts"
+
+/** The requests that one connection has under way at the same time. */
+const maxConcurrentStreams = 100
+
+/** Longer headers end their request without an answer; shorter ones than this get status 431. */
+const answered = 4
+
+/** The longest time that a connection stays open between two requests, in milliseconds, as in HTTP/1.1. */
+const maxKeepAlive = 60_000
+
+const toMillis = (duration: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(duration))
+
+/** The options of HTTP/2 connections. */
+export const options = ({ headers, headersTime }: Limits.Values): Http2.SecureServerOptions => ({
+  allowHTTP1: true,
+  handshakeTimeout: toMillis(headersTime),
+  settings: { enablePush: false, maxConcurrentStreams, maxHeaderListSize: headers * answered }
+})
+
+/** The size of the names and values of all headers, which include the path. */
+export const headerBytes = (rawHeaders: ReadonlyArray<string>): number =>
+  rawHeaders.reduce((bytes, text) => bytes + text.length, 0)
+
+/**
+ * Closes a request whose body pauses, and a connection that brings no request: one that just began after `headersTime`,
+ * another one after `idleTime`. Headers that trickle in do not prolong these times.
+ */
+export const guard = (server: Http2.Http2SecureServer, { headersTime, idleTime }: Limits.Values): void => {
+  const idle = toMillis(idleTime)
+  const keepAlive = Math.min(idle, maxKeepAlive)
+
+  server.on("session", (session) => {
+    let open = 0
+    // A callback of Node that outlives no connection: no fiber could be its parent.
+    // @effect-diagnostics-next-line globalTimers:off
+    const closeAfter = (millis: number) => setTimeout(() => session.destroy(), millis).unref()
+    let closing = closeAfter(toMillis(headersTime))
+    session.on("stream", (stream) => {
+      open++
+      clearTimeout(closing)
+      stream.setTimeout(idle, () => {
+        // A request with an open answer stays: live updates may be far apart.
+        const isAnswering = (stream.endAfterHeaders || stream.readableEnded) && !stream.writableFinished
+        if (!isAnswering) stream.close(Http2.constants.NGHTTP2_CANCEL)
+      })
+      stream.once("close", () => {
+        open--
+        if (open === 0 && !session.destroyed) closing = closeAfter(keepAlive)
+      })
+    })
+    session.once("close", () => clearTimeout(closing))
+  })
+}
+
+/** The open connections of a server, before and after their handshake. */
+export const connectionsOf = (server: Net.Server): ReadonlySet<Net.Socket> => {
+  const open = new Set<Net.Socket>()
+  server.on("connection", (socket) => {
+    open.add(socket)
+    socket.once("close", () => open.delete(socket))
+  })
+  return open
+}

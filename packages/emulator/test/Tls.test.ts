@@ -1,0 +1,366 @@
+/** The emulator over TLS: HTTP/2 and HTTP/1.1 do the same, and refuse the same. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it as test, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { connect as connectHttp2, constants } from "node:http2"
+import { connect } from "node:net"
+import { createHash } from "node:crypto"
+import * as Secure from "./secure.ts"
+import { createUpload, json, layer as layerEmulator, patch } from "./support.ts"
+
+/** An emulator over TLS, and a client that speaks one version of HTTP only. */
+const layerOver = (allowH2: boolean, options: Emulator.Options = {}) =>
+  Layer.unwrap(
+    Effect.map(Emulator.Emulator, ({ baseUrl, certificate, credentials }) =>
+      AssemblyClient.layer({ baseUrl }).pipe(
+        Layer.provide(Authenticator.layerSigned()),
+        Layer.provide(Credentials.layer(credentials)),
+        Layer.provideMerge(
+          NodeHttpClient.layerUndiciNoDispatcher.pipe(
+            Layer.provide(NodeHttpClient.layerDispatcherOptions({ allowH2, connect: { ca: certificate ?? "" } }))
+          )
+        )
+      )
+    )
+  ).pipe(Layer.provideMerge(Emulator.layer({ tls: "self-signed", ...options })))
+
+const noAssembly = "/assemblies/00000000000000000000000000000000"
+
+for (const [name, allowH2, send] of [
+  ["HTTP/2", true, Secure.overHttp2],
+  ["HTTP/1.1", false, Secure.overHttp1]
+] as const) {
+  layer(layerOver(allowH2), { excludeTestServices: true })(`An emulator over TLS and ${name}`, (it) => {
+    it.effect("has https URLs, and takes an upload", () =>
+      Effect.gen(function* () {
+        const { baseUrl, localUrl } = yield* Emulator.Emulator
+        assert.match(baseUrl, /^https:\/\/127\.0\.0\.1:\d+$/)
+        assert.strictEqual(localUrl, baseUrl)
+        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+        assert.isTrue(assembly.tus_url?.startsWith(`${baseUrl}/`))
+        const bytes = new Uint8Array(3_000_000).map((_, index) => index * 7)
+        const { headers, status } = yield* createUpload(assembly, { "upload-length": String(bytes.length) })
+        assert.strictEqual(status, 201)
+        const url = headers["location"] ?? ""
+        assert.isTrue(url.startsWith(`${baseUrl}/`))
+        const half = yield* patch(url, 0, bytes.subarray(0, 1_000_001))
+        assert.deepInclude(half, { status: 204 })
+        const whole = yield* patch(url, 1_000_001, bytes.subarray(1_000_001))
+        assert.strictEqual(whole.headers["upload-offset"], String(bytes.length))
+        const done = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+        assert.strictEqual(done.uploads?.[0]?.md5hash, createHash("md5").update(bytes).digest("hex"))
+      })
+    )
+
+    it.effect("answers a page of another origin where pages may ask, and nowhere else", () =>
+      Effect.gen(function* () {
+        const origin = "https://shop.example"
+        const open = yield* send(noAssembly, { headers: { origin } })
+        assert.deepInclude(open.headers, { "access-control-allow-origin": origin, vary: "Origin" })
+        const asked = yield* send("/resumable/files", {
+          method: "OPTIONS",
+          headers: { origin, "access-control-request-method": "POST" }
+        })
+        assert.strictEqual(asked.headers["access-control-allow-methods"], "POST, OPTIONS")
+        const closed = yield* send("/templates", { method: "POST", headers: { origin } })
+        assert.deepInclude(json(closed), { error: "ORIGIN_NOT_ALLOWED", http_code: 403 })
+        // The page of its own origin is no stranger.
+        const { localUrl } = yield* Emulator.Emulator
+        const own = yield* send("/templates", { method: "POST", headers: { origin: localUrl } })
+        assert.notInclude(own.text, "ORIGIN_NOT_ALLOWED")
+      })
+    )
+
+    it.effect("answers no form of another host", () =>
+      Effect.gen(function* () {
+        const answer = yield* send(noAssembly, { headers: { [allowH2 ? ":authority" : "host"]: "evil.example" } })
+        assert.deepInclude(json(answer), { error: "HOST_NOT_ALLOWED", http_code: 421 })
+        const loopback = yield* send(noAssembly, { headers: { [allowH2 ? ":authority" : "host"]: "app.localhost:1" } })
+        assert.deepInclude(json(loopback), { error: "ASSEMBLY_NOT_FOUND" })
+      })
+    )
+
+    it.effect("refuses an expectation", () =>
+      Effect.gen(function* () {
+        const answer = yield* send("/nowhere", { headers: { expect: "x" } })
+        assert.deepInclude(json(answer), { error: "SERVER_417", message: "The expectation is not supported." })
+      })
+    )
+
+    it.effect.each(["LoseAnswer", "CutAnswer"] as const)("injects faults: %s", (fault) =>
+      Effect.gen(function* () {
+        const faults = yield* Faults.Faults
+        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+        yield* faults.inject(
+          fault === "LoseAnswer"
+            ? Faults.Fault.LoseAnswer({ method: "GET" })
+            : Faults.Fault.CutAnswer({ method: "GET", afterBytes: 10 })
+        )
+        // The client asks again.
+        const status = yield* Assemblies.get(Assembly.AssemblyId.make(assembly.assembly_id))
+        assert.strictEqual(status.assembly_id, assembly.assembly_id)
+      })
+    )
+  })
+}
+
+layer(layerOver(true, { limits: { headers: 2000 } }), { excludeTestServices: true })("HTTP/2", (it) => {
+  it.effect("with a host beside its authority is for the authority", () =>
+    Effect.gen(function* () {
+      const answer = yield* Secure.overHttp2(noAssembly, {
+        headers: { ":authority": "evil.example", host: "localhost" }
+      })
+      assert.strictEqual(answer.status, 421)
+    })
+  )
+
+  it.effect("with the path of another origin is refused", () =>
+    Effect.gen(function* () {
+      const { code, status } = yield* Secure.overHttp2(`https://evil.example${noAssembly}`)
+      assert.deepStrictEqual([code, status], [constants.NGHTTP2_PROTOCOL_ERROR, undefined])
+    })
+  )
+
+  it.effect("that asks for a tunnel is refused", () =>
+    Effect.gen(function* () {
+      const opened = yield* Secure.session
+      const stream = opened.request({ ":method": "CONNECT", ":authority": "127.0.0.1:22" })
+      stream.end()
+      assert.strictEqual((yield* Secure.ended(stream)).status, 405)
+    })
+  )
+
+  it.effect("with too many headers, or a path that is too long, is told so", () =>
+    Effect.gen(function* () {
+      for (const [path, headers] of [
+        ["/", { x: "x".repeat(2000) }],
+        [`/${"x".repeat(2000)}`, {}],
+        ["/", Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`name-of-a-header-${index}`, "value"]))]
+      ] as const) {
+        const answer = yield* Secure.overHttp2(path, { headers })
+        assert.deepStrictEqual(json(answer), {
+          error: "SERVER_431",
+          http_code: 431,
+          message: "The headers are too large."
+        })
+      }
+      assert.strictEqual((yield* Secure.overHttp2("/", { headers: { x: "x".repeat(1700) } })).status, 404)
+    })
+  )
+
+  it.effect("with a flood of headers ends its request, and no other one", () =>
+    Effect.gen(function* () {
+      const opened = yield* Secure.session
+      for (const headers of [
+        { x: "x".repeat(9000) },
+        Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`h${index}`, ""]))
+      ]) {
+        const flood = opened.request({ ":path": "/", ...headers })
+        const { code, status } = yield* Secure.ended(flood)
+        assert.isUndefined(status)
+        assert.strictEqual(code, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+      }
+      assert.strictEqual((yield* Secure.ended(opened.request({ ":path": "/" }))).status, 404)
+    })
+  )
+
+  it.effect("has at most 100 requests under way on one connection", () =>
+    Effect.gen(function* () {
+      const opened = yield* Secure.session
+      assert.strictEqual(opened.remoteSettings.maxConcurrentStreams, 100)
+    })
+  )
+
+  it.effect("that is no HTTP/2 after the handshake is closed, and others are answered", () =>
+    Effect.gen(function* () {
+      const socket = yield* Secure.secured("h2")
+      socket.write("GET / HTTP/1.1\r\n\r\n")
+      yield* Secure.closed(socket)
+      assert.strictEqual((yield* Secure.overHttp2("/")).status, 404)
+    })
+  )
+})
+
+describe("A connection over TLS", () => {
+  const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+  /** An empty SETTINGS frame. */
+  const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
+
+  layer(layerOver(true, { limits: { headersTime: "200 millis" } }), { excludeTestServices: true })((it) => {
+    it.effect("whose handshake does not end is closed", () =>
+      Effect.gen(function* () {
+        const { localUrl } = yield* Emulator.Emulator
+        yield* Effect.callback<void>((resume) => {
+          const socket = connect(Number(new URL(localUrl).port), "127.0.0.1")
+          socket.on("error", () => {})
+          socket.on("close", () => resume(Effect.void))
+          return Effect.sync(() => socket.destroy())
+        })
+      })
+    )
+
+    it.effect("whose headers do not end is closed, in HTTP/1.1", () =>
+      Effect.gen(function* () {
+        const socket = yield* Secure.secured("http/1.1")
+        socket.write("GET / HTTP/1.1\r\nhost: a\r\n")
+        assert.match(yield* Secure.closed(socket), /^HTTP\/1\.1 408 /)
+      })
+    )
+
+    it.effect("whose headers trickle in is closed, in HTTP/2", () =>
+      Effect.gen(function* () {
+        const socket = yield* Secure.secured("h2")
+        socket.write(preface)
+        socket.write(settings)
+        // A HEADERS frame of 1000 bytes for stream 1, without its end.
+        socket.write(Buffer.from([0, 0x03, 0xe8, 1, 1, 0, 0, 0, 1]))
+        const trickle = setInterval(() => socket.write(Buffer.from([0x82])), 10)
+        yield* Secure.closed(socket).pipe(Effect.ensuring(Effect.sync(() => clearInterval(trickle))))
+      })
+    )
+
+    it.effect("that begins no request is closed, in HTTP/2", () =>
+      Effect.gen(function* () {
+        const opened = yield* Secure.session
+        yield* Effect.callback<void>((resume) => void opened.once("close", () => resume(Effect.void)))
+      })
+    )
+  })
+
+  layer(layerOver(true, { limits: { idleTime: "300 millis" } }), { excludeTestServices: true })((it) => {
+    it.effect("that waits for nothing is closed, in HTTP/2", () =>
+      Effect.gen(function* () {
+        const opened = yield* Secure.session
+        assert.strictEqual((yield* Secure.ended(opened.request({ ":path": "/" }))).status, 404)
+        yield* Effect.callback<void>((resume) => void opened.once("close", () => resume(Effect.void)))
+      })
+    )
+
+    it.effect("whose upload pauses ends the upload in HTTP/2, and what it brought stays", () =>
+      Effect.gen(function* () {
+        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+        const { headers } = yield* createUpload(assembly, { "upload-length": "10" })
+        const path = new URL(headers["location"] ?? "").pathname
+        const tus = { "tus-resumable": "1.0.0" }
+        const opened = yield* Secure.session
+        const stream = opened.request({
+          ":path": path,
+          ":method": "PATCH",
+          ...tus,
+          "upload-offset": "0",
+          "content-type": "application/offset+octet-stream"
+        })
+        stream.write("12345")
+        const { code, status } = yield* Secure.ended(stream)
+        assert.isUndefined(status)
+        assert.strictEqual(code, constants.NGHTTP2_CANCEL)
+        const found = yield* Secure.overHttp2(path, { method: "HEAD", headers: tus })
+        assert.strictEqual(found.headers["upload-offset"], "5")
+      })
+    )
+
+    it.effect.each([
+      ["a tunnel", { ":method": "CONNECT", ":authority": "127.0.0.1:22" }],
+      ["an expectation", { ":path": "/", ":method": "POST", expect: "x" }],
+      ["nothing that is there", { ":path": "/nowhere", ":method": "POST" }]
+    ] as const)("that asks for %s and never ends its request is closed, in HTTP/2", ([, headers]) =>
+      Effect.gen(function* () {
+        const opened = yield* Secure.session
+        const stream = opened.request(headers, { endStream: false })
+        const { status = 0 } = yield* Secure.ended(stream)
+        assert.isAtLeast(status, 400)
+      })
+    )
+
+    it.effect("keeps an answer open whose events are far apart", () =>
+      Effect.gen(function* () {
+        const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+        const opened = yield* Secure.session
+        const stream = opened.request({ ":path": `/assemblies/${assembly.assembly_id}/updates` })
+        const following = yield* Effect.forkChild(Secure.ended(stream))
+        // A form beside it pauses until it is closed: so much time has passed.
+        const form = opened.request({
+          ":path": "/assemblies",
+          ":method": "POST",
+          "content-type": "application/x-www-form-urlencoded"
+        })
+        form.write("params=")
+        assert.isUndefined((yield* Secure.ended(form)).status)
+        assert.isUndefined(following.pollUnsafe())
+        yield* Assemblies.cancel(Assembly.AssemblyId.make(assembly.assembly_id))
+        const { status, text } = yield* Fiber.join(following)
+        assert.strictEqual(status, 200)
+        assert.include(text, "assembly_finished")
+      })
+    )
+  })
+
+  layer(layerOver(true, { limits: { connections: 1 } }), { excludeTestServices: true })((it) => {
+    it.effect("beyond the number that may be open is closed", () =>
+      Effect.gen(function* () {
+        const first = yield* Secure.session
+        const { certificate = "", localUrl } = yield* Emulator.Emulator
+        yield* Effect.callback<void>((resume) => {
+          const second = connectHttp2(localUrl, { ca: certificate })
+          second.on("error", () => {})
+          second.on("close", () => resume(Effect.void))
+          return Effect.sync(() => second.destroy())
+        })
+        assert.isFalse(first.destroyed)
+      })
+    )
+  })
+})
+
+describe("The certificate of an emulator", () => {
+  const start = (tls: Emulator.Options["tls"]) => Layer.build(Emulator.layer({ tls }))
+
+  test.live("can be one's own", () =>
+    Effect.gen(function* () {
+      const { generate } = yield* Effect.promise(() => import("selfsigned"))
+      const made = yield* Effect.promise(() =>
+        generate([{ name: "commonName", value: "localhost" }], { keyType: "ec" })
+      )
+      yield* Effect.gen(function* () {
+        const socket = yield* Secure.secured("h2")
+        assert.strictEqual(socket.alpnProtocol, "h2")
+        const shown = socket.getPeerX509Certificate()?.toString()
+        assert.strictEqual(shown?.trim(), made.cert.replaceAll("\r", "").trim())
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Emulator.layer({ tls: { cert: made.cert, key: Redacted.make(made.private) } }))
+      )
+      const other = yield* Effect.promise(() => generate([], { keyType: "ec" }))
+      const error = yield* Effect.flip(start({ cert: made.cert, key: Redacted.make(other.private) }))
+      assert.strictEqual(
+        error.message,
+        "the option tls is invalid: Expected a certificate and its private key, without a passphrase, both in PEM, " +
+          'got "CN=localhost"'
+      )
+    })
+  )
+
+  test.live("that is none stops the start, and the error does not tell the key", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(start({ cert: "text", key: Redacted.make("a private text") }))
+      assert.deepInclude(error, { _tag: "InvalidOption", option: "tls", value: "no certificate" })
+      assert.notInclude(JSON.stringify(error) + error.message, "private text")
+    })
+  )
+
+  test.live("is none on plain HTTP", () =>
+    Effect.gen(function* () {
+      assert.isUndefined((yield* Emulator.Emulator).certificate)
+    }).pipe(Effect.provide(layerEmulator()))
+  )
+})

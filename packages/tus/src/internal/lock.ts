@@ -1,0 +1,29 @@
+/**
+ * Leases over the locks of a platform: they need no renewal, since a lock ends with its holder.
+ */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
+import type { Key, Lease, Locks } from "../UploadJournal.ts"
+
+/** Takes the lock of a key. Who finds it taken waits for it as long as for a lease of `millis` milliseconds. */
+export const make =
+  (
+    locks: Locks,
+    { millis }: { readonly millis: number }
+  ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
+  (key) =>
+    Effect.gen(function* () {
+      const held = yield* locks.lock(key)
+      if (held === undefined) {
+        return yield* new UploadLeased({ key, until: (yield* Clock.currentTimeMillis) + millis })
+      }
+      const loss = yield* Deferred.make<never, LeaseLost>()
+      yield* Effect.forkScoped(
+        Effect.flatMap(held.lost, (problem) => Deferred.fail(loss, new LeaseLost({ key, problem })))
+      )
+      const lost = Deferred.await(loss)
+      return { lost, check: Effect.suspend(() => (Deferred.isDoneUnsafe(loss) ? lost : Effect.void)) }
+    })

@@ -1,0 +1,91 @@
+import { changes } from "../Mutant.ts"
+
+export const browser = [
+  ...changes(
+    "packages/browser/src/internal/database.ts",
+    ["IndexedDbJournal"],
+    [
+      {
+        name: "a write answers before it is complete",
+        find: `transaction.addEventListener("complete", () => resume(`,
+        replace: `setTimeout(() => resume(`
+      },
+      {
+        name: "a database that the browser closed is not opened again",
+        find: `Effect.retry({ times: 1, while: isClosed })`,
+        replace: `Effect.retry({ times: 0, while: isClosed })`
+      },
+      {
+        name: "a page keeps others from deleting its database",
+        find: `        database.close()
+        forget(database)`,
+        replace: `        forget(database)`
+      },
+      {
+        name: "a full quota is a failure like any other",
+        find: `name === "QuotaExceededError"`,
+        replace: `name === "QuotaError"`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/browser/src/internal/texts.ts",
+    ["IndexedDbJournal"],
+    [
+      {
+        name: "an entry is written without waiting for the disk",
+        find: `mode: "readwrite", durability: "strict"`,
+        replace: `mode: "readwrite", durability: "relaxed"`
+      },
+      {
+        name: "two tabs take one lease",
+        find: `if (textOf(request.result) !== expected) return`,
+        replace: `if (textOf(request.result) === "none") return`
+      },
+      {
+        name: "a value that is no text is an entry",
+        find: `typeof value === "string" ? value : ""`,
+        replace: `typeof value === "string" ? value : undefined`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/browser/src/internal/webLocks.ts",
+    ["IndexedDbJournal"],
+    [
+      {
+        name: "a page waits for a lock that another one has",
+        find: `{ ifAvailable: true }`,
+        replace: `{}`
+      },
+      {
+        name: "a lock is not let go",
+        find: `Effect.sync(() => free())`,
+        replace: `Effect.sync(() => free)`
+      },
+      {
+        name: "a stolen lock is not lost",
+        find: `if (isGranted) Deferred.doneUnsafe(`,
+        replace: `if (isGranted && lost === undefined) Deferred.doneUnsafe(`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/lock.ts",
+    ["IndexedDbJournal"],
+    [
+      {
+        project: "browser",
+        name: "who finds a lock taken does not wait for it",
+        find: `(yield* Clock.currentTimeMillis) + millis`,
+        replace: `yield* Clock.currentTimeMillis`
+      },
+      {
+        project: "browser",
+        name: "a lost lock is not noticed by what checks it",
+        find: `Deferred.isDoneUnsafe(loss) ? lost : Effect.void`,
+        replace: `Deferred.isDoneUnsafe(loss) ? Effect.void : Effect.void`
+      }
+    ]
+  )
+]
