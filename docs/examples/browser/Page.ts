@@ -54,7 +54,7 @@ class Upload {
   file: File | undefined
   target: UploadTarget.UploadTarget | undefined
   key: string | undefined
-  fiber: Fiber.Fiber<void> | undefined
+  fiber: Fiber.Fiber<void, UploadJournal.JournalFailed> | undefined
 
   constructor(name: string, size: number, identity: string | undefined) {
     this.identity = identity
@@ -148,8 +148,8 @@ const notice = (text: string) => {
 
 /** Where the browser stores nothing, uploads still survive a lost connection. */
 const journal = IndexedDbJournal.layer().pipe(
-  Layer.catchTag("JournalFailed", () => {
-    notice("This browser stores nothing here: keep the page open until the uploads are done.")
+  Layer.catchTag("JournalFailed", (error) => {
+    notice(`This page stores nothing: keep it open until the uploads are done (${error.message}).`)
     return UploadJournal.layerMemory()
   })
 )
