@@ -8,11 +8,19 @@ const report = process.env["TEST_REPORT"]
 export default defineConfig({
   test: {
     // A folder alone would not have the options below.
-    projects: readdirSync("packages").map((name) => ({
-      extends: true,
-      root: `packages/${name}`,
-      test: { name: `@assembly-effect/${name}` }
-    })),
+    projects: [
+      ...readdirSync("packages").map((name) => ({
+        extends: true as const,
+        root: `packages/${name}`,
+        test: { name: `@assembly-effect/${name}` }
+      })),
+      // Compilers and npm take every core, so these run after all others.
+      {
+        extends: true as const,
+        root: "scripts/packages",
+        test: { name: "packages", sequence: { groupOrder: 1 } }
+      }
+    ],
     // Fails a test that shows a secret or a capability.
     setupFiles: [fileURLToPath(new URL("scripts/walk/setup.ts", import.meta.url))],
     // No test waits this long; a busy machine may.

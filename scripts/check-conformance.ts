@@ -1,6 +1,6 @@
-// Checks docs/conformance.md: every clause has a module and a test that exist. "*pending*" stands for a test that is
-// still to be written, which no clause of a schema may have. Checks the tests that SECURITY.md and docs/reliability.md
-// name as well.
+// Checks docs/conformance.md: every clause must have a module and a test that exist. "*pending*" marks a test that is
+// not written yet; a clause of a schema must not be pending. Also checks the tests that SECURITY.md and
+// docs/reliability.md name.
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -10,10 +10,10 @@ const conformance = join(root, "docs", "conformance.md")
 const promises = ["SECURITY.md", "docs/reliability.md"]
 const pending = "*pending*"
 
-/** The title is the first argument of a call like `it("…", () => …)`, `it.effect.prop("…", [ …` or `it.each(…)("…", …`. */
+/** Matches the first argument of a call like `it("…", () => …)`, `it.effect.prop("…", [ …` or `it.each(…)("…", …`. */
 const titlePattern = /([\w.]*)\(\s*("(?:[^"\\]|\\.)*"|`[^`]*`),\s*(?:async\b|function\b|\(|\[|\{)/g
 
-/** A title that is made, such as `` `refuses ${name}` ``, is named with `…` for each part of it that varies. */
+/** In a computed title, such as `` `refuses ${name}` ``, each variable part is named `…`. */
 const toTitle = (literal: string): string =>
   literal.startsWith("`")
     ? literal.slice(1, -1).replaceAll(/\$\{(?:[^{}"]|"[^"]*"|\{[^{}]*\})*\}/g, "…")
@@ -88,7 +88,7 @@ for (const line of readFileSync(conformance, "utf8").split("\n")) {
 
 if (rows === 0) problems.push("docs/conformance.md has no clause")
 
-/** The last cell of each row of a table whose last column is "test"; one that promises nothing has none. */
+/** The last cell of each row in a table whose last column is "test". An empty cell is left out. */
 const promisedTests = (text: string): ReadonlyArray<string> => {
   const cells: Array<string> = []
   let isPromise = false

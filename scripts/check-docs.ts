@@ -1,19 +1,19 @@
-// Checks that every public export has a doc comment with @since and @category, as Effect's have. Exports of a module that
-// only passes on others are checked where they are declared.
+// Checks that every public export has a doc comment with @since and @category, as in Effect. A re-export is checked
+// where it is declared.
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 
 const root = join(import.meta.dirname, "..")
 
-/** Packages whose exports are still to be tagged. */
-const notYet: ReadonlySet<string> = new Set(["emulator", "cli"])
+/** Packages whose exports are not tagged yet. */
+const notYet: ReadonlySet<string> = new Set(["emulator"])
 
 const declaration = /^export (?:declare )?(?:abstract )?(?:const|class|interface|type|function) (\w+)/gm
 
 /** `export { a, b as c, type D } from "./internal/x.ts"` and `export type { … } from …` */
 const passedOn = /^export (?:type )?\{([^}]*)\} from "(\.[^"]*)"/gm
 
-/** The doc comment that ends right before a place of a text. */
+/** The doc comment that ends directly before a position in a text. */
 const commentBefore = (text: string, index: number): string => {
   const before = text.slice(0, index).trimEnd()
   return before.endsWith("*/") ? before.slice(before.lastIndexOf("/**")) : ""
@@ -21,7 +21,7 @@ const commentBefore = (text: string, index: number): string => {
 
 const tags = ["@since", "@category"]
 
-/** The exports of a file that lack a tag; all of them, or those of these names. */
+/** The exports of a file that lack a tag. With `names`, only these exports are checked. */
 const lacking = (file: string, names?: ReadonlySet<string>): ReadonlyArray<string> => {
   const text = readFileSync(join(root, file), "utf8")
   const own = Array.from(text.matchAll(declaration)).flatMap(({ 1: name = "", index }) => {

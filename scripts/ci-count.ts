@@ -1,5 +1,5 @@
-// Prints the test counts from vitest's JSON report as one line, `N passed, M failed`.
-// Fails when the report is missing or broken, when a test failed, or when none ran.
+// Prints the test counts of vitest's JSON report in one line, `N passed, M failed`. Fails if the report is missing or
+// broken, if a test failed, or if no test ran.
 import { readFileSync } from "node:fs"
 
 const file = process.argv[2]

@@ -1,5 +1,6 @@
 /**
- * The main job as a story: a file goes up, the connection breaks on the way, and what is stored is what was sent.
+ * Demonstrates the main use case: uploads a file, breaks the connection during the upload, and compares the stored file
+ * with the sent file.
  *
  *     pnpm demo [-- <path>]
  */
@@ -41,7 +42,7 @@ import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { pipeline } from "node:stream/promises"
 
-/** What the story cannot go on from. */
+/** A failure that ends the demo. */
 class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { problem: Schema.String }) {
   override get message() {
     return this.problem
@@ -53,7 +54,7 @@ const chapter = (title: string) =>
     Output.report([Style.blank, Style.toLine(style.bold(style.cyan(`▸ ${title}`)))])
   )
 
-/** The file that was asked for, or one that every machine with this repository has: the Node that runs this. */
+/** The given file, or else the Node executable that runs this demo, which exists on every machine. */
 const chooseFile = Effect.gen(function* () {
   const args = yield* (yield* Stdio.Stdio).args
   const paths = args[0] === "--" ? args.slice(1) : args
@@ -62,7 +63,7 @@ const chooseFile = Effect.gen(function* () {
   return yield* LocalFile.open(paths[0] ?? (yield* fs.realPath(process.execPath)))
 })
 
-/** SHA-256 of a file by Node alone, without anything of this repository. */
+/** Computes the SHA-256 of a file with Node alone, without code of this repository. */
 const hashFile = (path: string) =>
   Effect.tryPromise({
     try: async () => {
@@ -92,10 +93,10 @@ const createAssembly = Effect.gen(function* () {
   return created
 })
 
-/** A smaller file goes along with the request that creates the upload, and has no middle to lose. */
+/** The minimum size of a file whose upload can be broken. A smaller file is sent with the creation. */
 const smallestToBreak = 1024n * 1024n
 
-/** The next PATCH loses its connection in the middle of the file. */
+/** Breaks the connection of the next PATCH in the middle of the file. */
 const breakHalfway = Effect.fnUntraced(function* (size: bigint) {
   const faults = yield* Faults.Faults
   const breaks = size >= smallestToBreak
@@ -109,7 +110,7 @@ const upload = Effect.fnUntraced(function* (created: Assembly.Status, { name, so
   const resumed = yield* Ref.make(false)
 
   const target = yield* UploadTarget.fromAssembly(created)
-  // The network here is this machine: what does not heal at once does not heal.
+  // This network is local, so a failure that a retry does not fix at once is permanent.
   const events = Upload.events(target, source, { metadata: { filename: name, fieldname: "file" }, maxRetries: 3 }).pipe(
     Stream.tap((event) => (UploadEvent.$is("Resumed")(event) ? Ref.set(resumed, true) : Effect.void))
   )
@@ -117,7 +118,7 @@ const upload = Effect.fnUntraced(function* (created: Assembly.Status, { name, so
   if (breaks && !(yield* Ref.get(resumed))) return yield* new DemoFailed({ problem: "the upload was never resumed" })
 })
 
-/** What was sent against what the service computed from the bytes that it has stored. */
+/** Compares the hash of the sent file with the hash that the service computed from its stored bytes. */
 const compare = Effect.fnUntraced(function* (sent: string, status: Assembly.Status) {
   const style = yield* Style.current
   const stored = status.uploads?.[0]?.sha256 ?? "no digest"
@@ -181,7 +182,7 @@ const story = Effect.gen(function* () {
   yield* renameStored(status)
 })
 
-/** A client with the emulator's own Auth Key. */
+/** A client with the Auth Key of the emulator. */
 const client = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
     AssemblyClient.layer({ baseUrl }).pipe(

@@ -1,14 +1,14 @@
-// Mutated answers for everything that reads one: each has to end in a value or a typed error, in bounded time and memory.
-// Most are given by a service in memory, whose clock does not wait; one of fifty comes over a connection, to `fetch` and
-// undici, with what only HTTP itself can break. Usage: fuzz-answers.ts [count] [seed]; prints the counts by outcome,
-// fails with the first finding and its seed.
+// Sends mutated responses to everything that reads one. Each response must result in a value or a typed error, in
+// limited time and memory. Most responses come from a service in memory whose clock does not wait. One of fifty comes
+// over a connection, to `fetch` and undici, with failures of HTTP itself. Usage: fuzz-answers.ts [count] [seed]. Prints
+// the counts by outcome. Fails with the first finding and its seed.
 import * as Fuzz from "../test/hostile/fuzz/Fuzz.ts"
 import * as Subjects from "../test/hostile/fuzz/Subjects.ts"
 import * as Wire from "../test/hostile/fuzz/Wire.ts"
 
 const [count = "100000", seed = `${process.pid}`] = process.argv.slice(2)
 
-/** The most that this process may ever have, in MiB; it has 150 when everything is loaded. */
+/** The maximum memory of this process in MiB. It uses 150 MiB when everything is loaded. */
 const mostMemory = 768
 
 const peak = () => process.resourceUsage().maxRSS / 1024

@@ -1,8 +1,8 @@
-// Sends 100,000 requests that are almost right to every route of an emulator. It fails at a status of 500 or more, an
-// error without the form of the service, a request without an end, an emulator that ends or keeps connections, and at one
-// that is busy for more than 100 ms without a pause: so long nobody else is answered. A probe asks a cheap route all the
-// time; its waits include those for a busy machine. Usage: fuzz-requests.ts [count] [seed]; prints counts by route and
-// status.
+// Sends 100,000 almost valid requests to every route of an emulator. Fails if a status is 500 or more, if an error does
+// not have the form of the service, if a request does not end, if the emulator ends or keeps connections, or if it is
+// busy for more than 100 ms without a pause, because then no other client gets a response. A probe requests a cheap
+// route all the time; its waiting times include those of a busy machine. Usage: fuzz-requests.ts [count] [seed]. Prints
+// counts by route and status.
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as pause } from "node:timers/promises"
@@ -12,7 +12,7 @@ import { type Outcome, run } from "../packages/emulator/test/fuzz/Run.ts"
 const [count = "100000", seed = `${process.pid}-${Date.now()}`] = process.argv.slice(2)
 const total = Number(count)
 
-/** Milliseconds for which a request may stop the others. */
+/** The maximum time in milliseconds for which a request may block the others. */
 const longestStop = 100
 
 const fixture = (name: string) => new URL(`../packages/emulator/test/fixtures/${name}.ts`, import.meta.url)
@@ -43,7 +43,7 @@ const printCounts = ({ counts }: Outcome) => {
   }
 }
 
-/** Connections are closed a moment after their clients have gone. */
+/** Counts the sockets that remain. Connections are closed shortly after their clients have gone. */
 const leftSockets = async (): Promise<number> => {
   for (let tries = 0; tries < 50; tries++) {
     if ((await report()).sockets === 0) return 0

@@ -1,6 +1,6 @@
-// Generates 100,000 valid values, which have to round-trip, and 100,000 invalid ones, which have to be refused for the
-// field that each states, before encoding and on the wire. Usage: fuzz-schema.ts [seed] [count]; prints the counts,
-// fails with the first counterexample.
+// Generates 100,000 valid values, which must round-trip, and 100,000 invalid values, which must be refused with the
+// stated field, both before encoding and on the wire. Usage: fuzz-schema.ts [seed] [count]. Prints the counts. Fails
+// with the first counterexample.
 import * as Arbitrary from "effect/Arbitrary"
 import { decodedIssues, roundTrips, sample, wireIssues } from "../packages/schema/test/support.ts"
 import { requests, schemas } from "../packages/schema/test/table.ts"
@@ -9,7 +9,7 @@ const [seed = `${process.pid}-${Math.random()}`, count = "100000"] = process.arg
 const total = Number(count)
 const batch = 500
 
-/** Values of all generators together, in batches that are forgotten after use. */
+/** Runs the values of all generators in batches, so that the memory is freed after each batch. */
 const run = <A>(
   title: string,
   generators: ReadonlyArray<readonly [name: string, arbitrary: Arbitrary.Arbitrary<A>, holds: (value: A) => boolean]>

@@ -1,6 +1,6 @@
 /**
- * Every Assembly of the last day, one JSON document a line. Pages are fetched as the file is written, so a day of any
- * size needs the memory of two pages.
+ * Writes every Assembly of the last day as one JSON document per line. Pages are requested while the file is written,
+ * so the memory of two pages is enough for any number of Assemblies.
  */
 import { Assemblies } from "@assembly-effect/api"
 import { DateTime, Effect, FileSystem, Stream } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Spans, metrics and logs of a program, sent to an OpenTelemetry collector: one Layer, and nothing changes where
- * operations are called.
+ * Sends the spans, metrics and logs of a program to an OpenTelemetry collector with one Layer. The code that calls
+ * operations does not change.
  */
 import { Layer } from "effect"
 import { FetchHttpClient } from "effect/http"

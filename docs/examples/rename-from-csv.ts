@@ -1,6 +1,6 @@
 /**
- * Renames assets as a CSV with the columns `asset` and `name` says. What is done is written down, so the run can be
- * stopped at any time and started again; what cannot be done is told at the end, and the rest goes on.
+ * Renames the assets in a CSV file with the columns `asset` and `name`. Finished rows are logged to a file, so that the
+ * run can be stopped at any time and started again. Failed rows are reported at the end and do not stop the others.
  */
 import { Dam } from "@assembly-effect/api"
 import { DamAsset, Identifier } from "@assembly-effect/schema"
@@ -8,7 +8,7 @@ import { Effect, FileSystem, Schema, Stream } from "effect"
 import * as Csv from "effect/encoding/Csv"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 
-/** A row is checked before anything is sent: an id or a name that breaks a rule ends the run with its line. */
+/** Every row is validated before anything is sent. An invalid id or name ends the run with its line number. */
 const Row = Schema.Struct({ asset: Identifier.AssetId, name: DamAsset.Filename })
 
 export const renameAll = (csv: string) =>

@@ -1,6 +1,6 @@
 /**
- * The statistics of several regions side by side: three requests at a time, and a region whose statistics cannot be
- * loaded is a line of the report, not the end of it.
+ * Compares the statistics of several regions, with three concurrent requests. If the statistics of a region cannot be
+ * loaded, its line of the report shows the error, and the report continues.
  */
 import { Assemblies } from "@assembly-effect/api"
 import { DateTime, Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Who asks is a Layer. The program and the client stay as they are; the signature of each request, or a bearer token
- * that somebody else obtained, is one line.
+ * Authentication is a Layer. The program and the client stay the same; one line selects signatures or an existing
+ * bearer token.
  */
 import { AssemblyClient } from "@assembly-effect/api"
 import { Authenticator, Credentials, Signer } from "@assembly-effect/auth"
@@ -12,7 +12,7 @@ import { createHmac, createSecretKey } from "node:crypto"
 const signed = (credentials: { readonly key: string; readonly secret: Redacted.Redacted }) =>
   Authenticator.layerSigned().pipe(Layer.provide(Credentials.layer(credentials)))
 
-/** On Node one key object serves all signatures; WebCrypto, the default, asks another thread for each. */
+/** On Node one key object computes all signatures. WebCrypto, the default, uses another thread for each signature. */
 const signedOnNode = (credentials: { readonly key: string; readonly secret: Redacted.Redacted }) =>
   Authenticator.layerSignedNoDeps().pipe(
     Layer.provide([

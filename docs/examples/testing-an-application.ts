@@ -1,6 +1,6 @@
 /**
- * An application is tested against the embedded service: a real server on a free port, with real signatures and errors,
- * that lives as long as the tests of the `describe`.
+ * Tests an application against the embedded service: a real server on a free port, with real signatures and errors,
+ * that runs during the tests of the `describe`.
  */
 import { Assemblies, AssemblyClient } from "@assembly-effect/api"
 import { Authenticator, Credentials } from "@assembly-effect/auth"
@@ -9,12 +9,12 @@ import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 
-/** The application: how many Assemblies there are, as the service counts them. */
+/** The application: counts the Assemblies of the service. */
 const countAssemblies = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z"), pageSize: 1 }).pipe(
   Effect.map(({ count }) => count)
 )
 
-/** A client of the emulator that runs, with its Auth Key. */
+/** A client of the running emulator, with its Auth Key. */
 const client = Layer.unwrap(
   Emulator.Emulator.useSync(({ baseUrl, credentials }) =>
     AssemblyClient.layer({ baseUrl }).pipe(

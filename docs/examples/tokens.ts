@@ -1,7 +1,7 @@
 /**
- * Bearer tokens instead of signatures: one is asked for with the Auth Key, every request uses it until shortly before it
- * expires, and one that the service refuses is replaced. Processes of one machine share it through a folder, encrypted
- * under a key that only the Auth Secret gives.
+ * Uses bearer tokens instead of signatures. A token is requested with the Auth Key, and used for every request until
+ * shortly before it expires. A token that the service refuses is replaced. Processes of one machine share the token
+ * through a folder, encrypted with a key that is derived from the Auth Secret.
  */
 import { AssemblyClient } from "@assembly-effect/api"
 import { Authenticator, Credentials, Tokens, TokenStore } from "@assembly-effect/auth"
@@ -16,7 +16,7 @@ export const client = (options: {
 }) =>
   AssemblyClient.layer({ baseUrl: options.baseUrl }).pipe(
     Layer.provide(Authenticator.layerTokens),
-    // One token that serves every operation of the program; without `scopes` each scope has its own.
+    // One token for all operations of the program. Without `scopes`, each scope has its own token.
     Layer.provide(Tokens.layer({ scopes: ["assemblies:read", "assemblies:write"] })),
     Layer.provide(TokenStore.layerKeyValueStore),
     Layer.provide([

@@ -102,7 +102,7 @@ export const survivingJob = (paths: ReadonlyArray<string>, folder: string) =>
 // #endregion
 
 // #region uploader
-/** The application: makes a thumbnail, and has a picture of its own where the file is no picture. */
+/** The application: makes a thumbnail, and returns a default picture if the file is not a picture. */
 export const thumbnail = (source: UploadSource.UploadSource) =>
   Uploader.runAssembly({
     params: { templateId: "thumbnails" },
@@ -112,7 +112,7 @@ export const thumbnail = (source: UploadSource.UploadSource) =>
     Effect.catchTag("AssemblyFailed", () => Effect.succeed("https://example.com/no-picture.jpg"))
   )
 
-/** Its test: the Assembly completes with a thumbnail, and then one fails. */
+/** Its test: one Assembly completes with a thumbnail, another one fails. */
 export const thumbnailTest = Effect.gen(function* () {
   const source = UploadSource.fromBytes(new TextEncoder().encode("a picture"))
   const found = yield* thumbnail(source).pipe(

@@ -1,6 +1,6 @@
 /**
- * A route for notifications: what the service signed is handled, everything else is refused and changes nothing. The
- * service repeats a notification until it is answered with 200, so what is done here should bear being done twice.
+ * A route for notifications. It handles notifications with a valid signature, and refuses all others without an effect.
+ * The service repeats a notification until the response is 200, so the handler should be idempotent.
  */
 import { Webhook } from "@assembly-effect/auth"
 import type { Assembly } from "@assembly-effect/schema"
@@ -19,7 +19,7 @@ export const notifications = <R>(handle: (status: Assembly.Status) => Effect.Eff
       return HttpServerResponse.empty({ status: 200 })
     }).pipe(
       Effect.catchTags({
-        // Whoever sent it does not know the Auth Secret.
+        // The sender does not know the Auth Secret.
         SignatureMismatch: () => answer(403),
         MalformedNotification: () => answer(400),
         SchemaError: () => answer(400),

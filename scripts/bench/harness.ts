@@ -1,13 +1,13 @@
 /**
- * How the rows of the benchmark are measured: every side in alternation, after a warm-up, several times; what counts
- * is the median of the ratios of one round, since a machine's noise meets both sides of a round alike.
+ * Measures the rows of the benchmark. After a warm-up, every side runs several times in alternation. The result is the
+ * median of the ratios of the rounds, because the noise of the machine affects both sides of a round alike.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-/** What a figure has to reach. */
+/** The target of a figure. */
 export interface Target {
   readonly text: string
   readonly met: (value: number) => boolean
@@ -23,12 +23,12 @@ export const atMost = (bound: number, unit = "×"): Target => ({
   met: (value) => value <= bound
 })
 
-/** A figure that explains another. */
+/** A figure without a target, which explains another figure. */
 export const unbound: Target = { text: "none", met: () => true }
 
 /**
- * One figure of a row: a ratio to a peer, or an absolute value (then `peer` says against what bound). `samples` are
- * what was measured, in `unit`, by side.
+ * One figure of a row: a ratio to a peer, or an absolute value (then `peer` names the bound). `samples` are the
+ * measurements of each side in `unit`.
  */
 export interface Figure {
   readonly peer: string
@@ -38,19 +38,19 @@ export interface Figure {
   readonly samples: Readonly<Record<string, ReadonlyArray<number>>>
 }
 
-/** A row of the table: an id, the work in words, and a run that gives its figures. */
+/** A row of the table: an id, a description of the work, and a function that measures its figures. */
 export interface Row {
   readonly id: string
   readonly work: string
   readonly run: Effect.Effect<ReadonlyArray<Figure>, BenchError, Scope.Scope>
 }
 
-/** A side of a row could not do its work. */
+/** A side of a row failed. */
 export class BenchError extends Error {
   readonly _tag = "BenchError"
 }
 
-/** The Promise of a peer as an Effect. */
+/** Converts the Promise of a peer to an Effect. */
 export const attempt = <A>(run: () => Promise<A>): Effect.Effect<A, BenchError> =>
   Effect.tryPromise({ try: run, catch: (cause) => new BenchError(String(cause), { cause }) })
 
@@ -60,22 +60,22 @@ export const median = (values: ReadonlyArray<number>): number => {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** Seconds that an effect takes. */
+/** The duration of an effect in seconds. */
 export const seconds = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
   Effect.suspend(() => {
     const start = performance.now()
     return Effect.map(effect, () => (performance.now() - start) / 1000)
   })
 
-/** Megabytes a second of an effect that moves so many bytes. */
+/** The throughput of an effect that moves the given number of bytes, in megabytes a second. */
 export const throughput =
   (bytes: number) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
     Effect.map(seconds(effect), (taken) => bytes / 1e6 / taken)
 
 /**
- * The samples of several sides: each side once to warm up, then `rounds` rounds in which every side has its turn, the
- * first one a different one each time.
+ * Measures several sides: each side once to warm up, then `rounds` rounds in which every side runs once. Each round
+ * starts with another side.
  */
 export const alternate = <const Side extends string, E, R>(
   sides: Readonly<Record<Side, Effect.Effect<number, E, R>>>,
@@ -96,7 +96,7 @@ export const alternate = <const Side extends string, E, R>(
     return samples
   })
 
-/** The figure "ours is so many times theirs": the median of the ratios, round by round. */
+/** The ratio of ours to theirs: the median of the ratios of the rounds. */
 export const ratio = (options: {
   readonly peer: string
   readonly target: Target
@@ -111,7 +111,7 @@ export const ratio = (options: {
   samples: { ours: options.ours, theirs: options.theirs }
 })
 
-/** The figure of a value that has a bound of its own, such as memory. */
+/** A figure with an absolute bound, such as memory. */
 export const absolute = (options: {
   readonly peer: string
   readonly target: Target
@@ -120,8 +120,8 @@ export const absolute = (options: {
 }): Figure => ({ ...options, value: median(options.ours), samples: { ours: options.ours } })
 
 /**
- * A module in a process of its own that reports its first message, such as its port: `process.send?.({ port })`.
- * It ends with the scope.
+ * Runs a module in a separate process and returns its first message, such as its port: `process.send?.({ port })`. The
+ * process ends with the scope.
  */
 export const child = (
   module: URL,

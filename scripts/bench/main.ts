@@ -1,5 +1,6 @@
 /**
- * `pnpm bench [P7 P8 …]` runs the named rows, or all, prints a table and keeps the samples in docs/benchmarks.json.
+ * `pnpm bench [P7 P8 …]` runs the named rows or all rows, prints a table and writes the samples to
+ * docs/benchmarks.json.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Console from "effect/Console"
@@ -14,7 +15,7 @@ import * as Report from "./report.ts"
 const folder = new URL("rows/", import.meta.url)
 const output = new URL("../../docs/benchmarks.json", import.meta.url)
 
-/** Each file of `rows/` exports one `row` and is named after its id. */
+/** Each file of `rows/` exports one `row` and has the name of its id. */
 const idOf = (file: string): string => file.replace(/\.ts$/, "")
 
 const select = Effect.fn(function* (wanted: ReadonlyArray<string>) {
@@ -38,7 +39,7 @@ const machine = {
   platform: `${process.platform} ${process.arch}`
 }
 
-/** Rows that were not run keep what they had. */
+/** Saves the results. Rows that were not run keep their old results. */
 const save = (results: ReadonlyArray<Report.Result>) =>
   Effect.sync(() => {
     const kept: Record<string, unknown> = existsSync(output) ? JSON.parse(readFileSync(output, "utf8")) : {}

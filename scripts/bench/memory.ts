@@ -1,10 +1,9 @@
 /**
- * One work in a process of its own, whose memory nothing else has touched. It reports the peak of its resident memory,
- * and what it was before, in MiB.
+ * Runs one task in a separate process with fresh memory. Reports the resident memory before the task and its peak, in
+ * MiB.
  */
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -19,11 +18,11 @@ const [first = 0, second = 0] = numbers.map(Number)
 const rss = () => process.memoryUsage().rss / Uploads.mebi
 const warm = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uploads.mebi)))
 
-/** Open files and sockets of this process. */
+/** The number of open files and sockets of this process. */
 const handles = () => readdirSync("/proc/self/fd").length
 
 const works: Readonly<
-  Record<string, Effect.Effect<Readonly<Record<string, number>>, unknown, Layer.Success<typeof Uploads.undici>>>
+  Record<string, Effect.Effect<Readonly<Record<string, number>>, unknown, Layer.Success<typeof Uploads.node>>>
 > = {
   file: Effect.as(Uploads.ours(origin, path), {}),
   stream: Effect.as(
@@ -66,7 +65,8 @@ const clients: Readonly<Record<string, Layer.Layer<HttpClient.HttpClient>>> = {
   fetch: NodeHttpClient.layerFetch,
   foreign: Layer.provide(Uploads.layerForeign, UndiciClient.layer)
 }
-const client = clients[process.env["BENCH_CLIENT"] ?? ""] ?? UndiciClient.layer
+const chosen = clients[process.env["BENCH_CLIENT"] ?? ""]
+const services = chosen === undefined ? Uploads.node : Layer.provideMerge(chosen, Uploads.node)
 
 const program = Effect.gen(function* () {
   yield* warm
@@ -80,6 +80,6 @@ const program = Effect.gen(function* () {
   clearInterval(timer)
   peak = Math.max(peak, rss())
   return { idle, peak, ...more }
-}).pipe(Effect.provide(Layer.merge(client, NodeFileSystem.layer)))
+}).pipe(Effect.provide(services))
 
 process.send?.(await Effect.runPromise(program), () => process.exit(0))

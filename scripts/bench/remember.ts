@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { fork } from "node:child_process"
 import * as Harness from "./harness.ts"
 
-/** What a process says of its memory, in MiB; see `memory.ts`. */
+/** The memory of a process in MiB, see `memory.ts`. */
 export interface Memory {
   readonly idle: number
   readonly peak: number
@@ -10,7 +10,7 @@ export interface Memory {
   readonly left?: number
 }
 
-/** Runs a work of `memory.ts` in a process of its own. */
+/** Runs a task of `memory.ts` in a separate process. */
 export const memory = (
   work: string,
   args: ReadonlyArray<string | number>,

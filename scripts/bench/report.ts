@@ -1,7 +1,7 @@
 import type { Figure, Row } from "./harness.ts"
 import { median } from "./harness.ts"
 
-/** A row with what came out. */
+/** A row with its results. */
 export interface Result {
   readonly row: Row
   readonly figures: ReadonlyArray<Figure>
@@ -26,7 +26,7 @@ const lines = ({ figures, row }: Result): ReadonlyArray<ReadonlyArray<string>> =
     figure.target.met(figure.value) ? "met" : "MISSED"
   ])
 
-/** The results as a Markdown table, one line a figure. */
+/** Formats the results as a Markdown table, one line for each figure. */
 export const table = (results: ReadonlyArray<Result>): string => {
   const rows = [["#", "work", "beside", "ours", "theirs", "figure", "target", ""], ...results.flatMap(lines)]
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
@@ -36,7 +36,7 @@ export const table = (results: ReadonlyArray<Result>): string => {
   return [head, `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...body].join("\n")
 }
 
-/** One result as plain data. */
+/** Converts one result to plain data. */
 export const toJson = ({ figures, row }: Result, machine: Readonly<Record<string, string | number>>) => ({
   work: row.work,
   machine,

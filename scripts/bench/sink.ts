@@ -1,6 +1,6 @@
 /**
- * A tus server that counts bytes and keeps none, in a process of its own. `SINK_RTT` (milliseconds) and `SINK_RATE`
- * (bytes a second and connection) make its link slow.
+ * A tus server in a separate process that counts bytes and stores none. `SINK_RTT` (milliseconds) and `SINK_RATE`
+ * (bytes a second for each connection) make its link slow.
  */
 import { createServer } from "node:http"
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from "node:net"
@@ -8,7 +8,7 @@ import { connect, createServer as createTcpServer, type AddressInfo, type Socket
 interface Upload {
   length: number | undefined
   offset: number
-  /** Whether it is kept when it is whole: a part, and what parts were put together to. */
+  /** Whether a complete upload is kept: this is true for parts and for final uploads. */
   readonly kept: boolean
 }
 
@@ -43,7 +43,7 @@ const server = createServer({ requestTimeout: 0, highWaterMark: 1024 * 1024 }, (
           : { length: length === undefined ? undefined : Number(length), offset: 0, kept: kind === "partial" }
       const name = String(next++)
       uploads.set(name, created)
-      // As tusd answers.
+      // The same response as tusd.
       return receive(created, 201, { location: `/resumable/files/${name}`, "content-length": "0" })
     }
     case "HEAD": {
@@ -60,10 +60,10 @@ const server = createServer({ requestTimeout: 0, highWaterMark: 1024 * 1024 }, (
   }
 })
 
-/** Passes bytes on after a delay, in their order and no faster than the rate. */
+/** Forwards bytes after a delay, in order and not faster than the rate. */
 const throttle = (from: Socket, to: Socket, delay: number, rate: number) => {
   const queue: Array<{ readonly piece: Buffer; readonly due: number }> = []
-  // What is on its way is bounded by the rate and the delay, as on a real link.
+  // The rate and the delay limit the bytes in flight, as on a real link.
   const most = Math.max(256 * 1024, (rate * delay) / 500)
   let free = 0
   let waiting = 0

@@ -1,13 +1,13 @@
-/** What the rows of uploads share: our side, tus-js-client, and raw node:http. */
-import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+/** Uploads for several rows: with our library, with tus-js-client and with raw node:http. */
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import Undici from "@effect/platform-node/Undici"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as fs from "node:fs"
 import { mkdtemp, open, rm } from "node:fs/promises"
 import { request } from "node:http"
@@ -23,7 +23,7 @@ const metadata = { filename: "a.bin", fieldname: "file" }
 
 export const sink = (env: Readonly<Record<string, string>> = {}) =>
   Effect.suspend(() => {
-    // The harness forks with the environment of this process.
+    // The harness forks processes with the environment of this process.
     Object.assign(process.env, env)
     return Harness.child(new URL("sink.ts", import.meta.url))
   }).pipe(
@@ -35,7 +35,7 @@ export const sink = (env: Readonly<Record<string, string>> = {}) =>
     )
   )
 
-/** A file of so many bytes, sparse, which ends with the scope. */
+/** Creates a sparse file of the given size, which is deleted with the scope. */
 export const file = (bytes: number) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -51,33 +51,37 @@ export const file = (bytes: number) =>
 
 const toBenchError = (error: { readonly message: string }) => new Harness.BenchError(error.message)
 
-/** Where an origin takes uploads. */
+/** An upload target at an origin. */
 export const target = (origin: string) =>
   UploadTarget.make({ tusUrl: `${origin}/resumable/files`, assemblySslUrl: `${origin}/assemblies/1` }).pipe(
     Effect.mapError(toBenchError)
   )
 
-/** Our upload of a file. */
+/** Uploads a file with our library. */
 export const oursTo = (to: UploadTarget.UploadTarget, path: string, options?: Partial<Upload.Options>) =>
   Effect.gen(function* () {
     const source = yield* UploadSource.fromPath(path)
     return yield* Upload.run(to, source, { metadata, ...options })
   }).pipe(Effect.mapError(toBenchError))
 
-/** The same, as the first upload to an origin. */
+/** Uploads a file with our library, as the first upload to an origin. */
 export const ours = (origin: string, path: string, options?: Partial<Upload.Options>) =>
   Effect.flatMap(target(origin), (to) => oursTo(to, path, options))
 
-/** Our upload of any source. */
+/** Uploads any source with our library. */
 export const oursOf = (origin: string, source: UploadSource.UploadSource, options?: Partial<Upload.Options>) =>
   Effect.flatMap(target(origin), (to) => Upload.run(to, source, { metadata, ...options })).pipe(
     Effect.mapError(toBenchError)
   )
 
-/** A client that is known to let go of the pieces that it sends. */
-export const undici = Layer.merge(UndiciClient.layer, NodeFileSystem.layer)
+/** The Layer that a program on Node uses by default. */
+export const node = AssemblyNode.layer({
+  baseUrl: "http://127.0.0.1",
+  key: "key",
+  secret: Redacted.make("secret")
+}).pipe(Layer.orDie)
 
-/** The client of a user who has put something around it: nobody knows what it does with a body. */
+/** A client that an application has wrapped, so that its use of a body is unknown. */
 export const layerForeign = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(
@@ -86,15 +90,15 @@ export const layerForeign = Layer.effect(
   )
 )
 
-/** The same work with a client that is not known. */
+/** Runs the same work with an unknown client. */
 export const withForeign = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, layerForeign)
 
-/** How a figure with that client is told. */
+/** The name of a figure with the unknown client. */
 export const foreign = (peer: string) => `${peer}; a client that is not known`
 
-export const withUndici = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, undici)
+export const withNode = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, node)
 
-/** The upload of a file with tus-js-client, as its documentation shows it. */
+/** Uploads a file with tus-js-client, as in its documentation. */
 export const theirs = (
   origin: string,
   path: string,
@@ -107,7 +111,7 @@ export const theirs = (
         const upload = new TusClient.Upload(fs.createReadStream(path), {
           endpoint: `${origin}/resumable/files`,
           metadata: { ...metadata, assembly_url: `${origin}/assemblies/1` },
-          // It reads the size of a file by itself, and refuses to be told one where it uploads in parallel.
+          // tus-js-client reads the size of a file itself, and refuses an explicit size with parallel uploads.
           ...(options?.parallelUploads === undefined ? { uploadSize: size } : {}),
           chunkSize: options?.chunkSize ?? Infinity,
           ...(options?.parallelUploads === undefined ? {} : { parallelUploads: options.parallelUploads }),
@@ -118,7 +122,7 @@ export const theirs = (
       })
   )
 
-/** The least that moves a file through node:http. */
+/** The minimum code that sends a file through node:http. */
 export const raw = (origin: string, path: string, size: number, highWaterMark: number) =>
   Harness.attempt(
     () =>
@@ -142,8 +146,8 @@ const files = {
 }
 
 /**
- * The least that moves a small file through undici: the same calls of the file system as ours, since the size is told
- * before the bytes are read and a change in between is noticed, and one request.
+ * The minimum code that sends a small file through undici. It makes the same file system calls as our library, which
+ * reads the size first and detects a change afterwards, and one request.
  */
 export const rawSmall = (origin: string, path: string, size: number) =>
   Harness.attempt(async () => {
@@ -160,7 +164,7 @@ export const rawSmall = (origin: string, path: string, size: number) =>
     await body.dump()
   })
 
-/** Seconds of processor time, all threads of this process. */
+/** The processor time of all threads of this process, in seconds. */
 export const cpuSeconds = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     const start = process.cpuUsage()

@@ -1,11 +1,11 @@
 /**
- * A change to an important line that a test must notice.
+ * A mutation of an important line that a test must detect.
  *
- * - `name`: what the change breaks, in words.
- * - `file`: below the root.
- * - `find`: text that occurs in the file exactly once. `replace`: what stands there instead.
- * - `tests`: filters of the test files that are asked first. When they notice nothing, the whole package is asked.
- * - `project`: the package whose tests are asked, where it is not the one of the file.
+ * - `name`: what the mutation breaks, in words.
+ * - `file`: the path from the root.
+ * - `find`: a text that occurs in the file exactly once. `replace`: its replacement.
+ * - `tests`: filters of the test files that run first. If they detect nothing, all tests of the package run.
+ * - `project`: the package whose tests run, if it is not the package of the file.
  */
 export interface Mutant {
   readonly name: string
@@ -16,7 +16,7 @@ export interface Mutant {
   readonly project?: string
 }
 
-/** Changes of one file; one that names no tests is for those of all. */
+/** The mutations of one file. A mutation without its own `tests` uses the common ones. */
 export const changes = (
   file: string,
   tests: ReadonlyArray<string>,

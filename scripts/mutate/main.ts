@@ -1,10 +1,10 @@
-// Changes important lines one at a time and runs the tests of the package: a change that no test notices survives.
+// Mutates important lines one at a time and runs the tests of the package. A mutation that no test detects survives.
 //
-//   pnpm mutate                   every change of the list
-//   pnpm mutate lease parallel    those whose name or file contains one of the words
-//   pnpm mutate --list            only checks that each change still fits the code
-//   pnpm mutate --quick           asks only the tests that a change names, not the whole package after them
-//   pnpm mutate --jobs=4          so many changes at a time; without it, as many as there are processors
+//   pnpm mutate                   every mutation of the list
+//   pnpm mutate lease parallel    the mutations whose name or file contains one of the words
+//   pnpm mutate --list            only checks that each mutation still fits the code
+//   pnpm mutate --quick           runs only the tests that a mutation names, not the whole package
+//   pnpm mutate --jobs=4          the number of parallel runs (default: the number of processors)
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import { stripTypeScriptTypes } from "node:module"
@@ -20,7 +20,7 @@ const words = args.filter((word) => !word.startsWith("--"))
 const isQuick = args.includes("--quick")
 const jobs = Number(args.find((arg) => arg.startsWith("--jobs="))?.slice("--jobs=".length) ?? os.availableParallelism())
 
-/** No run of a package's tests takes this long; a change that makes them hang is noticed. Milliseconds. */
+/** The maximum time of one test run in milliseconds. A mutation that makes the tests hang counts as detected. */
 const timeLimit = 8 * 60_000
 
 const occurrences = (text: string, part: string) => text.split(part).length - 1
@@ -42,7 +42,10 @@ const isTypeScript = (text: string): boolean => {
   }
 }
 
-/** Why a change cannot be made, or undefined. What does not parse, or runs no test, would count as noticed. */
+/**
+ * The reason why a mutation is impossible, or undefined. A mutation that does not parse or runs no test would count as
+ * detected.
+ */
 const misfit = (mutant: Mutant): string | undefined => {
   const { file, find, replace, tests } = mutant
   if (!fs.existsSync(path.join(root, file))) return "its file does not exist"
@@ -56,7 +59,7 @@ const misfit = (mutant: Mutant): string | undefined => {
   return idle === undefined ? undefined : `no test file is called ${idle}`
 }
 
-/** A copy of the repository whose packages see each other, and the installed packages of the original. */
+/** Copies the repository with links between its packages, and links the installed packages of the original. */
 const copyRepository = (to: string) => {
   fs.cpSync(path.join(root, "packages"), path.join(to, "packages"), {
     recursive: true,
@@ -71,12 +74,12 @@ const copyRepository = (to: string) => {
   fs.symlinkSync(path.join(root, "node_modules"), path.join(to, "node_modules"))
 }
 
-/** What vitest says of the first test that failed. */
+/** The first failed test in vitest's output. */
 const firstFailure = (output: string): string =>
   /^ *FAIL +(?:\|?@assembly-effect\/\S+ +)?(.+)$/m.exec(stripVTControlCharacters(output))?.[1]?.trim() ??
   "the run did not end well"
 
-/** The first test that fails in a folder, or undefined. It ends the run. */
+/** Returns the first failing test of a folder, or undefined. The first failure ends the run. */
 const failure = (folder: string, project: string, filters: ReadonlyArray<string>): Promise<string | undefined> =>
   new Promise((resolve) => {
     const child = spawn(
@@ -111,17 +114,17 @@ const failure = (folder: string, project: string, filters: ReadonlyArray<string>
 
 const running = new Set<number | undefined>()
 
-/** Ends a run with all its workers. */
+/** Kills a run with all its workers. */
 const kill = (pid: number | undefined) => {
   if (pid === undefined) return
   try {
     process.kill(-pid, "SIGKILL")
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 
-/** The test that notices a change, or undefined. */
+/** The test that detects a mutation, or undefined. */
 const noticedBy = async (folder: string, mutant: Mutant): Promise<string | undefined> => {
   const file = path.join(folder, mutant.file)
   const original = fs.readFileSync(file, "utf8")

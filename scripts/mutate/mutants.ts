@@ -1,4 +1,4 @@
-/** The changes that `pnpm mutate` makes, by package. */
+/** The mutations of `pnpm mutate`, by package. */
 import type { Mutant } from "./Mutant.ts"
 import { api } from "./mutants/api.ts"
 import { auth } from "./mutants/auth.ts"

@@ -1,9 +1,9 @@
 /**
- * Finds in a text what must not leave: values that somebody called a secret, and capabilities by their form. It reads
- * escapes in a way of its own, not in that of the library.
+ * Finds secrets in a text: values that were marked as secret, and capabilities by their form. It decodes escapes with
+ * its own code, independent of the library.
  */
 
-/** What was found, with the start of it only. */
+/** A found leak. It contains only the beginning of the secret. */
 export interface Leak {
   readonly kind: "known secret" | "Assembly id" | "upload URL" | "Status URL" | "signature" | "token"
   readonly start: string
@@ -11,20 +11,23 @@ export interface Leak {
 
 const minLength = 8
 
-/** The known values by their first characters: however many they are, a text is read once. */
+/** The known values, indexed by their first characters, so that a text is read only once. */
 const known = new Map<string, Map<string, Leak["kind"]>>()
 
 const assemblyUrl = /^https?:.*\/assemblies\/([^?#]+)$/i
 const uploadUrl = /^https?:.*\/resumable\/files\/([^?#]+)$/i
 
-/** What of a value is secret. The address of a creation is none; what follows it is one. */
+/** The secret part of a value. The URL of a creation is not secret, but the id after it is. */
 const secretOf = (value: string): readonly [secret: string, kind: Leak["kind"]] => {
   const assemblyId = assemblyUrl.exec(value)?.[1]
   if (assemblyId !== undefined) return [assemblyId, "Assembly id"]
   return [/^https?:/i.test(value) ? (uploadUrl.exec(value)?.[1] ?? "") : value, "known secret"]
 }
 
-/** From now on no text may hold this value. Words of fewer than 8 characters stand in ordinary texts too. */
+/**
+ * From now on, this value is a leak in any text. Values of fewer than 8 characters are ignored, because they occur in
+ * ordinary texts.
+ */
 export const learn = (value: string): void => {
   const [secret, kind] = secretOf(value)
   if (secret.length < minLength || secret.trim() === "") return
@@ -68,7 +71,7 @@ const formsIn = (text: string): ReadonlyArray<Leak> =>
     Array.from(text.matchAll(pattern), ([, found = ""]): Leak => ({ kind, start: found.slice(0, 4) }))
   )
 
-/** The leaks in a text, as it stands or in up to three levels of escapes. */
+/** The leaks in a text, as plain text or in up to three levels of escapes. */
 export const find = (text: string): ReadonlyArray<Leak> => {
   const found: Array<Leak> = []
   let read = text

@@ -1,9 +1,10 @@
 /**
- * Hears of everything that leaves a program: each span that ends, each log line of any level, each line of a console,
- * and each error that an effect fails with. It changes none of them.
+ * Records all output of a program: each span that ends, each log line of any level, each console line, and each error
+ * of an effect. It changes none of them.
  *
- * Effect has no hook for all of them, whatever a test provides, so its own objects are wrapped; a version of Effect that
- * has others fails here, loudly, and not by hearing nothing.
+ * Effect has no hook that records all of them independent of the services that a test provides, so this module wraps
+ * Effect's own objects. If a version of Effect has other objects, this module fails, instead of silently recording
+ * nothing.
  */
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
@@ -18,7 +19,7 @@ import { inspect } from "node:util"
 
 export type Surface = "span" | "log" | "console" | "error" | "secret"
 
-/** Hears a text that leaves, or a value that was called a secret. */
+/** Receives a text that leaves the program, or a value that was marked as secret. */
 export type Hear = (surface: Surface, text: string) => void
 
 const plain = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value)
@@ -53,12 +54,15 @@ const recordSpans = (hear: Hear) =>
         const links = this.links.map(({ attributes }) => attributes)
         const name = `${this.kind} ${this.name}`
         hear("span", `${name} ${shown([[...this.attributes], this.events, links])}`)
-        // As an exporter writes it, with its stack traces.
+        // In the form of an exporter, with stack traces.
         if (Exit.isFailure(exit)) hear("span", `${name} ${Cause.pretty(exit.cause)}`)
       }
   )
 
-/** Errors of these packages are classes of a Schema. Others stay inside, and count where they end a span or a test. */
+/**
+ * The errors of these packages are Schema classes. Other errors stay inside and count only if they end a span or a
+ * test.
+ */
 const isPublic = (error: unknown): error is Error => error instanceof Error && Schema.isSchema(error.constructor)
 
 const recordErrors = (hear: Hear) => {
@@ -105,11 +109,11 @@ const recordingConsole = (hear: Hear) => {
   }
 }
 
-/** The default level under the walk: lower than that of any line, so that the recorder hears all of them. */
+/** The default level during the recording. It is the lowest level, so that the recorder gets every line. */
 const everything: LogLevel.LogLevel = "Trace"
 const quiet: ReadonlySet<string> = new Set(["Debug", "Trace"])
 
-/** Lines below the usual level of `Info` reach nobody but the recorder, unless the program itself asks for them. */
+/** Lines below the usual level `Info` reach only the recorder, unless the program itself asks for them. */
 const usual = (logger: Logger.Logger<unknown, unknown>): Logger.Logger<unknown, unknown> =>
   Logger.make((options) =>
     quiet.has(options.logLevel) && options.fiber.getRef(References.MinimumLogLevel) === everything
@@ -134,7 +138,7 @@ const recordingLoggers = (hear: Hear) => {
   }
 }
 
-/** What a fiber writes to, whatever it was provided with. */
+/** Records the lines of a fiber's loggers and consoles, whatever services were provided. */
 const recordLines = (hear: Hear) => {
   const consoleOf = recordingConsole(hear)
   const loggersOf = recordingLoggers(hear)
@@ -152,7 +156,7 @@ const recordLines = (hear: Hear) => {
   )
 }
 
-/** Where Effect keeps the values of `Redacted`: each of them was called a secret by somebody. */
+/** Records the values of `Redacted`, which somebody has marked as secret. */
 const recordSecrets = async (hear: Hear) => {
   const { redactedRegistry } = await import(
     new URL("internal/redacted.js", import.meta.resolve("effect/Redacted")).href
@@ -168,7 +172,7 @@ const recordSecrets = async (hear: Hear) => {
   )
 }
 
-/** Hears everything from now on. */
+/** Starts the recording. */
 export const start = async (hear: Hear): Promise<void> => {
   await recordSecrets(hear)
   recordSpans(hear)

@@ -1,5 +1,5 @@
 /**
- * Where a test shows a capability or a secret on purpose, and why that is no leak.
+ * Tests that show a capability or a secret on purpose, with the reason why this is not a leak.
  */
 import type { Leak } from "./Leak.ts"
 import type { Surface } from "./Record.ts"
@@ -7,10 +7,12 @@ import type { Surface } from "./Record.ts"
 export interface Exemption {
   /** A part of the path of the test file. */
   readonly file: string
-  /** What the names of the tests begin with, group and test joined by ` > `; all tests of the file without it. */
+  /**
+   * The beginning of the test's name, with the groups joined by ` > `. Without it, all tests of the file are exempt.
+   */
   readonly test?: string
   readonly surface: Surface
-  /** What the text begins with: of a span its kind and its name. */
+  /** Matches the text. The text of a span starts with its kind and name. */
   readonly text?: RegExp
   readonly kinds: ReadonlyArray<Leak["kind"]>
   readonly why: string
@@ -53,7 +55,7 @@ const exemptions: ReadonlyArray<Exemption> = [
   }
 ]
 
-/** What was shown, and by which test of which file. */
+/** A shown text, with its test and test file. */
 export interface Shown {
   readonly file: string
   readonly test: string
@@ -62,7 +64,7 @@ export interface Shown {
   readonly kind: Leak["kind"]
 }
 
-/** Whether one of the exemptions is about this. */
+/** Whether an exemption covers a shown text. */
 export const isExempt = (
   { file, kind, surface, test, text }: Shown,
   all: ReadonlyArray<Exemption> = exemptions

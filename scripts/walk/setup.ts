@@ -1,6 +1,6 @@
 /**
- * Runs beside every test: a secret, a token, a signature, or the URL of an upload or a Status in a span, a log line,
- * a line of a console or an error fails the test in which it was seen.
+ * Runs with every test. Fails a test that shows a secret, a token, a signature, or the URL of an upload or a Status in
+ * a span, a log line, a console line or an error.
  */
 import { afterAll, afterEach, expect } from "vitest"
 import { isExempt } from "./exemptions.ts"
@@ -15,7 +15,7 @@ interface Found extends Leak.Leak {
 
 let found: Array<Found> = []
 
-/** Texts without a leak; most texts come again and again. */
+/** Texts that are known to have no leak, because most texts are repeated. */
 const clean = new Set<string>()
 const maxClean = 10_000
 
@@ -24,7 +24,7 @@ const isAllowed = (one: Found): boolean => {
   return isExempt({ ...one, file: testPath, test: currentTestName })
 }
 
-/** The beginning of a text and what stands before its leak, which is not repeated. */
+/** The beginning of a text and the context of its leak. The leak itself is not repeated. */
 const contextOf = (text: string, { start }: Leak.Leak): string => {
   const before = text.slice(0, Math.max(0, text.indexOf(start)))
   return before.length <= 80 ? before : `${before.slice(0, 20)} … ${before.slice(-60)}`
@@ -37,7 +37,8 @@ await Record.start((surface, text) => {
     return
   }
   if (clean.has(text)) return
-  // An id alone may be the field `assemblyId` of an error, or what a program prints of its own Assemblies.
+  // An id alone is permitted: it may be the field `assemblyId` of an error, or printed by the program that owns the
+  // Assembly.
   const leaks = Leak.find(text).filter(({ kind }) => kind !== "Assembly id" || surface === "span")
   for (const leak of leaks) found.push({ ...leak, surface, text: text.slice(0, 80), context: contextOf(text, leak) })
   if (leaks.length === 0 && clean.size < maxClean && text.length < 2000) clean.add(text)

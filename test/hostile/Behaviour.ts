@@ -1,18 +1,18 @@
 /**
- * What a server can do to its client instead of a plain answer, by name. Each ends the exchange by itself, or leaves it
- * open for ever where its name says so.
+ * Named behaviours of a server towards its client. Each ends the exchange, or leaves it open forever if its name says
+ * so.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http"
 import * as Zlib from "node:zlib"
 
-/** What becomes of one request, whatever it asked. */
+/** The behaviour for one request, independent of its content. */
 export type Behaviour = (request: unknown, response: ServerResponse) => void
 
 type Head = Readonly<Record<string, string | number>>
 
 const jsonType = { "content-type": "application/json" } as const
 
-/** A whole answer with a content length. */
+/** A complete response with a content length. */
 export const text =
   (status: number, body: string | Uint8Array, headers: Head = {}): Behaviour =>
   (_, response) => {
@@ -23,7 +23,7 @@ export const text =
 export const json = (status: number, body: unknown, headers: Head = {}): Behaviour =>
   text(status, JSON.stringify(body), { ...jsonType, ...headers })
 
-/** A whole answer in two chunks, without a content length. */
+/** A complete response in two chunks, without a content length. */
 export const chunked =
   (status: number, body: string, headers: Head = {}): Behaviour =>
   (_, response) => {
@@ -32,7 +32,7 @@ export const chunked =
     response.end(body.slice(body.length / 2))
   }
 
-/** The connection is cut in the middle of the body. */
+/** Cuts the connection in the middle of the body. */
 export const cut =
   (status: number, body: string): Behaviour =>
   (_, response) => {
@@ -40,10 +40,10 @@ export const cut =
     response.write(body.slice(0, body.length / 2), () => response.destroy())
   }
 
-/** The connection is cut before any answer. */
+/** Cuts the connection before any response. */
 export const reset: Behaviour = (_, response) => response.destroy()
 
-/** The head of an answer and the start of a body of 100 bytes, then nothing for ever. */
+/** Sends the headers and the beginning of a body of 100 bytes, then nothing forever. */
 export const hanging =
   (status: number, headers: Head = {}, start = "{"): Behaviour =>
   (_, response) => {
@@ -51,7 +51,7 @@ export const hanging =
     response.write(start)
   }
 
-/** The head of an answer and the start of a body without a length, then nothing for ever. */
+/** Sends the headers and the beginning of a body without a length, then nothing forever. */
 export const stall =
   (status: number): Behaviour =>
   (_, response) => {
@@ -59,10 +59,10 @@ export const stall =
     response.write("{")
   }
 
-/** No answer, for ever. */
+/** Never responds. */
 export const silence: Behaviour = () => undefined
 
-/** A body without end, as fast as it is read. */
+/** Sends an endless body, as fast as it is read. */
 export const endless =
   (status: number): Behaviour =>
   (_, response) => {
@@ -75,7 +75,7 @@ export const endless =
     pump()
   }
 
-/** Says no as soon as the head of a request is there, and closes the connection though its body is still on the way. */
+/** Refuses a request as soon as its headers have arrived, and closes the connection during its body. */
 export const refuseEarly =
   (status: number, body: string, headers: Head = {}) =>
   (request: IncomingMessage, response: ServerResponse): void => {
@@ -83,7 +83,7 @@ export const refuseEarly =
     response.end(body, () => request.socket.destroy())
   }
 
-/** The codings that a client may take off by itself. */
+/** The codings that a client may decode by itself. */
 const compressors = {
   br: () =>
     Zlib.createBrotliCompress({
@@ -97,7 +97,10 @@ export type Coding = keyof typeof compressors
 
 export const codings: ReadonlyArray<Coding> = ["br", "gzip", "zstd"]
 
-/** So many bytes of white space, which JSON may begin with, compressed; never held as a whole. */
+/**
+ * The given number of bytes of white space, compressed. JSON may start with white space. The bytes are never held in
+ * memory as a whole.
+ */
 export const compressed = async (coding: Coding, bytes: number): Promise<Buffer> => {
   const compressor = compressors[coding]()
   const piece = Buffer.alloc(1024 * 1024, " ")
@@ -112,10 +115,10 @@ export const compressed = async (coding: Coding, bytes: number): Promise<Buffer>
   return Buffer.concat(pieces)
 }
 
-/** Whether a bomb tells its length on the wire. */
+/** Whether a bomb sends its length. */
 export type Length = "true" | "missing"
 
-/** A small body that becomes a large one where the client takes its coding off. */
+/** Sends a small body that becomes large when the client decodes it. */
 export const bomb =
   (status: number, coding: Coding, body: Buffer, length: Length, headers: Head = {}): Behaviour =>
   (_, response) => {

@@ -1,6 +1,6 @@
 /**
- * A real HTTP server that answers as a script says, one line for each request. The lines are any of `Behaviour`, faults
- * included that no framework would make: bodies that break off, never end, never begin, or grow when they are read.
+ * A real HTTP server that responds by a script, with one entry for each request. An entry is any `Behaviour`, including
+ * faults that no framework would make: bodies that break off, never end, never start, or grow when they are read.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -17,7 +17,7 @@ interface Received {
   readonly body: string
 }
 
-/** Answers one request. */
+/** Responds to one request. */
 export type Answer = (request: Received, response: ServerResponse) => void
 
 export * from "./Behaviour.ts"
@@ -25,7 +25,7 @@ export * from "./Behaviour.ts"
 export interface HostileServer {
   readonly baseUrl: string
   readonly received: ReadonlyArray<Received>
-  /** Sets the answers to come; the last one is repeated. */
+  /** Sets the next responses; the last one is repeated. */
   readonly script: (...answers: ReadonlyArray<Answer>) => void
 }
 
@@ -35,7 +35,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-/** A server that ends, with all its connections, at the end of the scope. */
+/** A server that ends with the scope, including all its connections. */
 export const make: Effect.Effect<HostileServer, never, Scope.Scope> = Effect.gen(function* () {
   const received: Array<Received> = []
   let answers: ReadonlyArray<Answer> = [Behaviour.text(500, "no script")]

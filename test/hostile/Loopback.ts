@@ -7,8 +7,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
 /**
- * Answers on a free port until the end of the scope, which also cuts all connections; the base URL. A `respond` that
- * fails cuts its connection.
+ * Serves on a free port until the scope ends, which also cuts all connections. Returns the base URL. If `respond`
+ * fails, its connection is cut.
  */
 export const serve = Effect.fnUntraced(function* (
   respond: (request: IncomingMessage, response: ServerResponse) => Promise<void>

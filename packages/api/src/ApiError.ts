@@ -1,8 +1,8 @@
 /**
- * Everything that an operation can fail with. Handle by tag; a caller never needs to compare texts.
+ * All errors of operations. Handle them by tag; a caller never needs to compare messages.
  *
- * None carries a secret, a token, a signature, a signed URL, or the URL of an upload or a Status, also where the service
- * repeats one.
+ * No error contains a secret, a token, a signature, a signed URL or the URL of an upload or a Status, even if the
+ * service repeats it.
  */
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Duration from "effect/Duration"
@@ -12,13 +12,13 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 
 /**
- * What every error tells about the request.
+ * Fields that every error has, about its request.
  *
- * - `operation`: such as `Assemblies.list`.
- * - `host`: the host that the request went to, with its port where that is not the usual one. Never a path or a query:
- *   the URL of an upload or a Status is a capability.
- * - `assemblyId`: where the path of the operation names an Assembly. Whoever has it may read the Assembly's Status, so
- *   an application that exports errors may want to leave it out. No text and no span holds it.
+ * - `operation`: the name of the operation, such as `Assemblies.list`.
+ * - `host`: the host of the request, with its port if it is not the default port. It never contains a path or a query,
+ *   because the URL of an upload or a Status is a capability.
+ * - `assemblyId`: the id in the path of the operation, if it has one. Anybody who has the id can read the Status, so an
+ *   application that exports errors may want to remove it. The id is in no message and no span.
  */
 const subject = {
   operation: Schema.String,
@@ -27,12 +27,12 @@ const subject = {
 }
 
 /**
- * What the service answered: its code, the HTTP status, and what else was in the error object.
+ * The response of the service: its error code, the HTTP status and the other fields of the error object.
  *
- * Its texts are redacted, printable and bounded (`@assembly-effect/auth/Redaction`): `code` and `requestId` have at most
- * 100 characters, `explanation` (the `message` of the service) and each text in `reason` at most 1,000. `requestId` is
- * the `x-request-id` of the answer: it helps the service to find the request. `assemblyId` is the id that the caller
- * gave; where the caller gave none, it is the one in the answer.
+ * All texts are redacted, printable and limited (`@assembly-effect/auth/Redaction`): `code` and `requestId` to 100
+ * characters, `explanation` (the service's `message`) and each text in `reason` to 1,000 characters. `requestId` is the
+ * `x-request-id` of the response, with which the service can find the request. `assemblyId` is the id that the caller
+ * gave, else the id in the response.
  *
  * @since 0.1.0
  * @category schemas
@@ -51,15 +51,15 @@ export const Details = Schema.Struct({
  */
 export type Details = typeof Details.Type
 
-/** The code and the status of an answer, and the words of the service where they say more than the code. */
+/** The code and the status of a response, and the explanation of the service if it differs from the code. */
 const answered = ({ code, explanation, status }: Pick<Details, "code" | "explanation" | "status">): string =>
   `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
-/** The message of an answer that the operation names an error for. */
+/** The message of an error that the operation names. */
 const refused = (details: Details): string => `${details.operation} failed with ${answered(details)}`
 
 /**
- * One rule that an input breaks: where, and in words.
+ * One broken rule of an input: the path and the description.
  *
  * @since 0.1.0
  * @category schemas
@@ -75,7 +75,7 @@ export const Issue = Schema.Struct({
 export type Issue = typeof Issue.Type
 
 /**
- * The input breaks a rule of the specification; nothing was sent.
+ * The input breaks a rule of the specification. Nothing was sent.
  *
  * @since 0.1.0
  * @category errors
@@ -93,15 +93,15 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 }
 
 /**
- * The error of the token request (`@assembly-effect/auth/AuthError`), where that failed before the operation was sent.
- * The error of an HTTP client is no cause: it holds the request with its credential. Its `code` is in
+ * The error of the token request (`@assembly-effect/auth/AuthError`), if that failed before the operation was sent. An
+ * error of an HTTP client is never the cause, because it contains the request with its credential. Its `code` is in
  * {@link TransportFailure}.
  */
 const Cause = Schema.declare(
   (u: unknown): u is AuthError.AuthError | { readonly _tag: string; readonly message: string } =>
     Predicate.hasProperty(u, "_tag") && Predicate.hasProperty(u, "message"),
   {
-    // In a JSON form it has its tag and its message.
+    // In JSON it has its tag and its message.
     toCodecJson: () =>
       Schema.link<{ readonly _tag: string; readonly message: string }>()(
         Schema.Struct({ _tag: Schema.String, message: Schema.String }),
@@ -115,11 +115,12 @@ const Cause = Schema.declare(
 const cause = { cause: Schema.optionalKey(Cause) }
 
 /**
- * The service does not accept who asks: an unknown key, a wrong or used signature, a missing scope, an expired token.
+ * The service refused the authentication: an unknown key, a wrong or used signature, a missing scope or an expired
+ * token.
  *
- * `clockSkew` is how far the clock of the service is ahead of ours (negative: behind), in milliseconds, where the code
- * is AUTH_EXPIRED and the answer told its time. One attempt with that corrected has failed as well, or it is more than the
- * `maxClockSkew` of the client and was not corrected.
+ * `clockSkew` is how far the service's clock is ahead of the local clock (negative: behind), in milliseconds. It is set
+ * if the code is AUTH_EXPIRED and the response contains the service's time. Either an attempt with a corrected clock
+ * has failed too, or the skew exceeds the `maxClockSkew` of the client.
  *
  * @since 0.1.0
  * @category errors
@@ -131,7 +132,7 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 }) {
   override get message() {
     const { clockSkew, operation } = this
-    // The error of the token request tells code and status itself.
+    // The message of the token error contains its code and status already.
     if (this.cause !== undefined) return `${operation}: ${this.explanation}`
     const clock =
       clockSkew === undefined
@@ -142,10 +143,10 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 }
 
 /**
- * Too many requests; `retryAfter` is how long the service asks to wait, zero where it names nothing.
+ * Too many requests. `retryAfter` is the pause that the service requests, or zero if it requests none.
  *
- * Status 0 stands for the program's own rate limiter (`Guard.layerRateLimiter`), which sent nothing; `retryAfter` is then
- * the time until it has a permit.
+ * Status 0 means the program's own rate limiter (`Guard.layerRateLimiter`), which sent nothing. `retryAfter` is then
+ * the time until a permit.
  *
  * @since 0.1.0
  * @category errors
@@ -177,7 +178,7 @@ export class ServiceFailure extends Schema.TaggedError<ServiceFailure>()("Servic
 }
 
 /**
- * An answer that is neither a success nor an error of the service. `excerpt` is the start of the body, at most 200
+ * A response that is neither a success nor an error of the service. `excerpt` is the beginning of the body: at most 200
  * characters, redacted and printable.
  *
  * @since 0.1.0
@@ -197,13 +198,13 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
 }
 
 /**
- * The request or its answer was lost on the way, or was stopped before it left.
+ * The request or its response was lost, or the request was stopped before it was sent.
  *
- * - `code`: the cause's own code where it has one, such as `ECONNREFUSED`, `ENOTFOUND` or `CERT_HAS_EXPIRED`.
- * - `sent`: `no` when nothing of the request has left, so that it may be sent again; `maybe` when the service may have
- *   seen it.
- * - `permanent`: whether the same request would fail in the same way: a certificate that is not trusted, an unknown
- *   host, an HTTP client that changes requests.
+ * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`, `ENOTFOUND` or `CERT_HAS_EXPIRED`.
+ * - `sent`: `no` if no byte of the request was sent, so that it may be sent again. `maybe` if the service may have
+ *   received it.
+ * - `permanent`: whether the same request would fail again in the same way: an untrusted certificate, an unknown host,
+ *   or an HTTP client that changes requests.
  *
  * @since 0.1.0
  * @category errors
@@ -224,7 +225,7 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
 }
 
 /**
- * No whole answer within the time that one request, or the whole operation, has.
+ * No complete response within the time limit of the request or the operation.
  *
  * @since 0.1.0
  * @category errors
@@ -239,10 +240,10 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
   }
 }
 
-// The annotations let a bundler drop the errors of operations that nobody calls.
+// The annotations let a bundler remove the errors of operations that are not used.
 
 /**
- * 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing or incorrect, or more than 91 days ago.
+ * 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing, invalid or more than 91 days ago.
  *
  * @since 0.1.0
  * @category errors
@@ -256,7 +257,7 @@ export class StatisticsInvalidTime
 }
 
 /**
- * 400 ASSEMBLY_STATS_MISSING_REGION: a region or `all` must be given.
+ * 400 ASSEMBLY_STATS_MISSING_REGION: a region or `all` is required.
  *
  * @since 0.1.0
  * @category errors
@@ -284,7 +285,7 @@ export class StatisticsUnavailable
 }
 
 /**
- * ASSEMBLY_LIST_ERROR: instead of a list.
+ * ASSEMBLY_LIST_ERROR: the service returned an error instead of a list.
  *
  * @since 0.1.0
  * @category errors
@@ -312,7 +313,7 @@ export class DamInvalidRequest
 }
 
 /**
- * 404 DAM_RESOURCE_NOT_FOUND: no such asset or folder in this Workspace.
+ * 404 DAM_RESOURCE_NOT_FOUND: the asset or folder does not exist in this Workspace.
  *
  * @since 0.1.0
  * @category errors
@@ -326,7 +327,7 @@ export class DamResourceNotFound
 }
 
 /**
- * 409 DAM_MUTATION_CONFLICT: the change conflicts with something that exists.
+ * 409 DAM_MUTATION_CONFLICT: the change conflicts with an existing resource.
  *
  * @since 0.1.0
  * @category errors
@@ -340,7 +341,7 @@ export class DamMutationConflict
 }
 
 /**
- * 500 DAM_MUTATION_FAILED: the change could not be completed; the service says to retry.
+ * 500 DAM_MUTATION_FAILED: the change could not be completed. The service permits a retry.
  *
  * @since 0.1.0
  * @category errors
@@ -354,14 +355,14 @@ export class DamMutationFailed
 }
 
 /**
- * What every operation can fail with.
+ * The errors that every operation can have.
  *
  * @since 0.1.0
  * @category models
  */
 export type Common = InvalidRequest | RateLimited | ServiceFailure | UnexpectedResponse | TransportFailure | TimedOut
 
-/** How an Assembly ended that did not complete. `explanation` is the `message` of its Status. */
+/** The end of an Assembly that did not complete. `explanation` is the `message` of its Status. */
 const ending = {
   assemblyId: Schema.String,
   code: Schema.String,
@@ -375,13 +376,13 @@ interface Ending {
   readonly explanation: string
 }
 
-/** The first digits of the id are enough to find the Assembly, and give no access to it. */
+/** The first digits of the id are enough to find the Assembly, and do not grant access to it. */
 const ended = ({ assemblyId, code, explanation }: Ending, how: string): string =>
   `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
 /**
- * The Assembly has failed; `code` and `reason` are the `error` and `reason` of its Status. Its Status tells more:
- * `Assemblies.get`.
+ * The Assembly has failed. `code` and `reason` are the `error` and `reason` of its Status. `Assemblies.get` returns the
+ * complete Status.
  *
  * @since 0.1.0
  * @category errors
@@ -393,7 +394,7 @@ export class AssemblyFailed extends /* @__PURE__ */ Schema.TaggedError<AssemblyF
 }
 
 /**
- * Somebody canceled the Assembly: ASSEMBLY_CANCELED.
+ * The Assembly was canceled: ASSEMBLY_CANCELED.
  *
  * @since 0.1.0
  * @category errors

@@ -1,18 +1,62 @@
 /**
- * Assemblies: create, look up, follow, cancel, list, and count (spec.md, "Endpoints" 1 and 2).
+ * Operations of Assemblies: create, get, watch, cancel, list and statistics (spec.md, "Endpoints" 1 and 2).
  *
- * Each operation has a module of its own, so that a bundle holds only those that a program calls.
+ * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  */
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Duration from "effect/Duration"
+import type * as ApiError from "./ApiError.ts"
+
 export { Cancel, cancel } from "./internal/assemblies/cancel.ts"
-export { Create, create, type CreateOptions, newId } from "./internal/assemblies/create.ts"
-export {
-  type AwaitOptions,
-  awaitCompletion,
-  awaitOptionIssues,
-  type FollowOptions,
-  watch
-} from "./internal/assemblies/follow.ts"
-export { type AssemblyError, outcome } from "./internal/completion.ts"
+export { Create, create, newId } from "./internal/assemblies/create.ts"
+export { awaitCompletion, awaitOptionIssues, watch } from "./internal/assemblies/follow.ts"
+export { outcome } from "./internal/completion.ts"
 export { Get, get } from "./internal/assemblies/get.ts"
 export { List, list, listAll, listPages } from "./internal/assemblies/list.ts"
 export { Statistics, statistics } from "./internal/assemblies/statistics.ts"
+
+/**
+ * The params and form fields of a new Assembly, and its id where the caller has chosen one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateForm {
+  readonly assemblyId?: Assembly.AssemblyId
+}
+
+/**
+ * How an Assembly is followed.
+ *
+ * - `interval`: the first pause between two readings, 1 second by default. It grows to `maxInterval`.
+ * - `maxInterval`: the longest pause between two readings, 10 seconds by default.
+ * - `maxWait`: of the wait that a rate limit names, 1 minute by default. A longer one is told as `RateLimited`.
+ *
+ * Each is positive and finite; else nothing is read, and the error is `InvalidRequest`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FollowOptions {
+  readonly interval?: Duration.Input | undefined
+  readonly maxInterval?: Duration.Input | undefined
+  readonly maxWait?: Duration.Input | undefined
+}
+
+/**
+ * `timeout`: for the whole wait, 1 hour by default.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AwaitOptions extends FollowOptions {
+  readonly timeout?: Duration.Input | undefined
+}
+
+/**
+ * How an Assembly ended that did not complete.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted

@@ -1,5 +1,5 @@
 /**
- * The interpreter of operations: one description in, one typed Effect out.
+ * The interpreter of operations: turns a description into a typed Effect.
  */
 import * as Input from "./unstable/Input.ts"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
@@ -36,10 +36,10 @@ import * as Transport from "./unstable/Transport.ts"
 /**
  * Runs operations against one base URL.
  *
- * - `origins`: the origins that URLs of uploads, Statuses and updates may have.
+ * - `origins`: the permitted origins of URLs of uploads, Statuses and updates.
  * - `run`: runs one operation.
- * - `open`: reads an address that a Status names, such as its update stream. No credential goes there, and the head of
- *   its answer has to come within `requestTimeout`.
+ * - `open`: reads a URL from a Status, such as the update stream. No credential is sent there. The response headers
+ *   must arrive within `requestTimeout`.
  *
  * @since 0.1.0
  * @category services
@@ -80,8 +80,8 @@ const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefin
 )
 
 /**
- * Runs an Effect or a Stream with another `requestTimeout` for each request of its operations. A duration that is not
- * positive and finite fails the operation with `InvalidRequest`.
+ * Runs an Effect or a Stream with another `requestTimeout` for each request of its operations. If the duration is not
+ * positive and finite, the operation fails with `InvalidRequest`.
  *
  * @example
  * Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
@@ -92,8 +92,8 @@ const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefin
 export const withTimeout = (timeout: Duration.Input): PerCall.Combinator => PerCall.provide(Timeout, timeout)
 
 /**
- * Runs an Effect or a Stream with another `deadline` for each of its operations. A duration that is not positive and
- * finite fails the operation with `InvalidRequest`.
+ * Runs an Effect or a Stream with another `deadline` for each of its operations. If the duration is not positive and
+ * finite, the operation fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category combinators
@@ -101,7 +101,7 @@ export const withTimeout = (timeout: Duration.Input): PerCall.Combinator => PerC
 export const withDeadline = (deadline: Duration.Input): PerCall.Combinator => PerCall.provide(Deadline, deadline)
 
 /**
- * Runs an Effect or a Stream whose operations have these attributes in their spans, beside their own.
+ * Runs an Effect or a Stream and adds these attributes to the spans of its operations.
  *
  * @example
  * Assemblies.list(query).pipe(AssemblyClient.withAttributes({ "app.tenant": "a" }))
@@ -113,18 +113,18 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
   PerCall.provide(Attributes, attributes)
 
 /**
- * - `baseUrl`: https, or http on loopback; credentials go nowhere else.
- * - `origins`: further origins that belong to the service, such as `https://upload.example.com`, or patterns such as
- *   `https://upload-*.example.com`. URLs of uploads, Statuses and updates that an answer names are used only where their
- *   origin is that of the base URL, for the public service that of one of its cells, or one of these.
- * - `requestTimeout`: for one request with its whole answer, 1 minute by default. The wait for a permit of a rate limiter
- *   (`Guard`) is not part of it.
- * - `deadline`: for all attempts of one operation with the pauses between them, 5 minutes by default.
- * - `maxClockSkew`: how far a clock of the service may be off for signatures to be corrected by it, 1 hour by default.
- *   Beyond it `AuthenticationFailed` tells the skew.
- * - `maxResponseBytes`: of one answer, 32 MiB by default.
+ * - `baseUrl`: https, or http on loopback. Credentials are sent only there.
+ * - `origins`: further origins of the service, such as `https://upload.example.com`, or patterns such as
+ *   `https://upload-*.example.com`. A URL of an upload, a Status or updates from a response is used only if its origin
+ *   is one of these, the origin of the base URL or, for the public service, one of its cells.
+ * - `requestTimeout`: the time limit of one request with its complete response, 1 minute by default. The wait for a
+ *   permit of a rate limiter (`Guard`) does not count.
+ * - `deadline`: the time limit of all attempts of one operation and the pauses between them, 5 minutes by default.
+ * - `maxClockSkew`: the maximum clock skew that is corrected in signatures, 1 hour by default. With a larger skew,
+ *   `AuthenticationFailed` contains the skew.
+ * - `maxResponseBytes`: the maximum size of one response, 32 MiB by default.
  *
- * Each duration is positive and finite; else the Layer fails with `InvalidRequest`.
+ * Each duration must be positive and finite. Otherwise the Layer fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category models
@@ -178,8 +178,8 @@ const checkOrigins = (baseUrl: string, additional: ReadonlyArray<string> = []) =
   )
 
 /**
- * A client from the HttpClient and the Authenticator of the context, and its `RetryPolicy`. Fails with `InvalidRequest`
- * when the base URL is not one to send credentials to, or an option is no limit.
+ * Makes a client from the `HttpClient`, the `Authenticator` and the `RetryPolicy` in the context. Fails with
+ * `InvalidRequest` if the base URL is not safe for credentials, or if an option is invalid.
  *
  * @since 0.1.0
  * @category constructors
@@ -198,10 +198,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const times = {
     requestTimeout: Duration.toMillis(options.requestTimeout ?? 60_000),
     deadline: Duration.toMillis(options.deadline ?? 300_000),
-    skew: yield* ClockSkew.make(Duration.toMillis(options.maxClockSkew ?? 3_600_000))
+    skew: ClockSkew.make(Duration.toMillis(options.maxClockSkew ?? 3_600_000))
   }
 
-  /** What is provided for the call comes before what the client was built with. */
+  /** Values of the call take precedence over the options of the client. */
   const limits = Effect.gen(function* (): Effect.fn.Return<Persist.Limits> {
     const policy = (yield* RetryPolicy.RetryPolicy) ?? builtIn.policy ?? RetryPolicy.standard
     const said = { timeout: yield* Timeout, deadline: yield* Deadline }
@@ -214,7 +214,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }
   })
 
-  /** What a call says about its time is checked as the options of the client are. */
+  /** The time limits of a call follow the same rules as the options of the client. */
   const checkCall = Effect.fnUntraced(function* (operation: string) {
     const issues = Settings.issues({
       withTimeout: Settings.duration(yield* Timeout),
@@ -231,9 +231,10 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return (input: Operation.Input<Operation.Any>) =>
       checkCall(operation.name).pipe(
         Effect.andThen(encode(input)),
-        Effect.zip(limits),
-        Effect.flatMap(([encoded, limited]) =>
-          Persist.persist(operation, limited, (conditions) => attempt(encoded, conditions))
+        Effect.flatMap((encoded) =>
+          Effect.flatMap(limits, (limited) =>
+            Persist.persist(operation, limited, (conditions) => attempt(encoded, conditions))
+          )
         ),
         observe
       )
@@ -251,7 +252,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   return AssemblyClient.of({
     origins,
     run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
-      // The codecs of `operation` decode `Success` and raise `Failure`; TypeScript cannot follow them through the table.
+      // The codecs of `operation` decode to `Success` and fail with `Failure`. TypeScript cannot follow the types
+      // through the table.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
       interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
     open: Effect.fnUntraced(function* (address, { accept, ...subject }) {
@@ -287,10 +289,10 @@ export const layer = (
   Layer.effect(AssemblyClient, make(options))
 
 /**
- * A client with signed requests for the service that the configuration names: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
+ * A client with signed requests for the service in the configuration: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
  * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty.
  *
- * The options are those of {@link layer}. `authenticator` proves who asks in another way; it may use the Credentials of
+ * The options are those of {@link layer}. `authenticator` replaces the authentication; it may use the Credentials from
  * the configuration.
  *
  * @example
@@ -310,7 +312,7 @@ export const layerConfig = <E = never, R = never>(
   }
 ): Layer.Layer<
   AssemblyClient | Credentials.Credentials,
-  ApiError.InvalidRequest | AuthError.InvalidCredentials | Config.ConfigError | E,
+  ApiError.InvalidRequest | AuthError.CryptoUnavailable | AuthError.InvalidCredentials | Config.ConfigError | E,
   HttpClient.HttpClient | Exclude<R, Credentials.Credentials>
 > =>
   Layer.unwrap(
@@ -319,8 +321,11 @@ export const layerConfig = <E = never, R = never>(
         baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"),
         ...Credentials.variables()
       })
-      const authenticator: Layer.Layer<Authenticator.Authenticator, E, R | Credentials.Credentials> =
-        options?.authenticator ?? Authenticator.layerSigned()
+      const authenticator: Layer.Layer<
+        Authenticator.Authenticator,
+        E | AuthError.CryptoUnavailable,
+        R | Credentials.Credentials
+      > = options?.authenticator ?? Authenticator.layerSigned()
       return layer({ ...options, baseUrl }).pipe(
         Layer.provide(authenticator),
         Layer.provideMerge(Credentials.layer(credentials))
@@ -329,7 +334,7 @@ export const layerConfig = <E = never, R = never>(
   )
 
 /**
- * What one operation answers in a test; see {@link handler}.
+ * The response of one operation in a test, see {@link handler}.
  *
  * @since 0.1.0
  * @category models
@@ -340,7 +345,8 @@ export interface Handler {
 }
 
 /**
- * What an operation answers in a test: its success, or one of its own errors. Another success or error does not compile.
+ * Defines the response of an operation in a test: its success, or one of its own errors. Another type of success or
+ * error does not compile.
  *
  * @example
  * AssemblyClient.handler(Assemblies.Get, ({ path }) =>
@@ -356,12 +362,12 @@ export const handler = <Op extends Operation.Any>(
 ): Handler => ({ operation, handle: handle as Handler["handle"] })
 
 /**
- * A client for tests that answers from a table of operations, without HTTP.
+ * A client for tests that responds from a table of operations, without HTTP.
  *
  * **Details**
  *
- * An input is checked as the client of the service does, so a broken rule is `InvalidRequest` here too. Nothing is
- * retried. An operation without a handler is a defect that names it. Without `open` there is no update stream, and
+ * The input is validated as in the real client, so a broken rule is `InvalidRequest` here too. Nothing is retried. An
+ * operation without a handler is a defect that names it. Without `open` there is no update stream, and
  * `Assemblies.watch` polls.
  *
  * @example
@@ -411,7 +417,7 @@ export const layerTest = (
       return AssemblyClient.of({
         origins,
         run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
-          // `handler` has checked that the answers are those of its operation.
+          // `handler` has checked that the response types belong to the operation.
           // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
           run(operation, input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
         open:

@@ -1,5 +1,5 @@
 /**
- * Assets of the DAM (spec.md, "Move or rename a DAM asset", alpha).
+ * Operations of DAM assets (spec.md, "Move or rename a DAM asset", alpha).
  */
 import * as Input from "./unstable/Input.ts"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
@@ -38,7 +38,8 @@ export const Move = Operation.make({
 })
 
 /**
- * Renames an asset, moves it, or both. Without `destinationFolderId` the folder stays; null moves to the root.
+ * Renames an asset, moves it, or both. Without `destinationFolderId` the asset keeps its folder; null moves it to the
+ * root.
  *
  * @example Dam.move(assetId, { filename: "report.pdf", destinationFolderId: null })
  *

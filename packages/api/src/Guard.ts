@@ -1,11 +1,11 @@
 /**
- * What stands between a program and the service: a rate limiter and a circuit breaker, each one Layer.
+ * A rate limiter and a circuit breaker between a program and the service, each as a Layer.
  *
- * Both count by Effect's own modules and by origin, serve `api`, `auth` and `tus` alike, and add nothing to an error
- * channel: what the limiter does not let through in time is `RateLimited`, what the breaker does not is a
- * `TransportFailure` that says so.
+ * Both use Effect's own modules, count for each origin separately, and work for `api`, `auth` and `tus`. They add no
+ * error type: a request that the limiter does not admit in time fails with `RateLimited`, and a request that the
+ * breaker refuses fails with a `TransportFailure` that names the breaker.
  *
- * Not part of the index: `import * as Guard from "@assembly-effect/api/Guard"`.
+ * The index does not export this module: `import * as Guard from "@assembly-effect/api/Guard"`.
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
@@ -22,7 +22,7 @@ import * as Lanes from "./internal/lanes.ts"
 
 const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL(url).origin
 
-/** The client behind a guard, with what the guard fails with as an error of a client. */
+/** Wraps a client with a guard. An error of the guard becomes an error of the client. */
 const guard = <E>(
   client: HttpClient.HttpClient,
   guarded: HttpClient.HttpClient.With<HttpClientError.HttpClientError | E>,
@@ -42,8 +42,8 @@ const guard = <E>(
   )
 
 /**
- * At most `limit` requests to one origin in each `window`; by a token bucket where `algorithm` says so. `maxPause` is the
- * longest pause that a rate limit of the service makes, 1 hour by default and at most.
+ * Permits at most `limit` requests to one origin in each `window`. `algorithm` may choose a token bucket. `maxPause` is
+ * the longest pause that a rate limit of the service causes: 1 hour by default, which is also the maximum.
  *
  * @since 0.1.0
  * @category models
@@ -67,8 +67,8 @@ const check = (options: RateLimit): Effect.Effect<void, ApiError.InvalidRequest>
 }
 
 /**
- * {@link layerRateLimiter} with the limiter of the context, which several processes may share. Each process lets its own
- * requests through in their order; between processes no order is kept.
+ * {@link layerRateLimiter} with the limiter in the context, which several processes may share. Each process keeps the
+ * order of its own requests. There is no order between processes.
  *
  * @since 0.1.0
  * @category layers
@@ -90,16 +90,16 @@ export const layerRateLimiterNoDeps = (
   )
 
 /**
- * Delays requests so that an origin gets no more than its limit. After a 429 that names a wait, by `Retry-After` or by
- * `retryIn` in its body, every request to that origin waits, whoever sent the first one.
+ * Delays requests, so that an origin gets no more than its limit. After a 429 that requests a pause with `Retry-After`
+ * or with `retryIn` in its body, all requests to that origin wait.
  *
  * **Details**
  *
- * A request waits before it is signed and before its `requestTimeout` or `stallTimeout` begins, in the order of arrival.
- * One whose `deadline` comes before its turn fails at once with `RateLimited`, which tells the wait. A permit is used up
- * only by a request that leaves.
+ * A request waits before it is signed and before its `requestTimeout` or `stallTimeout` starts. Requests wait in the
+ * order of arrival. If the `deadline` of a request is earlier than its turn, it fails at once with `RateLimited`, which
+ * contains the wait. Only a request that is sent uses a permit.
  *
- * Each Layer counts for itself. What it is provided to is what it limits: a client, its `Tokens`, uploads, or the whole
+ * Each Layer counts separately. It limits what it is provided to: a client, its `Tokens`, uploads, or the whole
  * program.
  *
  * @example
@@ -113,7 +113,7 @@ export const layerRateLimiterNoDeps = (
  */
 export const layerRateLimiter = (options: RateLimit): Layer.Layer<never, ApiError.InvalidRequest> =>
   Layer.unwrap(
-    // `layerStoreMemory` is one value: without `fresh` all limiters of a program would share its counters.
+    // `layerStoreMemory` is one value. Without `fresh`, all limiters of a program would share its counters.
     Effect.sync(() =>
       layerRateLimiterNoDeps(options).pipe(
         Layer.provide(Layer.fresh(RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))))
@@ -122,7 +122,7 @@ export const layerRateLimiter = (options: RateLimit): Layer.Layer<never, ApiErro
   )
 
 /**
- * {@link layerCircuitBreaker} with the breaker of the context.
+ * {@link layerCircuitBreaker} with the breaker in the context.
  *
  * @since 0.1.0
  * @category layers
@@ -142,8 +142,8 @@ export const layerCircuitBreakerNoDeps: Layer.Layer<
 )
 
 /**
- * Sends nothing to an origin for `openFor` (30 seconds by default) after `failures` failed requests in a row (5 by
- * default): lost connections and answers that say the service is not well.
+ * Sends nothing to an origin for `openFor` (30 seconds by default) after `failures` consecutive failures (5 by
+ * default). Failures are lost connections and responses with a server error.
  *
  * @since 0.1.0
  * @category layers

@@ -1,16 +1,16 @@
 /**
- * The description of one operation of the service: one value that the client, the embedded service and the docs read.
+ * The description of one operation of the service: one value that the client, the embedded service and the docs use.
  */
 import type * as DateTime from "effect/DateTime"
 import type * as Schema from "effect/Schema"
 import type * as ApiError from "./ApiError.ts"
 import type { ServiceUrl } from "./ServiceUrl.ts"
 
-/** A codec without services: an operation is data. */
+/** A codec without services, because an operation is plain data. */
 type Codec<Encoded = unknown> = Schema.ConstraintCodec<unknown, Encoded>
 
 /**
- * The variables of a path, `"assetId"` for `"/dam/assets/:assetId"`.
+ * The variables of a path, such as `"assetId"` for `"/dam/assets/:assetId"`.
  *
  * @since 0.1.0
  * @category models
@@ -22,7 +22,7 @@ export type Variable<Path extends string> = Path extends `${string}:${infer Name
     : never
 
 /**
- * An error class of `ApiError` that is made from what the service said.
+ * An error class of `ApiError` that is made from the response of the service.
  *
  * @since 0.1.0
  * @category models
@@ -30,18 +30,19 @@ export type Variable<Path extends string> = Path extends `${string}:${infer Name
 export type NamedError = new (details: ApiError.Details) => { readonly _tag: string }
 
 /**
- * An operation: where it is, who may ask, how it is asked and what it answers.
+ * An operation: its path, its authentication, its request and its response.
  *
- * - `carrier`: how the params travel, in the query, as a form or as multipart.
- * - `nonceIn`: where the params carry their nonce.
- * - `fields`: what travels beside the params, one form field each.
- * - `answers`: `result` when a body with an error code is an error under any status, `assemblyStatus` when the Status
- *   of a failed Assembly is an answer like another. The Status has to be of the `assemblyId` in the path; that of
- *   another Assembly is `UnexpectedResponse`. A replay answers a `result`, since it may name a new Assembly.
- * - `errors`: the named errors, by the service's code.
- * - `retry`: what may be repeated after a failure that tells nothing about what the service did. `safe`, when repeating
- *   does no harm; the codes after which the service says to retry, for a change; `never`, not even after a rate limit.
- * - `check`: rules of the params that need the clock.
+ * - `carrier`: the place of the params: the query, a form or a multipart form.
+ * - `nonceIn`: the place of the nonce in the params.
+ * - `fields`: the form fields next to the params.
+ * - `answers`: the kind of response. With `result`, a body with an error code is an error under any status. With
+ *   `assemblyStatus`, the Status of a failed Assembly is a success too; it must belong to the `assemblyId` in the path,
+ *   else the error is `UnexpectedResponse`. A replay has `result`, because it may return a new Assembly.
+ * - `errors`: the named errors, by the service's error code.
+ * - `retry`: the failures after which a request may be repeated although it is unknown what the service did. `safe`:
+ *   after any of them, because a repetition does no harm. A list of codes, for a change: after the codes for which the
+ *   service permits a retry. `never`: not even after a rate limit.
+ * - `check`: rules of the params that need the current time.
  *
  * @since 0.1.0
  * @category models
@@ -97,8 +98,8 @@ export interface Any extends Operation<
 > {}
 
 /**
- * Describes an operation. A variable of the path without its codec does not compile, nor does a code to retry that is
- * no error of the operation.
+ * Describes an operation. It does not compile if a variable of the path has no codec, or if a code in `retry` is not an
+ * error of the operation.
  *
  * @since 0.1.0
  * @category constructors
@@ -118,8 +119,8 @@ export const make = <
 ): Operation<Path, Auth, Variables, Params, Fields, Result, Errors> => operation
 
 /**
- * The decoded variables of the path, params and fields. An operation without authentication may go to an address that
- * the service named, instead of the base URL.
+ * The decoded variables of the path, the params and the fields. An operation without authentication may be sent to a
+ * URL from the service instead of the base URL.
  *
  * @since 0.1.0
  * @category models
@@ -132,7 +133,7 @@ export interface Input<Op extends Any> {
 }
 
 /**
- * What the operation answers.
+ * The success type of an operation.
  *
  * @since 0.1.0
  * @category models
@@ -140,14 +141,14 @@ export interface Input<Op extends Any> {
 export type Success<Op extends Any> = Op["success"]["Type"]
 
 /**
- * Exactly what the operation can fail with: its named errors, `ApiError.Common`, and `AuthenticationFailed` where it is
- * signed. An editor shows a plain list of errors.
+ * Exactly the errors of an operation: its named errors, `ApiError.Common`, and `AuthenticationFailed` if it is signed.
+ * An editor shows a plain list of errors.
  *
  * @since 0.1.0
  * @category models
  */
 export type Failure<Op extends Any> = {
-  // A property, and members without the name of a union: either name would be shown in the place of the list.
+  // A property, and members without the name of a union, because an editor would show either name instead of the list.
   readonly errors:
     | (Op["errors"][keyof Op["errors"]] extends infer Class
         ? Class extends new (...args: never) => infer Named

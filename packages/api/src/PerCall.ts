@@ -1,15 +1,15 @@
 /**
- * What one call may say about how it runs: read when the operation runs, and before what its client was built with.
+ * Options for one call. They are read when the operation runs, and take precedence over the options of its client.
  *
  * `AssemblyClient.withTimeout`, `AssemblyClient.withDeadline`, `AssemblyClient.withAttributes` and
- * `RetryPolicy.withPolicy` are made with this module.
+ * `RetryPolicy.withPolicy` are built with this module.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 
 /**
- * Changes how an Effect or a Stream runs, not what it answers.
+ * Changes how an Effect or a Stream runs, but not its result type.
  *
  * @since 0.1.0
  * @category models
@@ -21,7 +21,7 @@ export type Combinator = <
 ) => Self
 
 /**
- * The same Effect or Stream, which finds `value` in the place of a reference.
+ * Provides `value` for a reference to an Effect or a Stream.
  *
  * @since 0.1.0
  * @category references
@@ -31,6 +31,6 @@ export const provide =
   (self) =>
     (Stream.isStream(self)
       ? Stream.provideService(self, reference, value)
-      : // A reference is no requirement, so the type stays what it was; what it is does not matter here.
+      : // A reference is not a requirement, so the type is unchanged. The exact type does not matter here.
         // @effect-diagnostics-next-line anyUnknownInErrorContext:off
         Effect.provideService(self, reference, value)) as typeof self

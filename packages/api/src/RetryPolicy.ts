@@ -1,5 +1,5 @@
 /**
- * When a failed request is sent again, and after which pause.
+ * When a failed request is sent again, and after which pause. Operations and uploads have the same policies.
  */
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Context from "effect/Context"
@@ -16,16 +16,19 @@ import * as ApiError from "./ApiError.ts"
 import type * as Operation from "./Operation.ts"
 
 /**
- * A failed attempt: of which operation, what its description says about retries, how many attempts have failed so far,
- * the error's tag and, where there was an answer, its code and status, and the wait that the answer named by `retryIn`
- * or `Retry-After`. `sent` and `permanent` are those of a `TransportFailure`.
+ * A failed attempt. It has the operation and its `retry` rule, the number of failed attempts, the error's tag, code and
+ * status, and the pause that the response requested with `retryIn` or `Retry-After`. `sent` and `permanent` are those
+ * of a `TransportFailure`.
+ *
+ * For an upload `operation` is `"Upload"` and `retry` is `"resumes"`: it does not repeat the request, but asks the server
+ * where it is and continues from there. It reports only failures that this can heal. `failures` counts those in a row.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Failure {
   readonly operation: string
-  readonly retry: Operation.Retry
+  readonly retry: Operation.Retry | "resumes"
   readonly failures: number
   readonly error: {
     readonly _tag: string
@@ -38,9 +41,10 @@ export interface Failure {
 }
 
 /**
- * Decides after each failed attempt: the pause before the next one, or none to give up.
+ * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up.
  *
- * `start` begins to count for one operation or upload, so that a policy may remember what it was asked before.
+ * `start` begins to count for one operation, or for an upload that has made progress, so that a policy may remember what
+ * it was asked before.
  *
  * @since 0.1.0
  * @category models
@@ -49,17 +53,18 @@ export interface Policy {
   readonly start: Effect.Effect<(failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>>
 }
 
-/** Bad gateway, unavailable, gateway timeout: somebody between us and the service, or the service for a moment. */
+/** Bad gateway, unavailable and gateway timeout: temporary failures of the service or of a proxy in front of it. */
 const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 
 /**
- * Whether repeating is safe and may help.
+ * Whether a retry is safe and may help.
  *
- * - After `RateLimited` always, unless the operation is never to be repeated: the service refused before it worked.
- * - After a request that has not left, in the same way.
- * - Never after a `permanent` failure: an unknown host, a certificate that is not trusted.
- * - An operation that does no harm twice: after a lost answer, and on 502, 503 and 504, whatever their body says.
- * - A change: after the codes for which the service says so, else not.
+ * - Always after `RateLimited`, because the service did nothing, unless the operation must never be repeated.
+ * - Likewise after a request that was not sent.
+ * - Never after a `permanent` failure, such as an unknown host or an untrusted certificate.
+ * - For an operation that is safe to repeat: after a lost response and after 502, 503 and 504, whatever the body says.
+ * - For a change: only after the error codes for which the service permits a retry.
+ * - An upload that resumes: always, since it reports only what that can heal.
  *
  * @since 0.1.0
  * @category predicates
@@ -67,19 +72,20 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">): boolean => {
   if (retry === "never") return false
   if (error.permanent === true) return false
+  if (retry === "resumes") return true
   if (error._tag === "RateLimited" || error.sent === "no") return true
   if (retry !== "safe") return error.code !== undefined && retry.includes(error.code)
   return error._tag === "TransportFailure" || error._tag === "TimedOut" || passing.has(error.status)
 }
 
 /**
- * - `retries`: how often at most, 4 by default.
- * - `base`: the first pause, 250 ms by default; it doubles with each failure.
- * - `maxPause`: of our own pauses, 10 seconds by default.
- * - `maxWait`: of the wait that an answer names, 1 minute by default. A longer one is not shortened: the error is told
- *   instead, with the wait.
+ * - `retries`: the maximum number of retries, 4 by default.
+ * - `base`: the first pause, 250 ms by default. It doubles with each failure.
+ * - `maxPause`: the maximum pause between attempts, 10 seconds by default.
+ * - `maxWait`: the maximum pause that a response may request, 1 minute by default. A longer one is not shortened: the
+ *   operation fails with the error, which contains the requested pause.
  *
- * Each duration is positive and finite, and `retries` a whole number; else the Layer fails with `InvalidRequest`.
+ * Each duration must be positive and finite, and `retries` an integer. Otherwise the Layer fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category models
@@ -91,13 +97,14 @@ export interface Options {
   readonly maxWait?: Duration.Input | undefined
 }
 
-/** The longest pause after so many failures in a row, in milliseconds. */
+/** The longest pause after a number of consecutive failures, in milliseconds. */
 const doubled = (base: number, maxPause: number, failures: number): number =>
   Math.min(base * 2 ** Math.min(failures - 1, 30), maxPause)
 
 /**
- * The pause after so many failures in a row: `base`, doubled by each further failure, at most `maxPause`; of that between
- * half and the whole, so that clients that fail together do not come back together.
+ * The pause after a number of consecutive failures. The maximum is `base`, doubled by each further failure, up to
+ * `maxPause`. The pause is random between half of the maximum and the maximum, so that clients that fail together do
+ * not retry together.
  *
  * @since 0.1.0
  * @category utilities
@@ -110,11 +117,17 @@ export const backOff = (
   return Effect.map(Random.next, (chance) => Duration.millis(pause * (0.5 + chance / 2)))
 }
 
-/** Whether the wait that the answer names is longer than anybody waits, which is told in milliseconds. */
+/** Whether the response requests a longer pause than `maxWait`. The operation then fails. */
 const isTooLong = ({ wait }: Failure, maxWait: number): boolean =>
   Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait
 
-const withLimits = (options: Options): Policy => {
+/**
+ * Does what {@link make} does with options that were checked before. A limit that breaks a rule has no defined effect.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeUnsafe = (options: Options): Policy => {
   const retries = options.retries ?? 4
   const base = Duration.toMillis(options.base ?? 250)
   const maxPause = Duration.toMillis(options.maxPause ?? 10_000)
@@ -133,10 +146,11 @@ const withLimits = (options: Options): Policy => {
 }
 
 /**
- * A policy that retries what {@link isRetryable} allows.
+ * Makes a policy that retries the failures that {@link isRetryable} permits.
  *
- * Our own pauses are between half and the whole of the doubling time. A wait that the answer names, 0 too, is kept at
- * least, with up to one such pause on top, so that clients that were refused together do not come back together.
+ * Pauses are random between half of the doubling maximum and the maximum. If the response requests a pause, even of
+ * zero, the policy waits at least that long, plus a random part of its own pause, so that clients that were refused
+ * together do not retry together.
  *
  * @since 0.1.0
  * @category constructors
@@ -149,23 +163,25 @@ export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.Inva
     maxWait: Settings.duration(options.maxWait)
   })
   return issues.length === 0
-    ? Effect.succeed(withLimits(options))
+    ? Effect.succeed(makeUnsafe(options))
     : Effect.fail(new ApiError.InvalidRequest({ operation: "RetryPolicy.layer", issues }))
 }
 
 /**
- * The policy where no other is provided: {@link make} with its defaults.
+ * The policy of an operation where no other is provided: {@link make} with its defaults. The one of an upload is described
+ * by `Upload.Options`.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const standard: Policy = withLimits({})
+export const standard: Policy = makeUnsafe({})
 
 /**
- * A policy that pauses as a `Schedule` of Effect says, and gives up when that ends. Its input is the {@link Failure}.
+ * Makes a policy with the pauses of a `Schedule`. It gives up when the schedule ends. The input of the schedule is the
+ * {@link Failure}.
  *
- * What {@link isRetryable} does not allow is not repeated, whatever the schedule says. A wait that the answer names is
- * kept at least, and not repeated where it is longer than `maxWait`, 1 minute by default.
+ * Failures that {@link isRetryable} does not permit are never retried. If the response requests a pause, the policy
+ * waits at least that long. If that pause is longer than `maxWait`, 1 minute by default, it gives up.
  *
  * @example
  * RetryPolicy.fromSchedule(Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 })))
@@ -195,14 +211,17 @@ export const fromSchedule = <Output>(
 const giveUp: Policy = { start: Effect.succeed(() => Effect.succeedNone) }
 
 /**
- * The policy of an operation: the one that the call says, else the one that its client was built with, else
- * {@link standard}.
+ * The policy of operations: the policy of the call, else the policy in the context when the client was built, else
+ * {@link standard}. The policy of an upload: the one that the call says, else what its options describe.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(RetryPolicy.layer({ retries: 8 })))
  *
  * @example
  * Assemblies.get(assemblyId).pipe(RetryPolicy.none)
+ *
+ * @example
+ * Upload.run(target, source, options).pipe(RetryPolicy.none)
  *
  * @since 0.1.0
  * @category references
@@ -224,7 +243,7 @@ export const withPolicy = <Output>(policy: Policy | Schedule.Schedule<Output, Fa
   PerCall.provide(RetryPolicy, Schedule.isSchedule(policy) ? fromSchedule(policy) : policy)
 
 /**
- * Runs an Effect or a Stream without retries: every failure is told at once.
+ * Runs an Effect or a Stream without retries: it fails with the first error.
  *
  * @example
  * Assemblies.list(query).pipe(RetryPolicy.none)
@@ -235,7 +254,7 @@ export const withPolicy = <Output>(policy: Policy | Schedule.Schedule<Output, Fa
 export const none: PerCall.Combinator = /* @__PURE__ */ PerCall.provide(RetryPolicy, giveUp)
 
 /**
- * Another number of retries, other pauses; for a client, or for one call.
+ * Sets the number of retries and the pauses, for a client or for one call.
  *
  * @since 0.1.0
  * @category layers
@@ -244,7 +263,7 @@ export const layer = (options: Options): Layer.Layer<never, ApiError.InvalidRequ
   Layer.effect(RetryPolicy, make(options))
 
 /**
- * No retries: every failure is told at once.
+ * Disables retries: an operation fails with its first error.
  *
  * @since 0.1.0
  * @category layers

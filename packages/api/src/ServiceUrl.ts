@@ -1,5 +1,5 @@
 /**
- * Addresses that an answer of the service names, such as `assembly_ssl_url`: nothing is sent to them unchecked.
+ * Checks URLs in responses of the service, such as `assembly_ssl_url`, before a request is sent there.
  */
 import * as SecureUrl from "@assembly-effect/schema/SecureUrl"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
@@ -9,8 +9,9 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 
 /**
- * An address that passed the check: of an origin that belongs to the service, https (http only on loopback), no user
- * info, no fragment. Whoever has it may read or cancel the Assembly, so it is not shown. No credential travels to it.
+ * A checked URL: its origin belongs to the service, it uses https (http only on loopback), and it has neither user info
+ * nor a fragment. It is redacted, because the URL grants reading or canceling the Assembly. No credential is sent to
+ * it.
  *
  * @since 0.1.0
  * @category models
@@ -20,7 +21,7 @@ export type ServiceUrl = Redacted.Redacted<string & Brand.Brand<"ServiceUrl">>
 const decode = Schema.decodeUnknownOption(SecureUrl.SecureUrl)
 
 /**
- * Checks an address against the origins of the service; a query is allowed, since the update stream has one.
+ * Checks a URL against the origins of the service. A query is permitted, because the update stream has one.
  *
  * @since 0.1.0
  * @category constructors
@@ -31,7 +32,7 @@ export const make = (
 ): Option.Option<ServiceUrl> =>
   Option.fromNullishOr(address).pipe(
     Option.filter((text) => ServiceOrigins.includes(origins, text)),
-    // The rules for a path hold for a query as well.
+    // The rules for a path also apply to a query.
     Option.filter((text) => Option.isSome(decode(text.replace("?", "/")))),
     Option.map((text) => Redacted.make(text as string & Brand.Brand<"ServiceUrl">, { label: "address of an Assembly" }))
   )

@@ -1,4 +1,5 @@
-// `Guard` is not here: it loads modules that most programs do not need. Import "@assembly-effect/api/Guard".
+// `Guard` is not exported here, because it loads modules that most programs do not need. Import
+// "@assembly-effect/api/Guard".
 export * as ApiError from "./ApiError.ts"
 export * as Assemblies from "./Assemblies.ts"
 export * as AssemblyClient from "./AssemblyClient.ts"

@@ -1,5 +1,5 @@
 /**
- * What an error tells the person who reads it: what happened, to what, and what to do next.
+ * The messages of errors: what happened, to what, and what to do next.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"

@@ -26,7 +26,7 @@ import * as Service from "./utils/FakeService.ts"
 import { assemblyId, cases, status } from "./utils/operations.ts"
 import * as Server from "../../../test/hostile/HostileServer.ts"
 
-const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
+const authenticated = Layer.orDie(Authenticator.layerSigned()).pipe(Layer.provide(Service.credentials))
 
 const layerFor = (baseUrl: string, http: Layer.Layer<HttpClient>) =>
   AssemblyClient.layer({ baseUrl }).pipe(Layer.provide([authenticated, http, RetryPolicy.layerNone]), Layer.orDie)
@@ -61,7 +61,7 @@ describe("the base URL", () => {
 })
 
 describe("the origins of the service", () => {
-  it.effect("are checked when the Layer is built, and every wrong one is told", () =>
+  it.effect("are checked when the Layer is built, and every invalid one is reported", () =>
     Effect.gen(function* () {
       const origins = ["https://up-*.example.com", "*", "https://up.example.com/path", "http://up.example.com"]
       const error = yield* Layer.build(AssemblyClient.layer({ baseUrl: "https://api2.example.com", origins })).pipe(
@@ -86,7 +86,7 @@ describe("the origins of the service", () => {
 })
 
 describe("input", () => {
-  it.effect("that breaks rules is InvalidRequest with every one of them, and is not sent", () =>
+  it.effect("that breaks rules is InvalidRequest with every broken rule, and is not sent", () =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(200, {}))
       const error = yield* Assemblies.list({
@@ -108,7 +108,7 @@ describe("input", () => {
 
   const day = Duration.days(1)
   it.effect.prop(
-    "since: at most 91 days ago, to the millisecond, where it names an instant",
+    "since: an instant is at most 91 days ago, to the millisecond",
     { offset: Schema.Int.check(Schema.isBetween({ minimum: -100_000, maximum: 100_000 })), text: Schema.Boolean },
     ({ offset, text }) =>
       Effect.gen(function* () {
@@ -123,7 +123,7 @@ describe("input", () => {
       })
   )
 
-  it.effect("since: any other text is left to the service", () =>
+  it.effect("since: the service validates any other text", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 5, 1))
       const service = Service.make(Service.json(400, { error: "ASSEMBLY_STATS_INVALID_TIME" }))
@@ -140,7 +140,7 @@ describe("a wrong clock", () => {
   const expiries = (service: ReturnType<typeof Service.make>) =>
     service.requests.map((url) => Date.parse(JSON.parse(url.searchParams.get("params") ?? "").auth.expires))
 
-  it.effect("is corrected once, by the time that the answer tells", () =>
+  it.effect("is corrected once, with the time in the response", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const service = Service.make(expired("Thu, 01 Jan 2026 01:00:00 GMT"), Service.json(200, []))
@@ -150,7 +150,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("is corrected from the start in later operations of the client, until it is wrong the other way", () =>
+  it.effect("is corrected from the start in later operations, until the clock is wrong in the other direction", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const hour = 3_600_000
@@ -194,7 +194,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("is not taken for one after a single wrong Date: the next operations sign as before", () =>
+  it.effect("is not assumed after a single wrong Date: the next operations sign as before", () =>
     Effect.gen(function* () {
       const now = "Thu, 01 Jan 2026 00:00:00 GMT"
       const answers = [
@@ -214,7 +214,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("is taken back when the service tells another time", () =>
+  it.effect("is no longer corrected when the service reports another time", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const ahead = "Thu, 01 Jan 2026 00:30:00 GMT"
@@ -234,7 +234,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("is told where that does not help, and no third attempt is made", () =>
+  it.effect("is reported if the correction does not help, and no third attempt is made", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1))
       const service = Service.make(expired("Thu, 01 Jan 2026 01:00:00 GMT"))
@@ -244,7 +244,7 @@ describe("a wrong clock", () => {
     })
   )
 
-  it.effect("is not guessed at where the answer tells no time", () =>
+  it.effect("is not guessed if the response contains no time", () =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(400, { error: "AUTH_EXPIRED" }))
       const error = yield* Assemblies.list({ fromDate }).pipe(provide(service), Effect.flip)
@@ -280,7 +280,7 @@ describe("options", () => {
     })
   )
 
-  it.effect("that are several wrong ones are all told", () =>
+  it.effect("that are invalid are all reported", () =>
     Effect.gen(function* () {
       const { issues } = yield* refused({ requestTimeout: -1, maxResponseBytes: 0.5 })
       assert.deepStrictEqual(
@@ -329,7 +329,7 @@ describe("connections", () => {
     return { server, sockets, answer }
   })
 
-  it.live("20 answers of any kind share a few, because none is left unread", () =>
+  it.live("20 responses of any kind share a few, because each is read to its end", () =>
     Effect.gen(function* () {
       const { answer, server, sockets } = yield* counting
       yield* Effect.gen(function* () {
@@ -368,7 +368,7 @@ describe("connections", () => {
 })
 
 describe("what can be observed", () => {
-  it.effect("a span for each operation, with HTTP attributes and without anything that gives access", () =>
+  it.effect("a span for each operation, with HTTP attributes and without capabilities", () =>
     Effect.gen(function* () {
       const spans: Array<Tracer.NativeSpan> = []
       const tracer = Tracer.make({

@@ -1,6 +1,5 @@
 /**
- * The status and the headers of an error decide, whatever becomes of its body: broken off, without an end, too large,
- * no text.
+ * The status and the headers of an error decide, even if its body breaks off, never ends, is too large or is not text.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -23,7 +22,7 @@ type Http = Layer.Layer<HttpClient.HttpClient>
 
 const token = "0123456789abcdef0123456789abcdef"
 
-/** A client with its usual retries, and when the head of its first answer was there. */
+/** A client with its usual retries, and the time when the headers of its first response arrived. */
 const clientAt = (
   server: Server.HostileServer,
   http: Http,
@@ -50,7 +49,7 @@ const clientAt = (
 
 const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
 
-/** Lets the clock go on while real answers come in. */
+/** Advances the clock while real responses arrive. */
 const settled = <A, E>(fiber: Fiber.Fiber<A, E>, answered: Deferred.Deferred<void>) =>
   Effect.gen(function* () {
     yield* Deferred.await(answered)
@@ -61,12 +60,12 @@ const settled = <A, E>(fiber: Fiber.Fiber<A, E>, answered: Deferred.Deferred<voi
     return yield* Fiber.join(fiber)
   })
 
-/** The head of an answer and half a body, then nothing. */
+/** The headers of a response and half of its body, then nothing. */
 const hanging = (status: number, headers: Readonly<Record<string, string>> = {}): Server.Answer =>
   Server.hanging(status, { "content-type": "application/json", ...headers }, '{"error":"RATE_')
 
 describe.each(clients)("with %s", (_name, http) => {
-  it.effect("a 403 whose body breaks off is told as it is, and not repeated", () =>
+  it.effect("a 403 whose body breaks off is still a 403, and is not repeated", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.cut(403, JSON.stringify({ error: "NO", message: "words".repeat(20) })))
@@ -90,7 +89,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("no limit of time hides a status that is there", () =>
+  it.effect("no time limit hides a status that has arrived", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(hanging(403))
@@ -106,7 +105,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a body that is too large, without an end or no text only costs its words", () =>
+  it.effect("a body that is too large, endless or not text only loses its message", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const { layer } = clientAt(server, http)
@@ -129,7 +128,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a 429 whose body breaks off is one behind a rate limiter too", () =>
+  it.effect("a 429 whose body breaks off is also a 429 behind a rate limiter", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script((_, response) => {
@@ -143,7 +142,7 @@ describe.each(clients)("with %s", (_name, http) => {
     })
   )
 
-  it.effect("a success that breaks off is a lost answer", () =>
+  it.effect("a success that breaks off is a lost response", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.cut(200, JSON.stringify({ items: [], count: 0 })), Server.json(200, []))
@@ -191,7 +190,7 @@ describe("a token that is repeated in an error", () => {
         _tag: "UnexpectedResponse",
         excerpt: '<html>{"odd":"<redacted>"} <redacted> <redacted>'
       })
-      // The first one makes room for half of the second.
+      // The first replacement makes room for half of the second.
       const cut = yield* failure(token, Server.text(500, `${token}${"-".repeat(205 - token.length)}${token}`))
       assert.notInclude(Reflect.get(cut, "excerpt"), token.slice(0, 4))
       const broken = yield* failure(token, Server.cut(500, `${"-".repeat(30)}${token.slice(0, 20)}${"x".repeat(50)}`))

@@ -1,4 +1,6 @@
-/** The operations against the embedded service: what it can be brought to answer to a client that checks its input. */
+/**
+ * Runs the operations against the embedded service, with every response that it gives to a client with validated input.
+ */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
@@ -32,7 +34,7 @@ const live = clientOf().pipe(Layer.provideMerge(Layer.merge(Emulator.layer(), Un
 const handle = { ":original": { robot: "/upload/handle" } }
 const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
 
-/** Uploads a text that is kept at `path`, and waits until that is done. */
+/** Uploads a text as an asset at `path`, and waits until it is stored. */
 const store = Effect.fnUntraced(function* (path: string) {
   const assembly = yield* Assemblies.create({
     steps: { ...handle, stored: { use: ":original", robot: "/transloadit/store", path } },
@@ -49,7 +51,7 @@ const store = Effect.fnUntraced(function* (path: string) {
 
 describe("against the embedded service", () => {
   layer(live, { excludeTestServices: true })((it) => {
-    it.effect("statistics counts what was created; a time that the service cannot read is StatisticsInvalidTime", () =>
+    it.effect("statistics counts the created Assemblies; an invalid time is StatisticsInvalidTime", () =>
       Effect.gen(function* () {
         const since = DateTime.subtract(yield* DateTime.now, { hours: 1 })
         const before = yield* Assemblies.statistics({ region: "all", since })
@@ -73,7 +75,7 @@ describe("against the embedded service", () => {
       })
     )
 
-    it.effect("create answers the Status that get answers; an unknown id is ServiceFailure with the id", () =>
+    it.effect("create and get return the same Status; an unknown id is ServiceFailure with the id", () =>
       Effect.gen(function* () {
         const created = yield* Assemblies.create({ steps: handle, numExpectedUploadFiles: 1 })
         const id = AssemblyId.make(created.assembly_id)
@@ -84,7 +86,7 @@ describe("against the embedded service", () => {
       })
     )
 
-    it.effect("watch ends with the Assembly, and awaitCompletion answers the same Status", () =>
+    it.effect("watch ends with the Assembly, and awaitCompletion returns the same Status", () =>
       Effect.gen(function* () {
         const { assembly_id } = yield* Assemblies.create({ steps: handle })
         const id = AssemblyId.make(assembly_id)
@@ -108,7 +110,7 @@ describe("against the embedded service", () => {
           [Dam.move(unknown, { filename: "x" }), "DamResourceNotFound", 404],
           [Dam.move(asset, { destinationFolderId: folder }), "DamResourceNotFound", 404],
           [Dam.move(other, { destinationFolderId: null, filename: "three.txt" }), "DamMutationConflict", 409],
-          // 255 characters of 4 bytes, and the folder before them: more than 1024 bytes.
+          // 255 characters of 4 bytes and the folder before them exceed 1024 bytes.
           [Dam.move(other, { filename: "😀".repeat(255) }), "DamInvalidRequest", 400]
         ] as const
         for (const [move, tag, status] of refusals) {
@@ -117,7 +119,7 @@ describe("against the embedded service", () => {
       })
     )
 
-    it.effect("another secret is AuthenticationFailed, and nothing of it is in the error", () =>
+    it.effect("another secret is AuthenticationFailed, and the error does not contain it", () =>
       Effect.gen(function* () {
         const secret = "not-the-secret-of-this-key"
         const error = yield* Effect.flip(

@@ -1,4 +1,4 @@
-/** The examples of docs/examples, run against the embedded service. */
+/** Runs the examples of docs/examples against the embedded service. */
 import { Assemblies, type AssemblyClient, Dam } from "@assembly-effect/api"
 import { Credentials, Webhook } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
@@ -34,7 +34,7 @@ import * as TokenExample from "../../../docs/examples/tokens.ts"
 import { notifications } from "../../../docs/examples/webhooks.ts"
 import * as Server from "../../../test/hostile/HostileServer.ts"
 
-// It is a suite of its own.
+// This example is a separate test suite.
 await import("../../../docs/examples/testing-an-application.ts")
 
 const signedClient = Layer.unwrap(
@@ -45,7 +45,7 @@ const live = signedClient.pipe(
   Layer.provideMerge(Layer.mergeAll(Emulator.layer(), FetchHttpClient.layer, NodeServices.layer))
 )
 
-/** Uploads a text that the service keeps as an asset; answers the asset's id. */
+/** Uploads a text that the service stores as an asset. Returns the asset's id. */
 const store = Effect.fnUntraced(function* (name: string) {
   const assembly = yield* Assemblies.create({
     steps: {
@@ -62,7 +62,7 @@ const store = Effect.fnUntraced(function* (name: string) {
   return Option.getOrThrow(id) as AssetId
 })
 
-/** What the examples of doc comments may name. */
+/** The names that examples in doc comments may use. */
 const known = { Assemblies, Console, Dam, DateTime, Effect, Stream }
 
 /** The examples in the doc comments of a module. */

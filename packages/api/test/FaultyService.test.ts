@@ -1,4 +1,4 @@
-/** Every operation against the embedded service when it goes wrong: what the emulator's faults can bring about. */
+/** Runs every operation against the embedded service with injected faults. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
@@ -15,7 +15,7 @@ import * as Result from "effect/Result"
 import type { Case } from "./utils/operations.ts"
 import { cases } from "./utils/operations.ts"
 
-/** A client that tries once. */
+/** A client without retries. */
 const clientWith = (options?: Omit<AssemblyClient.Options, "baseUrl">) =>
   Layer.unwrap(
     Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
@@ -33,7 +33,7 @@ const of = ({ method, path }: Case) => ({ method: method as "GET" | "POST" | "PA
 
 const inject = (fault: Faults.Fault) => Faults.Faults.use((faults) => faults.inject(fault))
 
-/** What the operation makes of one answer. */
+/** The outcome of an operation with one response. */
 const answered = (operation: Case, answer: Faults.Answer) =>
   Effect.andThen(inject(Faults.Fault.Refuse({ ...of(operation), ...answer })), operation.run)
 
@@ -83,7 +83,7 @@ describe("against an embedded service that goes wrong", () => {
           })
         )
 
-        it.effect("a connection cut in the middle of the answer: the status of an error decides all the same", () =>
+        it.effect("a connection that is cut during the response: the status of an error decides", () =>
           Effect.gen(function* () {
             const whole = yield* Effect.result(operation.run)
             yield* inject(Faults.Fault.CutAnswer({ ...of(operation), afterBytes: 5 }))
@@ -120,7 +120,7 @@ describe("against an embedded service that goes wrong", () => {
       })
     }
 
-    it.effect("cancel answers the Status of the Assembly that it canceled", () =>
+    it.effect("cancel returns the Status of the canceled Assembly", () =>
       Effect.gen(function* () {
         const steps = { ":original": { robot: "/upload/handle" } }
         const { assembly_id } = yield* Assemblies.create({ steps, numExpectedUploadFiles: 1 })

@@ -18,7 +18,7 @@ import { assemblyId, status } from "./utils/operations.ts"
 
 const ok = Service.json(200, status)
 
-/** The scripted service behind a guard, and when each request reached it, in seconds. */
+/** The scripted service behind a guard, with the time of each request in seconds. */
 const guarded = (
   guard: Layer.Layer<never, ApiError.InvalidRequest> | Layer.Layer<HttpClient, never, HttpClient>,
   ...lines: ReadonlyArray<Service.Line>
@@ -53,7 +53,7 @@ const passTime = (seconds: number) =>
 const get = Assemblies.get(assemblyId)
 
 describe("a rate limiter", () => {
-  it.effect("lets so many requests through in each window", () =>
+  it.effect("admits at most limit requests in each window", () =>
     Effect.gen(function* () {
       const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 2, window: "10 seconds" }), ok)
       const all = Effect.forEach([1, 2, 3, 4, 5], () => get, { concurrency: "unbounded" })
@@ -89,7 +89,7 @@ describe("a rate limiter", () => {
     })
   )
 
-  it.effect("tells a 429 with a body that nobody can read by its status", () =>
+  it.effect("recognizes a 429 by its status if its body is unreadable", () =>
     Effect.gen(function* () {
       const endless = Service.text(429, "x".repeat(70_000))
       const { layer } = guarded(Guard.layerRateLimiter({ limit: 100, window: "1 second" }), endless)
@@ -99,7 +99,7 @@ describe("a rate limiter", () => {
   )
 })
 
-/** Runs on the TestClock to the end of an effect. */
+/** Runs an effect to its end on the TestClock. */
 const toEnd = <A, E>(effect: Effect.Effect<A, E>, seconds: number) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)
@@ -124,13 +124,13 @@ describe("the wait for a permit", () => {
     })
   )
 
-  it.effect("fails at once where it would end after the deadline, and takes no permit", () =>
+  it.effect("fails at once if it would end after the deadline, and takes no permit", () =>
     Effect.gen(function* () {
       const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 minute" }), ok)
       const outcome = Effect.flatMap(Effect.result(get), (result) =>
         Effect.map(Clock.currentTimeMillis, (now) => ({ result, second: now / 1000 }))
       )
-      // Five minutes are the deadline: the sixth would begin when it is over.
+      // The deadline is five minutes: the sixth request would start after it.
       const all = Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => outcome, { concurrency: "unbounded" })
       const outcomes = yield* toEnd(Effect.provide(all, layer), 400)
       assert.deepStrictEqual(times, [0, 60, 120, 180, 240])
@@ -148,7 +148,7 @@ describe("the wait for a permit", () => {
   )
 
   it.effect.each(["fixed-window", "token-bucket"] as const)(
-    "leaves the permit to the next one when a fiber is interrupted (%s)",
+    "leaves the permit to the next request when a fiber is interrupted (%s)",
     (algorithm) =>
       Effect.gen(function* () {
         const { layer, times } = guarded(Guard.layerRateLimiter({ limit: 1, window: "10 seconds", algorithm }), ok)
@@ -164,7 +164,7 @@ describe("the wait for a permit", () => {
       })
   )
 
-  it.effect("is no part of a signed request either, and does not age its signature: that is made when it leaves", () =>
+  it.effect("is not part of a signed request: the signature is made after the wait", () =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(200, []))
       const client = Service.client(service).pipe(
@@ -180,7 +180,7 @@ describe("the wait for a permit", () => {
     })
   )
 
-  it.effect("is at most maxPause after a 429, whatever wait it names; the error tells it all", () =>
+  it.effect("is at most maxPause after a 429 with a longer pause; the error contains the whole pause", () =>
     Effect.gen(function* () {
       const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 1e300 } })
       const guard = Guard.layerRateLimiter({ limit: 100, window: "1 second", maxPause: "2 minutes" })
@@ -196,11 +196,11 @@ describe("the wait for a permit", () => {
     })
   )
 
-  it.effect("is counted by each Layer for itself, and by one Layer for all who use it", () =>
+  it.effect("is counted by each Layer separately, and by one Layer for all its users", () =>
     Effect.gen(function* () {
       const first = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 hour" }), ok)
       const second = guarded(Guard.layerRateLimiter({ limit: 1, window: "1 hour" }), ok)
-      // One inside the other: both are there at the same time.
+      // Nested, so that both exist at the same time.
       yield* Effect.provide(Effect.andThen(get, Effect.provide(get, second.layer)), first.layer)
       assert.deepStrictEqual([first.times, second.times], [[0], [0]])
 
@@ -215,7 +215,7 @@ describe("the wait for a permit", () => {
 })
 
 describe("a circuit breaker", () => {
-  it.effect("opens after failures in a row, fails as a lost connection does, and closes again", () =>
+  it.effect("opens after consecutive failures, fails like a lost connection, and closes again", () =>
     Effect.gen(function* () {
       const breaker = Guard.layerCircuitBreaker({ failures: 3, openFor: "10 seconds" })
       const { layer, times } = guarded(breaker, Service.lost, Service.text(503, "<html>"), Service.lost, ok)

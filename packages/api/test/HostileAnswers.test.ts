@@ -1,6 +1,6 @@
 /**
- * Answers that are made to break their reader: codes that name what every object has, and JSON without a bottom. Each
- * ends in a typed error.
+ * Responses that attack their reader: error codes that are properties of every object, and deeply nested JSON. Each
+ * must result in a typed error.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,11 +13,11 @@ const prototypeNames = ["toString", "constructor", "__proto__", "valueOf", "hasO
 
 const nested = (levels: number) => `${'{"a":['.repeat(levels)}1${"]}".repeat(levels)}`
 
-/** A Status that is valid but for a field that goes down so many levels. */
+/** A Status that is valid except for a field with the given nesting depth. */
 const deepStatus = (levels: number) => JSON.stringify(status).replace("{", `{"deep":${nested(levels)},`)
 
 describe.each(cases)("$name", ({ name, run }) => {
-  it.effect.each(prototypeNames)("an error code %s is one like any other", (code) =>
+  it.effect.each(prototypeNames)("an error code %s is an ordinary code", (code) =>
     Effect.gen(function* () {
       const service = Service.make(Service.json(400, { error: code, message: "no" }))
       const error = yield* Effect.flip(Effect.provide(run, Service.client(service)))
@@ -46,7 +46,7 @@ describe("Assemblies.watch", () => {
     })
   )
 
-  it.live("compares a Status of as many levels as are read", () =>
+  it.live("compares two Statuses of the maximum depth", () =>
     Effect.gen(function* () {
       const service = Service.make(
         Service.text(200, deepStatus(60)),

@@ -23,7 +23,7 @@ const withEnv = (env: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
 
 describe("AssemblyClient.layerConfig", () => {
-  it.effect("signs with the credentials of the configuration, which the program gets as well", () =>
+  it.effect("signs with the credentials from the configuration, which the program gets as well", () =>
     Effect.gen(function* () {
       const service = Service.make(page)
       const key = yield* Effect.andThen(

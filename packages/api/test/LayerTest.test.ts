@@ -46,7 +46,7 @@ describe("AssemblyClient.layerTest", () => {
     }).pipe(Effect.provide(client))
   )
 
-  it.effect("dies of an operation without a handler, by its name", () =>
+  it.effect("dies with the name of an operation without a handler", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(Assemblies.create({}))
       assert(Exit.isFailure(exit))
@@ -54,7 +54,7 @@ describe("AssemblyClient.layerTest", () => {
     }).pipe(Effect.provide(client))
   )
 
-  it.effect("makes a watch poll where it has no update stream", () =>
+  it.effect("makes a watch poll if it has no update stream", () =>
     Effect.gen(function* () {
       let readings = 0
       const busy = AssemblyClient.layerTest([
@@ -76,7 +76,7 @@ describe("AssemblyClient.layerTest", () => {
     })
   )
 
-  it("takes no answer of another operation", () => {
+  it("does not accept a response of another operation", () => {
     // @ts-expect-error a list is no Status
     AssemblyClient.handler(Assemblies.Get, () => Effect.succeed({ items: [] }))
     // @ts-expect-error a Status cannot be missing like an asset

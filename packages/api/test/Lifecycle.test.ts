@@ -28,7 +28,7 @@ const limited = Service.json(429, {
   info: { retryIn: 20 }
 })
 
-/** Runs to the end on the TestClock, by default without retries; tells the requests and the seconds it took. */
+/** Runs an effect on the TestClock, by default without retries. Returns the requests and the duration in seconds. */
 const outcomeWith = <A, E extends AnyError>(
   policy: Layer.Layer<never>,
   effect: Effect.Effect<A, E, Client.AssemblyClient>,
@@ -100,7 +100,7 @@ describe("the Status of another Assembly", () => {
     }
   }
 
-  it.effect("that a DELETE is answered with is not the Status of what was canceled", () =>
+  it.effect("in the response to a DELETE is not accepted as the canceled one", () =>
     Effect.gen(function* () {
       const stranger = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED", assembly_id: strangerId })
       const canceled = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED" })
@@ -126,7 +126,7 @@ describe("the Status of another Assembly", () => {
     })
   )
 
-  it.effect("may be what a replay names", () =>
+  it.effect("may be in the response to a replay", () =>
     Effect.gen(function* () {
       const replayed = { ok: "ASSEMBLY_REPLAYING", assembly_id: strangerId }
       const { result } = yield* outcome(
@@ -137,7 +137,7 @@ describe("the Status of another Assembly", () => {
     })
   )
 
-  it.effect("is not what an answer without an id is", () =>
+  it.effect("is not assumed for a response without an id", () =>
     Effect.gen(function* () {
       const { result } = yield* outcome(Assemblies.awaitCompletion(assemblyId), withoutId)
       assert.deepStrictEqual(
@@ -198,7 +198,7 @@ describe("create", () => {
     )
   }
 
-  it.effect("is not repeated by a policy that would: the Status is asked for", () =>
+  it.effect("is not repeated by any policy: the Status is requested instead", () =>
     Effect.gen(function* () {
       const policy = Layer.succeed(RetryPolicy.RetryPolicy, RetryPolicy.standard)
       for (const line of Object.values(lost)) {
@@ -208,7 +208,7 @@ describe("create", () => {
     })
   )
 
-  it.effect("asks nothing more after an answer that tells", () =>
+  it.effect("requests nothing more after a clear response", () =>
     Effect.gen(function* () {
       const { requests, result } = yield* outcome(create, Service.json(400, { error: "INVALID_TEMPLATE" }), busy)
       assert.strictEqual(requests.length, 1)
@@ -217,7 +217,7 @@ describe("create", () => {
     })
   )
 
-  it.effect("asks nothing more after a status that refuses, whatever the body says", () =>
+  it.effect("requests nothing more after a refusing status, whatever the body says", () =>
     Effect.gen(function* () {
       for (const refused of [400, 403, 404, 413, 501]) {
         for (const line of [Service.text(refused, "<html>"), Service.json(refused, { error: "X" })]) {
@@ -228,9 +228,9 @@ describe("create", () => {
     })
   )
 
-  it.effect("asks nothing more when nothing was sent", () =>
+  it.effect("requests nothing more when nothing was sent", () =>
     Effect.gen(function* () {
-      // The transport tells it; here a client does.
+      // In the client the transport provides it; in this test a client does.
       const asked: Array<string> = []
       const client = Client.layerTest([
         Client.handler(Assemblies.Create, () => {
@@ -249,7 +249,7 @@ describe("create", () => {
     })
   )
 
-  it.effect("a conflict refuses an id that the caller chose, and leaves open one that we drew", () =>
+  it.effect("a conflict refuses an id of the caller, but not a generated id", () =>
     Effect.gen(function* () {
       const taken = Service.json(409, { error: "ASSEMBLY_ID_TAKEN" })
       const chosen = yield* outcome(create, taken, busy)
@@ -306,7 +306,7 @@ describe("cancel that gets no answer", () => {
   const canceled = Service.json(200, { ...status, ok: "ASSEMBLY_CANCELED" })
   const missing = Service.json(404, { error: "ASSEMBLY_NOT_FOUND" })
 
-  /** The methods that were sent, with the default policy of retries. */
+  /** The methods of the sent requests, with the default retry policy. */
   const told = (...lines: ReadonlyArray<Service.Line>) =>
     Effect.gen(function* () {
       const methods: Array<string> = []
@@ -356,7 +356,7 @@ describe("cancel that gets no answer", () => {
     )
   }
 
-  it.effect("a refusal stands", () =>
+  it.effect("a refusal is the result", () =>
     Effect.gen(function* () {
       const refused = Service.json(403, { error: "X" })
       assert.deepStrictEqual(yield* told(busy, refused, canceled), ["GET DELETE", "ServiceFailure"])
@@ -392,7 +392,7 @@ describe("awaitCompletion", () => {
       const { requests, result, seconds } = yield* outcome(wait, uploading, busy, busy, busy, completed)
       assert.strictEqual(requests.length, 5)
       assert.deepInclude(result, { _tag: "Success" })
-      // 1 + 1.5 + 2.25 + 3.375 seconds, up to a tenth longer each.
+      // 1 + 1.5 + 2.25 + 3.375 seconds, each up to a tenth longer.
       assert.isAtLeast(seconds, 8)
       assert.isAtMost(seconds, 12)
     })
@@ -416,7 +416,7 @@ describe("awaitCompletion", () => {
     )
   }
 
-  it.effect("waits for the rate limit of status fetching, which is no failed Assembly", () =>
+  it.effect("waits for a rate limit of the Status, which is not a failed Assembly", () =>
     Effect.gen(function* () {
       const { requests, result, seconds } = yield* outcome(wait, busy, limited, limited, completed)
       assert.strictEqual(result._tag, "Success")
@@ -443,7 +443,7 @@ describe("a wait that a rate limit names", () => {
     Stream.runDrain(Assemblies.watch(assemblyId))
   ]
 
-  it.effect.each([61, 999_999_999, 1e300, 1e306])("of %s seconds is told, not waited for", (seconds) =>
+  it.effect.each([61, 999_999_999, 1e300, 1e306])("of %s seconds is an error", (seconds) =>
     Effect.gen(function* () {
       for (const follow of followers) {
         const { requests, result } = yield* outcome(follow, busy, named(seconds), completed)
@@ -458,7 +458,7 @@ describe("a wait that a rate limit names", () => {
     })
   )
 
-  it.effect.each([-1, "soon", null])("that is none (%s) is no wait", (retryIn) =>
+  it.effect.each([-1, "soon", null])("that is invalid (%s) is ignored", (retryIn) =>
     Effect.gen(function* () {
       for (const follow of followers) {
         const { requests, result, seconds } = yield* outcome(follow, busy, named(retryIn), completed)
@@ -471,7 +471,7 @@ describe("a wait that a rate limit names", () => {
 })
 
 describe("watch without an update stream", () => {
-  it.effect("tells each change once and ends with the Assembly", () =>
+  it.effect("emits each change once and ends with the Assembly", () =>
     Effect.gen(function* () {
       const watch = Stream.runCollect(Assemblies.watch(assemblyId))
       const { requests, result } = yield* outcome(watch, uploading, uploading, busy, limited, busy, completed)
@@ -499,13 +499,13 @@ describe("watch without an update stream", () => {
           })
       const watch = Stream.runDrain(Assemblies.watch(assemblyId, { maxInterval: "1 hour" }))
       yield* outcome(watch, ...still, timed(busy), timed(completed))
-      // From 1 second on again, not half as long again as the last pause, which was 38 seconds.
+      // The pauses start again at 1 second, instead of growing from the last pause of 38 seconds.
       const [changed = 0, ended = 0] = seconds
       assert.isAtMost(ended - changed, 2)
     })
   )
 
-  it.effect("fails as a reading does", () =>
+  it.effect("fails if a reading fails", () =>
     Effect.gen(function* () {
       const watch = Stream.runDrain(Assemblies.watch(assemblyId))
       const { result } = yield* outcome(watch, busy, Service.json(404, { error: "ASSEMBLY_NOT_FOUND" }))

@@ -27,7 +27,7 @@ for (const [client, layer] of Object.entries(clients)) {
 }
 
 function suite(operation: Case, http: Layer.Layer<HttpClient>) {
-  /** Runs the operation once, without retries, against a server with one answer. */
+  /** Runs the operation once, without retries, against a server with one response. */
   const against = <A, E>(
     answer: Server.Answer,
     use: (run: Effect.Effect<unknown, AnyError>, server: Server.HostileServer) => Effect.Effect<A, E>,
@@ -48,7 +48,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
   const failure = (answer: Server.Answer, options?: Omit<AssemblyClient.Options, "baseUrl">) =>
     against(answer, (run) => Effect.flip(run), options)
 
-  it.live("asks where and how the specification says, and decodes the answer", () =>
+  it.live("sends the request of the specification, and decodes the response", () =>
     against(Server.json(200, operation.success), (run, server) =>
       Effect.gen(function* () {
         yield* run
@@ -89,7 +89,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     )
   }
 
-  it.live("the general error object is ServiceFailure, with what it holds", () =>
+  it.live("the general error object is ServiceFailure with its fields", () =>
     Effect.gen(function* () {
       const body = { error: "SERVER_403", http_code: "403", message: "words", reason: ["a"], extra: true }
       const error = yield* failure(Server.json(403, body))
@@ -99,14 +99,14 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("a code that refuses who asks is AuthenticationFailed where the operation is signed", () =>
+  it.live("an authentication code is AuthenticationFailed if the operation is signed", () =>
     Effect.gen(function* () {
       const error = yield* failure(Server.json(400, { error: "INVALID_SIGNATURE", message: "no" }))
       assert.strictEqual(error._tag, operation.signed ? "AuthenticationFailed" : "ServiceFailure")
     })
   )
 
-  it.live("429 is RateLimited with the wait of retryIn, of Retry-After in both forms, and with none", () =>
+  it.live("429 is RateLimited with the pause of retryIn, of Retry-After in both forms, or without a pause", () =>
     Effect.gen(function* () {
       const body = { error: "RATE_LIMIT_REACHED", http_code: 429 }
       const date = "Sat, 21 Nov 2026 05:00:00 GMT"
@@ -130,7 +130,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("what cannot be decoded is UnexpectedResponse with status and a bounded excerpt", () =>
+  it.live("an undecodable response is UnexpectedResponse with status and a short excerpt", () =>
     Effect.gen(function* () {
       const page = `<html>${"x".repeat(5000)}</html>`
       const answers: Readonly<Record<string, Server.Answer>> = {
@@ -156,7 +156,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
       for (const status of [301, 302, 303, 307, 308]) {
         const error = yield* failure(Server.text(status, "", { location: `${catcher.baseUrl}/catch` }))
         assert.deepInclude(error, { _tag: "UnexpectedResponse", status })
-        // Whatever it holds: what redirects is not the service that was asked.
+        // Whatever the response contains: a server that redirects is not the requested service.
         const limited = yield* failure(
           Server.json(status, { error: "RATE_LIMIT_REACHED" }, { location: `${catcher.baseUrl}/catch` })
         )
@@ -177,7 +177,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("no answer, or half of one, in time is TimedOut", () =>
+  it.live("no response, or half a response, within the time limit is TimedOut", () =>
     Effect.gen(function* () {
       for (const answer of [Server.silence, Server.stall(200)]) {
         assert.strictEqual((yield* failure(answer, { requestTimeout: "50 millis" }))._tag, "TimedOut")
@@ -193,7 +193,7 @@ function suite(operation: Case, http: Layer.Layer<HttpClient>) {
     })
   )
 
-  it.live("an error tells the Assembly, and never the signature that the other side repeats", () =>
+  it.live("an error contains the Assembly, and never a signature that the response repeats", () =>
     Effect.gen(function* () {
       const echo: Server.Answer = (request, response) => {
         const sent = decodeURIComponent(`${request.query.toString()}${request.body}`)

@@ -17,7 +17,7 @@ const fromDate = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
 
 const idOf = (index: number) => `assembly-${index}`
 
-/** A list of Assemblies, newest first: those of the beginning count down to 0, later ones get negative numbers. */
+/** A list of Assemblies, newest first. The initial ones count down to 0; later ones get negative numbers. */
 const listOf = (total: number) => {
   const ids = Array.from({ length: total }, (_, index) => idOf(index))
   let created = 0
@@ -90,7 +90,7 @@ describe("listAll", () => {
   )
 
   it.effect(
-    "holds no more at the end than in the middle",
+    "uses no more memory at the end than in the middle",
     () =>
       Effect.gen(function* () {
         const page = Array.from({ length: 500 }, (_, index) => index)
@@ -126,7 +126,7 @@ describe("listAll", () => {
 })
 
 describe("listPages", () => {
-  it.effect("requests nothing before it is asked, then one page ahead, and nothing after it is left", () =>
+  it.effect("requests nothing before the first pull, then one page ahead, and nothing after its end", () =>
     Effect.gen(function* () {
       const service = Service.make(listOf(1000).line("counted"))
       const pages = Assemblies.listPages({ fromDate, pageSize: 10 })
@@ -149,7 +149,7 @@ describe("listPages", () => {
     })
   )
 
-  it.effect("begins at the page of the query, keeps its filters, and tells the total", () =>
+  it.effect("starts at the page of the query, keeps its filters, and returns the total", () =>
     Effect.gen(function* () {
       const service = Service.make(listOf(30).line("counted"))
       const pages = yield* Stream.runCollect(
@@ -173,7 +173,7 @@ describe("listPages", () => {
     })
   )
 
-  it.effect("fails where a page fails, after the pages before it", () =>
+  it.effect("fails at the page that fails, after the pages before it", () =>
     Effect.gen(function* () {
       const list = listOf(30).line("counted")
       const service = Service.make(list, list, Service.json(400, { error: "ASSEMBLY_LIST_ERROR" }))

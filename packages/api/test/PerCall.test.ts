@@ -21,7 +21,7 @@ const query = { fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }
 const page = Service.json(200, { items: [], count: 0 })
 const busy = Service.json(503, { error: "BUSY" })
 
-/** Runs to the end, and tells how, how many requests it took, and how many seconds. */
+/** Runs an effect and returns its result, the number of requests and the duration in seconds. */
 const outcome = Effect.fnUntraced(function* <A, E>(
   effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient>,
   lines: ReadonlyArray<Service.Line>,
@@ -41,7 +41,7 @@ const tagOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): s
   Option.match(Exit.findErrorOption(exit), { onNone: () => "success", onSome: ({ _tag }) => _tag })
 
 describe("one call", () => {
-  it.effect("has its own timeout, and none of its retries", () =>
+  it.effect("has its own timeout and no retries", () =>
     Effect.gen(function* () {
       const list = Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
       const { exit, requests, seconds } = yield* outcome(list, [Service.silence], { requestTimeout: "50 seconds" })
@@ -49,7 +49,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("says nothing: what the client was built with holds", () =>
+  it.effect("without options uses the options of the client", () =>
     Effect.gen(function* () {
       const list = Assemblies.list(query).pipe(RetryPolicy.none)
       const { seconds } = yield* outcome(list, [Service.silence], { requestTimeout: "50 seconds" })
@@ -73,7 +73,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect.each([0, -1, Number.NaN, Infinity])("with %s for its time is refused before it is sent", (time) =>
+  it.effect.each([0, -1, Number.NaN, Infinity])("with the timeout %s is refused before it is sent", (time) =>
     Effect.gen(function* () {
       const list = Assemblies.list(query).pipe(AssemblyClient.withTimeout(time))
       const { exit, requests } = yield* outcome(list, [page])
@@ -82,14 +82,14 @@ describe("one call", () => {
     })
   )
 
-  it.effect("pauses as a Schedule says, and keeps the wait that the answer names", () =>
+  it.effect("pauses by a Schedule, and at least as long as the response requests", () =>
     Effect.gen(function* () {
       const scheduled = Assemblies.list(query).pipe(
         RetryPolicy.withPolicy(Schedule.spaced("7 seconds").pipe(Schedule.upTo({ times: 2 })))
       )
       const refused = yield* outcome(scheduled, [busy])
       assert.deepStrictEqual([tagOf(refused.exit), refused.requests, refused.seconds], ["ServiceFailure", 3, 14])
-      // Another run begins to count anew.
+      // Another run starts counting from zero.
       const [first, second] = [yield* outcome(scheduled, [busy, busy, page]), yield* outcome(scheduled, [busy, page])]
       assert.deepStrictEqual([first.requests, second.requests], [3, 2])
       const limited = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })
@@ -99,7 +99,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("is not repeated by a Schedule where that could do harm, or the wait is too long", () =>
+  it.effect("is not repeated by a Schedule if that is unsafe or the requested pause is too long", () =>
     Effect.gen(function* () {
       const retrying = RetryPolicy.withPolicy(Schedule.recurs(5))
       const create = Assemblies.create({ assemblyId }).pipe(retrying)
@@ -109,7 +109,7 @@ describe("one call", () => {
     })
   )
 
-  it.effect("adds attributes to the span of its operation, and changes none of them", () =>
+  it.effect("adds attributes to the span of its operation, and does not replace existing ones", () =>
     Effect.gen(function* () {
       const spans: Array<Tracer.NativeSpan> = []
       const tracer = Tracer.make({

@@ -1,5 +1,5 @@
 /**
- * What the interpreter makes of an Authenticator that fails, and of a proof that is refused.
+ * The interpreter with a failing Authenticator, and with a refused proof.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -83,7 +83,7 @@ describe("Without a proof", () => {
   )
 })
 
-/** Gives `token-1`, `token-2`, … and the same verdict on every refusal. */
+/** Returns `token-1`, `token-2`, … and the same verdict for every refusal. */
 const counting = (verdict: "retry" | "final") => {
   const asked: Array<Authenticator.Unauthenticated> = []
   const refused: Array<readonly [token: string, code: string, status: number]> = []
@@ -132,7 +132,7 @@ describe("A proof that is refused", () => {
     })
   )
 
-  it.effect("is the end where the Authenticator says so", () =>
+  it.effect("ends the operation if the Authenticator has no other proof", () =>
     Effect.gen(function* () {
       const { authenticator } = counting("final")
       const service = FakeService.make(expired, empty)
@@ -188,7 +188,7 @@ describe("A page that repeats the proof", () => {
       const error = yield* Effect.flip(list).pipe(Effect.provide(clientOf(service, signed)))
       assert(error._tag === "UnexpectedResponse")
       assert.include(error.excerpt ?? "", "<redacted>")
-      // Not half of it either.
+      // Half of it must not appear either.
       assert.notInclude(JSON.stringify(error) + error.message, secret.slice(0, 10))
     })
   )

@@ -20,7 +20,7 @@ type Options = Omit<AssemblyClient.Options, "baseUrl">
 
 const policy = RetryPolicy.layer({ retries: 3 })
 
-/** Runs an operation to its end, however long that takes on the TestClock. */
+/** Runs an operation to its end, however long this takes on the TestClock. */
 const outcome = (
   operation: Case,
   lines: ReadonlyArray<Service.Line>,
@@ -33,7 +33,7 @@ const outcome = (
     let result = fiber.pollUnsafe()
     for (let second = 0; result === undefined && second < 3600; second++) {
       yield* TestClock.adjust("1 second")
-      // The answers of the script come through promises, which the TestClock does not know.
+      // The responses of the script come through promises, which the TestClock does not track.
       for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
       result = fiber.pollUnsafe()
     }
@@ -54,7 +54,10 @@ const by = (name: string): Case => {
 
 const html = "<html>gateway</html>"
 
-/** Each failure, and how many requests an operation makes that meets it every time: 4 are one and three retries. */
+/**
+ * Each failure, and the number of requests of an operation that meets it every time: 4 means one request and three
+ * retries.
+ */
 const rules: ReadonlyArray<
   readonly [failure: string, line: Service.Line, safe: number, change: number, asked: number]
 > = [
@@ -75,11 +78,11 @@ const rules: ReadonlyArray<
   ["a redirect", Service.text(302, "", { location: "https://evil.example/" }), 1, 1, 1]
 ]
 
-/** After a lost answer these ask what happened instead of repeating the request. */
+/** After a lost response these operations request the result instead of repeating the request. */
 const askedAbout = new Set(["Assemblies.create", "Assemblies.cancel"])
 
 describe("what is sent again", () => {
-  it("is a request of which nothing was sent, unless it never may or never can be", () => {
+  it("is a request that was not sent, unless it must never be repeated or the failure is permanent", () => {
     const unsent = { _tag: "TransportFailure", sent: "no" } as const
     for (const retry of ["safe", [], ["DAM_MUTATION_FAILED"]] as const) {
       assert.isTrue(RetryPolicy.isRetryable({ error: unsent, retry }))
@@ -104,7 +107,7 @@ describe("what is sent again", () => {
     )
   }
 
-  it.effect("a timeout, of an operation that does no harm twice", () =>
+  it.effect("a timeout of an operation that is safe to repeat", () =>
     Effect.gen(function* () {
       for (const operation of cases) {
         const safe = operation.name !== "Dam.move" && !askedAbout.has(operation.name)
@@ -138,10 +141,10 @@ describe("what is sent again", () => {
 describe("a policy of one call", () => {
   const busy = Service.text(503, html)
 
-  /** Operations that are not repeated after a lost answer. */
+  /** Operations that are not repeated after a lost response. */
   const changes = new Set(["Dam.move", "Assemblies.create", "Assemblies.cancel"])
 
-  /** The requests of an effect, by a client whose own policy is to try four times. */
+  /** The requests of an effect, with a client whose own policy makes four attempts. */
   const requestsOf = (effect: Effect.Effect<unknown, unknown, AssemblyClient.AssemblyClient>) =>
     Effect.gen(function* () {
       const service = Service.make(busy)
@@ -155,7 +158,7 @@ describe("a policy of one call", () => {
       return service.requests.length
     })
 
-  it.effect("is that of the call, else that of the client", () =>
+  it.effect("is the policy of the call, else the policy of the client", () =>
     Effect.gen(function* () {
       for (const { run } of cases.filter(({ name }) => !changes.has(name))) {
         assert.strictEqual(yield* requestsOf(run), 4)
@@ -178,7 +181,7 @@ describe("a policy of one call", () => {
 })
 
 describe("how long it waits", () => {
-  it.effect("at least as long as the answer names, by retryIn or Retry-After", () =>
+  it.effect("at least as long as the response requests with retryIn or Retry-After", () =>
     Effect.gen(function* () {
       const error = { error: "RATE_LIMIT_REACHED" }
       const lines: ReadonlyArray<readonly [Service.Line, number]> = [
@@ -190,7 +193,8 @@ describe("how long it waits", () => {
       for (const [line, wait] of lines) {
         const operation = by("Assemblies.list")
         const before = yield* DateTime.now
-        // A date is measured from the service's clock where it tells it, so the order of these does not matter.
+        // A date is compared with the service's own time if the response contains it, so the order of these does not
+        // matter.
         const dated: Service.Line = (request, url) =>
           Effect.map(line(request, url), (response) => {
             response.headers.set("date", "Thu, 01 Jan 1970 00:00:00 GMT")
@@ -203,7 +207,7 @@ describe("how long it waits", () => {
     })
   )
 
-  it.effect("not at all when the answer names more than maxWait: the error tells the wait", () =>
+  it.effect("not at all when the response requests more than maxWait: the error contains the pause", () =>
     Effect.gen(function* () {
       const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 61 } })
       const { elapsed, requests, tag } = yield* outcome(by("Assemblies.list"), [line])
@@ -212,7 +216,7 @@ describe("how long it waits", () => {
     })
   )
 
-  it.effect("not past the deadline: the last error is told, and no attempt begins", () =>
+  it.effect("not past the deadline: the operation fails with the last error, and no attempt starts", () =>
     Effect.gen(function* () {
       const line = Service.json(429, { error: "RATE_LIMIT_REACHED", info: { retryIn: 30 } })
       const { requests, tag } = yield* outcome(by("Assemblies.list"), [line], { deadline: "75 seconds" })

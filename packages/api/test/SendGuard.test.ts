@@ -1,5 +1,5 @@
 /**
- * A request leaves once, as it is, whatever the HTTP client would make of it: real servers count what reaches them.
+ * A request is sent once and unchanged, whatever the HTTP client does: real servers count the requests that reach them.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -27,7 +27,7 @@ const streamed = HttpBody.stream(Stream.make(bytes("he"), bytes("llo")), content
 
 type Wrap = (client: HttpClient.HttpClient) => HttpClient.HttpClient
 
-/** What a client makes of a request: the status, or the error. */
+/** The outcome of a request with a client: the status or the error. */
 const send = (request: HttpClientRequest.HttpClientRequest, wrap: Wrap) =>
   Effect.gen(function* () {
     const client = wrap(yield* HttpClient.HttpClient)
@@ -77,14 +77,14 @@ const retrying: Wrap = HttpClient.retryTransient({ times: 3 })
 const following: Wrap = HttpClient.followRedirects()
 const withBody = (body: HttpBody.HttpBody): Wrap => HttpClient.mapRequest(HttpClientRequest.setBody(body))
 
-/** Reads the body to its end, as a client does that signs it, and sends it as it came. */
+/** Reads the body to its end, like a client that signs it, and sends it unchanged. */
 const hashing: Wrap = HttpClient.mapRequestEffect((request: HttpClientRequest.HttpClientRequest) =>
   request.body._tag === "Stream"
     ? Effect.as(Effect.ignore(Stream.runDrain(request.body.stream)), request)
     : Effect.succeed(request)
 )
 
-/** Sends a stream as what was collected of it. */
+/** Replaces a stream by its collected bytes. */
 const collecting: Wrap = HttpClient.mapRequestEffect((request: HttpClientRequest.HttpClientRequest) =>
   request.body._tag === "Stream"
     ? Effect.map(Effect.orDie(Stream.mkUint8Array(request.body.stream)), (all) =>
@@ -93,7 +93,7 @@ const collecting: Wrap = HttpClient.mapRequestEffect((request: HttpClientRequest
     : Effect.succeed(request)
 )
 
-/** Puts something around a streamed body, and leaves its declared length as it was. */
+/** Wraps a streamed body, and keeps its declared length. */
 const around = (change: (stream: Stream.Stream<Uint8Array, unknown>) => Stream.Stream<Uint8Array, unknown>): Wrap =>
   HttpClient.mapRequest((request: HttpClientRequest.HttpClientRequest) =>
     request.body._tag === "Stream"
@@ -104,19 +104,19 @@ const around = (change: (stream: Stream.Stream<Uint8Array, unknown>) => Stream.S
       : request
   )
 
-/** ASCII, since the server keeps texts. */
+/** ASCII, because the server stores texts. */
 const large = "0123456789abcdefg".repeat(20_000)
 const largePieces = [0, 1, 2, 3].map((part) => Buffer.from(large.slice(part * 85_000, (part + 1) * 85_000)))
 const largeStream = HttpBody.stream(Stream.fromIterable(largePieces), contentType, large.length)
 
-/** The second piece, and only that one, in another form. */
+/** Changes only the second piece. */
 const second =
   (change: (piece: Uint8Array) => ReadonlyArray<Uint8Array>) => (stream: Stream.Stream<Uint8Array, unknown>) =>
     Stream.flatMap(Stream.zipWithIndex(stream), ([piece, index]) =>
       Stream.fromIterable(index === 1 ? change(piece) : [piece])
     )
 
-/** A client whose own span is off, which hides its sends from the guard. */
+/** A client without a span, which hides its sends from the guard. */
 const hiding: Wrap = HttpClient.transformResponse(Effect.provideService(HttpClient.TracerDisabledWhen, () => true))
 
 describe.each(clients)("with %s", (_, layer) => {
@@ -213,7 +213,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("no redirect takes a request elsewhere, and no answer from there counts", () =>
+  it.effect("no redirect sends a request elsewhere, and no response from there counts", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const other = yield* Server.make
@@ -297,7 +297,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("what a client makes of a refusal is no answer", () =>
+  it.effect("a client cannot turn a refusal into a response", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(503, "busy"), Server.text(200, "done"))
@@ -313,7 +313,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a client that hides its sends is judged by what it has sent", () =>
+  it.effect("a client that hides its sends is checked by the request in its response", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const other = yield* Server.make
@@ -329,7 +329,7 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a status is an answer, also where the client takes it for a failure", () =>
+  it.effect("a status is a response, even if the client treats it as a failure", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(403, "no"))

@@ -1,5 +1,5 @@
 /**
- * What a server wrote, in the errors of operations: without the proof of the request, without capabilities, bounded and
+ * Text of a server in the errors of operations: without the proof of the request, without capabilities, limited and
  * printable.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -26,7 +26,7 @@ const clientAt = (server: Server.HostileServer) =>
 
 const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
 
-/** The error of an operation that was answered so. */
+/** The error of an operation that got this response. */
 const failure = <A, E>(
   operation: Effect.Effect<A, E, AssemblyClient.AssemblyClient>,
   ...answers: Array<Server.Answer>
@@ -37,7 +37,7 @@ const failure = <A, E>(
     return yield* Effect.flip(Effect.provide(operation, clientAt(server)))
   })
 
-/** All that an error shows anywhere. */
+/** Everything that an error shows anywhere. */
 const shown = (error: object) => `${String(error)} ${JSON.stringify(error)} ${inspect(error, { depth: Infinity })}`
 
 const slashed = token.replaceAll("/", "\\/")
@@ -106,7 +106,7 @@ describe("A capability in an answer", () => {
       const error = yield* failure(Assemblies.get(assemblyId), Server.text(200, body.replaceAll("/", "\\/")))
       assert(error._tag === "UnexpectedResponse")
       assert.include(error.excerpt, "https:\\/\\/api2-x.example.com\\/assemblies\\/<redacted>")
-      // The id that the caller gave.
+      // The id from the caller.
       assert.strictEqual(error.assemblyId, assemblyId)
       assert.notInclude(error.excerpt + error.message, assemblyId)
     })

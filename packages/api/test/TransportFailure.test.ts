@@ -1,5 +1,5 @@
 /**
- * What a `TransportFailure` says of a request that got no answer, and what is repeated after it.
+ * The fields of a `TransportFailure`, and which requests are repeated after it.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -40,7 +40,7 @@ const send = (request: HttpClientRequest.HttpClientRequest) =>
 
 const fail = (request: HttpClientRequest.HttpClientRequest) => Effect.flip(send(request))
 
-/** A server of sockets on a free port, until the end of the scope. */
+/** A socket server on a free port until the scope ends. */
 const listen = (server: NetServer) =>
   Effect.acquireRelease(
     Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
@@ -80,14 +80,14 @@ describe.each(clients)("with %s", (name, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a certificate that is not trusted: nothing was sent, and it does not heal", () =>
+  it.effect("an untrusted certificate: nothing was sent, and the failure is permanent", () =>
     Effect.gen(function* () {
       const port = yield* listen(tls())
       assert.deepStrictEqual(facts(yield* fail(post(`https://127.0.0.1:${port}/`))), untrusted)
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a server that speaks no TLS: it does not heal", () =>
+  it.effect("a server without TLS: the failure is permanent", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       const error = yield* fail(post(server.baseUrl.replace("http:", "https:")))
@@ -136,7 +136,7 @@ describe.each(clients)("with %s", (name, layer) => {
   it.effect("a host that does not exist", () =>
     Effect.gen(function* () {
       const error = yield* fail(post("http://nobody.invalid/secret"))
-      // A machine without a resolver cannot know.
+      // A machine without a resolver cannot distinguish the two.
       const isUnknown = error.code === "ENOTFOUND"
       assert.deepStrictEqual(facts(error), {
         code: isUnknown ? "ENOTFOUND" : "EAI_AGAIN",
@@ -149,7 +149,7 @@ describe.each(clients)("with %s", (name, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("a Blob is sent, or refused for good by a client that knows none", () =>
+  it.effect("a Blob is sent, or refused permanently by a client that does not support it", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(200, "done"))
@@ -170,7 +170,7 @@ describe.each(clients)("with %s", (name, layer) => {
   )
 })
 
-/** A resolver that knows a host for so many look-ups, and then fails with a code. */
+/** A resolver that finds a host for the given number of lookups, and then fails with a code. */
 const resolver =
   (known: number, code: string): LookupFunction =>
   (hostname, options, callback) => {
@@ -195,7 +195,7 @@ describe.each([
 ] as const)("a resolver, with %s", (_, client) => {
   const closing = Server.text(200, "done", { connection: "close" })
 
-  it.effect("that does not know a host which never answered: it does not heal", () =>
+  it.effect("that does not know a host which never responded: permanent", () =>
     Effect.gen(function* () {
       const error = yield* fail(post("http://service.example/"))
       assert.deepStrictEqual(facts(error), {
@@ -207,7 +207,7 @@ describe.each([
     }).pipe(Effect.provide(client(resolver(0, "ENOTFOUND"))))
   )
 
-  it.effect("that does not know a host which has answered before: it heals", () =>
+  it.effect("that does not know a host which has responded before: temporary", () =>
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(closing)
@@ -217,7 +217,7 @@ describe.each([
     }).pipe(Effect.provide(client(resolver(1, "ENOTFOUND"))))
   )
 
-  it.effect("that is away for a while: it heals", () =>
+  it.effect("that is temporarily unavailable: temporary", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(facts(yield* fail(post("http://service.example/"))), {
         code: "EAI_AGAIN",
@@ -275,7 +275,7 @@ describe("what is repeated", () => {
     })
   )
 
-  /** An Authenticator without a token for so many times. */
+  /** An Authenticator that fails the given number of times before it has a token. */
   const without = (times: number, error: AuthError.AuthError) => {
     let asked = 0
     const authenticator = Authenticator.Authenticator.of({
@@ -300,7 +300,7 @@ describe("what is repeated", () => {
       )
     )
 
-  it.live("a change whose token could not be had: no request was sent", () =>
+  it.live("a change without a token: no request was sent", () =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.json(200, move.success))
       const { asked, layer } = without(2, new AuthError.TokenUnavailable({ problem: "no answer after 30 s" }))
@@ -310,7 +310,7 @@ describe("what is repeated", () => {
     })
   )
 
-  it.live("not a change whose token can never be had", () =>
+  it.live("not a change whose token request failed permanently", () =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.json(200, move.success))
       const { asked, layer } = without(
@@ -353,12 +353,12 @@ describe("what is repeated", () => {
     })
   )
 
-  it.effect("after the wait that the token endpoint names", () =>
+  it.effect("after the pause that the token endpoint requests", () =>
     Effect.gen(function* () {
       const service = FakeService.make(FakeService.json(200, move.success))
       const error = new AuthError.TokenUnavailable({ problem: "status 503", retryAfter: Duration.minutes(2) })
       const { asked, layer } = without(1, error)
-      // Longer than `maxWait`: it is told at once.
+      // Longer than `maxWait`, so the operation fails at once.
       assert.strictEqual((yield* Effect.flip(runMove(layer, service)))._tag, "TransportFailure")
       assert.strictEqual(asked(), 1)
     })

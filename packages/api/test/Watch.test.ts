@@ -15,7 +15,7 @@ import * as Server from "../../../test/hostile/HostileServer.ts"
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(Service.credentials))
 
-/** A service whose Assembly has an update stream; polling is so slow that only the events can make a test end. */
+/** A service whose Assembly has an update stream. Polling is so slow that a test can end only through events. */
 const service = (updates: (state: { current: string; connections: number }) => Server.Answer) =>
   Effect.gen(function* () {
     const server = yield* Server.make
@@ -73,7 +73,7 @@ describe("watch with an update stream", () => {
     )
   }
 
-  it.live("fails when the stream tells of another Assembly, whose Status is never told", () =>
+  it.live("fails when the stream names another Assembly, and never emits its Status", () =>
     Effect.gen(function* () {
       const stranger = JSON.stringify({ ok: "ASSEMBLY_COMPLETED", assembly_id: "f".repeat(32) })
       const { server } = yield* service(() => (_, response) => {
@@ -99,7 +99,7 @@ describe("watch with an update stream", () => {
 
   it.live("connects again when the stream breaks, and reads at each connection", () =>
     Effect.gen(function* () {
-      // Nobody sends an event: only the reading at the second connection can find the end.
+      // No event is sent, so only the reading at the second connection can find the end.
       const { server, state } = yield* service((now) => (_, response) => {
         if (now.connections === 1) return response.destroy()
         now.current = "ASSEMBLY_COMPLETED"
@@ -110,7 +110,7 @@ describe("watch with an update stream", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("connects again soon after a stream that told something, less and less often after one that did not", () =>
+  it.effect("connects again soon after a stream with events, and less and less often after silent ones", () =>
     Effect.gen(function* () {
       const connectionsInAMinute = Effect.fnUntraced(function* (text: string) {
         let connections = 0
@@ -136,7 +136,7 @@ describe("watch with an update stream", () => {
     })
   )
 
-  it.live("leaves its connection when the reader leaves", () =>
+  it.live("closes its connection when the reader stops", () =>
     Effect.gen(function* () {
       const closed = Promise.withResolvers<void>()
       const { server } = yield* service((state) => (_, response) => {
@@ -159,7 +159,7 @@ describe("watch with an update stream", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never connects to an address that is not safe", () =>
+  it.live("never connects to an unsafe URL", () =>
     Effect.gen(function* () {
       const catcher = yield* Server.make
       const server = yield* Server.make

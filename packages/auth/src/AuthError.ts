@@ -1,15 +1,15 @@
 /**
- * Why a request could not be vouched for. Handle by tag.
+ * The errors of authentication. Handle them by tag.
  *
- * Only tokens fail: a signature is made without asking anybody. None of these carries a secret or a token, and none
- * repeats the text of the service's answer. The codes are beyond the specification, which shows no error of `/token`.
+ * Only tokens can fail, because a signature needs no request. No error contains a secret, a token or text of the
+ * response. The error codes are beyond the specification, which defines no errors of `/token`.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
- * The Auth Key or its secret is empty or blank. `issues` name the field and the rule, never the value. It ends the Layer
- * of the credentials, so no request fails with it.
+ * The Auth Key or the Auth Secret is empty or blank. `issues` names the field and the rule, never the value. The Layer
+ * of the credentials fails with it, so requests never do.
  *
  * @since 0.1.0
  * @category errors
@@ -23,7 +23,20 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
 }
 
 /**
- * What the service said to a token request: its code (empty where there was none) and the HTTP status.
+ * This runtime has no `crypto.subtle`, which signatures and encryption need. It ends the Layer that needs it, so no
+ * request fails with it. A page has it on https and on localhost only; elsewhere the application signs, on its server.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class CryptoUnavailable extends Schema.TaggedError<CryptoUnavailable>()("CryptoUnavailable", {}) {
+  override get message() {
+    return "crypto.subtle is not there, which signatures and encryption need: a page has it on https and on localhost only"
+  }
+}
+
+/**
+ * The response to a refused token request: its error code (empty if there was none) and the HTTP status.
  *
  * @since 0.1.0
  * @category schemas
@@ -39,8 +52,8 @@ const describe = ({ code, status }: Refusal, meaning: string): string =>
   `${meaning} (status ${status}${code === "" ? "" : `, ${code}`})`
 
 /**
- * The service does not know the Auth Key, or the secret is not its secret: any 401, `GET_ACCOUNT_UNKNOWN_AUTH_KEY`,
- * `TOKEN_INVALID_CREDENTIALS`. Asking again does not help.
+ * The service does not know the Auth Key, or the Auth Secret is wrong: any 401, `GET_ACCOUNT_UNKNOWN_AUTH_KEY`,
+ * `TOKEN_INVALID_CREDENTIALS`. A retry does not help.
  *
  * @since 0.1.0
  * @category errors
@@ -52,7 +65,7 @@ export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("Wr
 }
 
 /**
- * 403 `TOKEN_INVALID_SCOPE`: the Auth Key does not grant these scopes (spec.md, "Authentication").
+ * 403 `TOKEN_INVALID_SCOPE`: the Auth Key does not have the requested scopes (spec.md, "Authentication").
  *
  * @since 0.1.0
  * @category errors
@@ -67,7 +80,7 @@ export class ScopeNotGranted extends Schema.TaggedError<ScopeNotGranted>()("Scop
 }
 
 /**
- * 403 `TOKEN_INVALID_AUDIENCE`: the service gives no tokens for the audience that was asked for.
+ * 403 `TOKEN_INVALID_AUDIENCE`: the service issues no tokens for the requested audience.
  *
  * @since 0.1.0
  * @category errors
@@ -79,7 +92,7 @@ export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("Audi
 }
 
 /**
- * Any other refusal that a repetition would meet again, such as `TOKEN_INVALID_REQUEST`.
+ * Any other refusal that a retry cannot change, such as `TOKEN_INVALID_REQUEST`.
  *
  * @since 0.1.0
  * @category errors
@@ -91,8 +104,8 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 }
 
 /**
- * Too many token requests; `retryAfter` is how long the service asks to wait. Status 0 stands for the program's own rate
- * limiter, which sent nothing; `retryAfter` is then the time until it has a permit.
+ * Too many token requests. `retryAfter` is the pause that the service requests. Status 0 means the program's own rate
+ * limiter, which sent nothing; `retryAfter` is then the time until a permit.
  *
  * @since 0.1.0
  * @category errors
@@ -109,11 +122,11 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
 }
 
 /**
- * No answer, or one that says the service is not well (5xx): asking again later may help.
+ * No response, or a server error (5xx). A later retry may help.
  *
- * - `code`: the cause's own code where it has one, such as `ECONNREFUSED`.
- * - `permanent`: whether asking again meets the same: a certificate that is not trusted, an unknown host.
- * - `retryAfter`: how long the service asks to wait, where it does.
+ * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`.
+ * - `permanent`: whether a retry would fail again, as with an untrusted certificate or an unknown host.
+ * - `retryAfter`: the pause that the service requests, if any.
  *
  * @since 0.1.0
  * @category errors
@@ -130,7 +143,7 @@ export class TokenUnavailable extends Schema.TaggedError<TokenUnavailable>()("To
 }
 
 /**
- * An answer that is neither a token nor an error of the service.
+ * A response that is neither a token nor an error of the service.
  *
  * @since 0.1.0
  * @category errors
@@ -145,7 +158,7 @@ export class UnexpectedTokenResponse extends Schema.TaggedError<UnexpectedTokenR
 }
 
 /**
- * Everything that `authenticate` can fail with.
+ * All errors of `authenticate`.
  *
  * @since 0.1.0
  * @category models

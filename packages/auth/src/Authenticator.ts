@@ -1,5 +1,5 @@
 /**
- * What makes a request prove who asks (spec.md, "Authentication").
+ * Authenticates requests (spec.md, "Authentication").
  */
 import type * as Auth from "@assembly-effect/schema/Auth"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
@@ -18,14 +18,14 @@ import * as Signer from "./Signer.ts"
 import * as Tokens from "./Tokens.ts"
 
 /**
- * A request before anybody vouched for it.
+ * A request without authentication.
  *
- * - `baseUrl`: the checked address that it goes to; a token is asked for there and nowhere else.
- * - `params`: encoded.
- * - `nonceIn`: where the operation carries its nonce.
- * - `scope`: what the Auth Key or token must grant.
- * - `clockSkew`: how far the service's clock is ahead of ours, where that is known; negative when it is behind. The
- *   expiry of a signature is told in the service's time.
+ * - `baseUrl`: the checked base URL of the request. A token is requested only there.
+ * - `params`: the encoded params.
+ * - `nonceIn`: the place of the nonce in the operation.
+ * - `scope`: the scope that the Auth Key or token must have.
+ * - `clockSkew`: how far the service's clock is ahead of the local clock, if known; negative if it is behind. The
+ *   expiry of a signature is computed in the service's time.
  *
  * @since 0.1.0
  * @category models
@@ -39,7 +39,7 @@ export interface Unauthenticated {
 }
 
 /**
- * The proof, and the params serialized once: that text is what was signed and what has to be sent.
+ * The proof, and the params serialized once. Exactly this text was signed and must be sent.
  *
  * @since 0.1.0
  * @category models
@@ -49,11 +49,11 @@ export type Proof =
   | { readonly _tag: "Bearer"; readonly params: string; readonly token: Redacted.Redacted }
 
 /**
- * The one service that operations need, whichever proof it gives.
+ * The service that authenticates operations, independent of the kind of proof.
  *
- * - `authenticate`: each attempt asks again, so each carries a fresh nonce and expiry.
- * - `refused`: the service did not accept a proof. `"retry"` says that another one may be accepted; who asks makes one
- *   more attempt then, and no further one.
+ * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry.
+ * - `refused`: called if the service did not accept a proof. `"retry"` means that another proof may be accepted; the
+ *   caller then makes exactly one more attempt.
  *
  * @since 0.1.0
  * @category services
@@ -66,13 +66,13 @@ export class Authenticator extends Context.Service<
   }
 >()("@assembly-effect/auth/Authenticator") {}
 
-/** Nothing but another key or token would help. */
+/** Only another key or token would help. */
 const final = () => Effect.succeed("final" as const)
 
 /**
- * Signed params: `auth.key`, `auth.expires` and a nonce are added, then the text is signed (spec.md, "Authentication").
- * `window` is how long a signature stays valid, 5 minutes by default; one that is not positive and finite is a defect of
- * the program, and ends the Layer with one.
+ * Authenticates with signed params: adds `auth.key`, `auth.expires` and a nonce, then signs the text (spec.md,
+ * "Authentication"). `window` is how long a signature is valid, 5 minutes by default. A window that is not positive and
+ * finite is a defect when the Layer is built.
  *
  * @since 0.1.0
  * @category layers
@@ -105,7 +105,8 @@ export const layerSignedNoDeps = (options?: {
   )
 
 /**
- * Signed params with HMAC and random numbers of WebCrypto. On a server with many requests `Signer.layerFrom` is faster.
+ * Signed params with HMAC and random numbers from WebCrypto. On a server with many requests `Signer.layerFrom` is
+ * faster.
  *
  * @example
  * Authenticator.layerSigned().pipe(Layer.provide(Credentials.layerConfig))
@@ -116,11 +117,11 @@ export const layerSignedNoDeps = (options?: {
 export const layerSigned = (options?: {
   readonly window?: Duration.Input | undefined
   readonly algorithm?: Signer.Algorithm | undefined
-}): Layer.Layer<Authenticator, never, Credentials.Credentials> =>
+}): Layer.Layer<Authenticator, AuthError.CryptoUnavailable, Credentials.Credentials> =>
   layerSignedNoDeps(options).pipe(Layer.provide([Signer.layerHmac(options), SecureRandom.layerWebCrypto]))
 
 /**
- * A bearer token that somebody else obtained. The request carries neither `auth` nor a signature.
+ * Authenticates with an existing bearer token. The request contains neither `auth` nor a signature.
  *
  * @since 0.1.0
  * @category layers
@@ -131,7 +132,7 @@ export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator
     authenticate: ({ params }) => Effect.succeed({ _tag: "Bearer", params: JSON.stringify(params), token })
   })
 
-/** The codes by which a token alone is refused; another one may be accepted. Beyond the specification. */
+/** The error codes of a refused token. Another token may be accepted. Beyond the specification. */
 const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])
 
 const makeTokens = () =>
@@ -154,8 +155,8 @@ const makeTokens = () =>
   )
 
 /**
- * A bearer token of `Tokens`. One that the service refuses (401, or a code that says so) is given up, and the request
- * may be tried once more with another.
+ * Authenticates with a bearer token from `Tokens`. If the service refuses the token (401, or an error code for tokens),
+ * the token is discarded, and the request is repeated once with another token.
  *
  * @example
  * Authenticator.layerTokens.pipe(
@@ -167,5 +168,5 @@ const makeTokens = () =>
  * @category layers
  */
 export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> =
-  // Pure, so that a bundle of a program that signs leaves tokens out.
+  // Marked as pure, so that a bundler removes tokens from programs that only sign.
   /* @__PURE__ */ makeTokens()

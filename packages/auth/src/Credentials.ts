@@ -12,7 +12,7 @@ import * as Settings from "./unstable/Settings.ts"
 import * as Variables from "./unstable/Variables.ts"
 
 /**
- * Who asks. For servers, edge runtimes and workers only: a browser gets no secret.
+ * The Auth Key and the Auth Secret. For servers, edge runtimes and workers only: a browser must not have the secret.
  *
  * @since 0.1.0
  * @category services
@@ -26,7 +26,7 @@ export class Credentials extends Context.Service<
 >()("@assembly-effect/auth/Credentials") {}
 
 /**
- * The variables of the configuration that hold the credentials.
+ * The configuration variables of the credentials.
  *
  * @since 0.1.0
  * @category utilities
@@ -40,8 +40,8 @@ export const variables = () => {
 }
 
 /**
- * Credentials from values. Fails with `InvalidCredentials` where one of them is empty or blank: the service would refuse
- * every request, and an HMAC with an empty secret can be made by anybody.
+ * Credentials from values. Fails with `InvalidCredentials` if the key or the secret is empty or blank: the service
+ * would refuse every request, and anybody can compute an HMAC with an empty secret.
  *
  * @example Credentials.layer({ key: "my-key", secret: Redacted.make("my-secret") })
  *
@@ -73,5 +73,5 @@ const makeConfigured = () => Layer.effect(Credentials, Variables.read(variables(
  * @category layers
  */
 export const layerConfig: Layer.Layer<Credentials, Config.ConfigError> =
-  // The annotation lets a bundler drop it, and `Config` with it, where nobody reads the configuration.
+  // The annotation lets a bundler remove this Layer and `Config` from programs that do not use it.
   /* @__PURE__ */ makeConfigured()

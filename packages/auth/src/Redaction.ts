@@ -1,27 +1,29 @@
 /**
- * Text that a server wrote, made fit for an error, a log or a span.
+ * Redacts text of a server, so that it can be shown in an error, a log or a span.
  *
  * **When to use**
  *
- * For everything that a server wrote and that leaves as a message, a code or an excerpt. The other side may repeat what
- * it was asked, and an ordinary error page repeats the path of the request.
+ * For all text of a server that is shown as a message, a code or an excerpt. A server may repeat the request in its
+ * response: even an ordinary error page repeats the path of the request.
  *
  * **Details**
  *
- * - A secret goes in every form in which it may stand: as it is, with any of its characters as `\/`, `\uNNNN`, `\xNN`,
- *   octal, `%NN` and `%uNNNN` of either case, `+` for a space, or an entity of HTML, mixed as they may be, and up to five of these inside one
- *   another. No 8 consecutive characters of it stay, wherever the text was cut; a secret of fewer characters goes as
- *   a whole. Where the text breaks off, the first 4 characters of a secret at its end go too.
- * - What is a capability by its form goes without being known: the id in an upload URL and in the URL of a Status or its
- *   updates, query and user info of any URL, signatures and tokens by their names, the value of an `authorization`
- *   header, any 32 hexadecimal digits in a row, and any 40 characters of Base64 with letters of both cases and a digit.
- *   The host and the path before an id stay: they say where.
- * - Control characters are escaped (`@assembly-effect/schema/Printable`), line breaks are spaces, and the text is cut
- *   last.
+ * - A secret is removed in every encoding: plain, or with any of its characters as `\/`, `\uNNNN`, `\xNN`, octal, `%NN`
+ *   and `%uNNNN` of either case, `+` for a space, or an HTML entity. Encodings may be mixed, and nested up to five
+ *   levels. No 8 consecutive characters of a secret remain, wherever the text was cut; a shorter secret is removed only
+ *   as a whole. At the end of the text, already the first 4 characters of a secret are removed.
+ * - Capabilities are removed by their form, even if they are not listed as secrets: the id in an upload URL, in a
+ *   Status URL or in a URL of its updates; the query and the user info of any URL; signatures and tokens by their
+ *   names; the value of an `authorization` header; any 32 consecutive hexadecimal digits; and any 40 characters of
+ *   Base64 with letters of both cases and a digit. The host and the path before an id stay, because they help to find
+ *   the problem.
+ * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. The text is
+ *   cut last.
  *
  * **Gotchas**
  *
- * A secret in another encoding is another text: name it as a secret too. Base64 goes only where it is long.
+ * A secret in another encoding, such as Base64, is found only by its form and only if it is long. List that encoding as
+ * a secret too.
  *
  * @example
  * Redaction.text("Cannot PATCH /resumable/files/5d8a") // "Cannot PATCH /resumable/files/<redacted>"
@@ -33,7 +35,7 @@ import * as Fragments from "./internal/fragments.ts"
 import * as Written from "./internal/written.ts"
 
 /**
- * What stands in the place of what was taken out.
+ * The replacement for removed text.
  *
  * @since 0.1.0
  * @category utilities
@@ -41,8 +43,8 @@ import * as Written from "./internal/written.ts"
 export const mask = "<redacted>"
 
 /**
- * - `secrets`: what the request carried, in plain text.
- * - `max`: the most characters of the outcome, 1,000 by default.
+ * - `secrets`: the secrets of the request, in plain text.
+ * - `max`: the maximum number of characters of the result, 1,000 by default.
  *
  * @since 0.1.0
  * @category models
@@ -52,15 +54,15 @@ export interface Options {
   readonly max?: number | undefined
 }
 
-/** No more of a text is read: what is told of it is far shorter. */
+/** Only this much of a text is read. The result is far shorter. */
 const maxRead = 4 * 1024
 
-/** The text with a mask in the place of ranges, which may overlap. */
+/** Replaces ranges of a text, which may overlap, with the mask. */
 const without = (text: string, ranges: ReadonlyArray<Fragments.Range>): string => {
   let safe = ""
   let last = -1
   for (const { end, start } of ranges.toSorted((a, b) => a.start - b.start)) {
-    // What touches the one before is the rest of the same secret.
+    // A range that touches the previous one is the rest of the same secret.
     if (start > last) safe += text.slice(Math.max(last, 0), start) + mask
     last = Math.max(last, end)
   }
@@ -86,12 +88,12 @@ const cut = (text: string, max: number): string =>
 const textWith = (text: string, secrets: ReadonlyArray<Fragments.Sought>, max: number): string => {
   const redacted = redact(text.slice(0, maxRead), secrets)
   const printable = Printable.escape(onOneLine(redacted))
-  // A secret may hold what was just written for a character.
+  // Redacts again, because a secret may contain the text of an escape that was just written.
   return cut(printable === redacted ? printable : redact(printable, secrets), max)
 }
 
 /**
- * A text without secrets and capabilities, on one line, printable, and cut last.
+ * Redacts a text: removes secrets and capabilities, escapes control characters, joins lines and cuts the text last.
  *
  * @since 0.1.0
  * @category utilities
@@ -100,7 +102,7 @@ export const text = (written: string, { max = 1000, secrets = [] }: Options = {}
   textWith(written, Fragments.seek(secrets), max)
 
 /**
- * The start of a body for an error message: at most 200 characters.
+ * The beginning of a body for an error message: at most 200 characters.
  *
  * @since 0.1.0
  * @category utilities
@@ -108,7 +110,7 @@ export const text = (written: string, { max = 1000, secrets = [] }: Options = {}
 export const excerpt = (body: string, secrets: ReadonlyArray<string> = []): string => text(body, { secrets, max: 200 })
 
 /**
- * The code of an error as a server wrote it: at most 100 characters.
+ * The error code of a server, redacted: at most 100 characters.
  *
  * @since 0.1.0
  * @category utilities
@@ -116,14 +118,14 @@ export const excerpt = (body: string, secrets: ReadonlyArray<string> = []): stri
 export const code = (written: string, secrets: ReadonlyArray<string> = []): string =>
   text(written, { secrets, max: 100 })
 
-/** No error of a service is deeper, or has more values in it. */
+/** Errors of the service are not deeper and do not have more values. */
 const maxDepth = 8
 const maxValues = 256
 const more = "…"
 
 /**
- * The texts in a JSON value, keys included, as {@link text} makes them. What is deeper than 8 levels, or comes after 256
- * values or 4096 characters, is `"…"`: reading a text for what it hides takes a multiple of its length.
+ * Redacts the texts in a JSON value, keys included, as {@link text} does. Values below 8 levels, after 256 values or
+ * after 4096 characters become `"…"`, because the search takes a multiple of the length of a text.
  *
  * @since 0.1.0
  * @category utilities

@@ -1,5 +1,5 @@
 /**
- * The signature over serialized params. Beyond the specification, which does not show the algorithm.
+ * The signature over serialized params. Beyond the specification, which does not define the algorithm.
  */
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
@@ -7,11 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Hmac from "./internal/hmac.ts"
 
 /**
- * Signs a text, byte for byte as it will be sent.
+ * Signs a text exactly as it will be sent, byte for byte.
  *
  * @since 0.1.0
  * @category services
@@ -24,15 +25,15 @@ export class Signer extends Context.Service<
 >()("@assembly-effect/auth/Signer") {}
 
 /**
- * The hash functions that the service knows; an Auth Key may pin one.
+ * The hash functions that the service accepts. An Auth Key may require one of them.
  *
  * @since 0.1.0
  * @category models
  */
-export type Algorithm = Hmac.Algorithm
+export type Algorithm = "sha384" | "sha256" | "sha1"
 
 /**
- * Whether a text is the name of such a function, as it stands in front of a signature: `sha384` in `sha384:0a1b…`.
+ * Whether a text is the name of a hash function. A signature starts with this name: `sha384` in `sha384:0a1b…`.
  *
  * @since 0.1.0
  * @category predicates
@@ -45,7 +46,8 @@ const toSignature = (algorithm: Algorithm, digits: string): Redacted.Redacted =>
   Redacted.make(`${algorithm}:${digits}`, { label: "signature" })
 
 /**
- * A Signer for one secret, `sha384` by default. It fails where the secret is no key, as an empty one is not.
+ * Makes a Signer for one secret, with `sha384` by default. Fails if the secret cannot be a key, for example if it is
+ * empty.
  *
  * @since 0.1.0
  * @category constructors
@@ -61,20 +63,20 @@ export const make = Effect.fnUntraced(function* (options: {
     sign: (text) =>
       mac.sign(key, utf8.encode(text)).pipe(
         Effect.map((tag) => toSignature(algorithm, Hex.encode(tag))),
-        // HMAC over bytes with an imported key has no failure that a caller could handle.
+        // HMAC over bytes with an imported key cannot fail in a way that a caller could handle.
         Effect.orDie
       )
   })
 })
 
 /**
- * A Signer with an HMAC of the platform's own. `hmac` is asked once for a secret, and what it gives once for a text, for
- * the hexadecimal digits over the text's UTF-8 bytes. An empty secret is a defect of the program.
+ * A Signer that uses an HMAC of the platform. `hmac` is called once for each secret. The function that it returns is
+ * called once for each text, and returns the hexadecimal digest of the text's UTF-8 bytes. An empty secret is a defect.
  *
  * **When to use**
  *
- * On a server that sends many requests: WebCrypto asks another thread for each signature, which costs many times what
- * the signature does.
+ * Use it on a server that sends many requests. WebCrypto computes each signature in another thread, which takes much
+ * longer than the signature itself.
  *
  * @example
  * import { createHmac, createSecretKey } from "node:crypto"
@@ -109,14 +111,14 @@ export const layerFrom = (
   )
 
 /**
- * HMAC with WebCrypto, so it runs in edge runtimes and workers too. An empty secret is a defect of the program.
+ * Computes HMAC with WebCrypto, which edge runtimes and workers support too. An empty secret is a defect.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layerHmac = (options?: {
   readonly algorithm?: Algorithm | undefined
-}): Layer.Layer<Signer, never, Credentials.Credentials> =>
+}): Layer.Layer<Signer, AuthError.CryptoUnavailable, Credentials.Credentials> =>
   Layer.effect(
     Signer,
     Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /**
- * Where several processes share their tokens. Each keeps its own by default.
+ * Shares tokens between processes. By default each process has its own tokens.
  */
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as Json from "@assembly-effect/schema/Json"
@@ -18,13 +18,15 @@ import * as Option from "effect/Option"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
+import * as Subtle from "./internal/subtle.ts"
 
 /**
  * A bearer token.
  *
- * - `expiresAt`: when the service stops accepting it; undefined where it did not say.
- * - `renewAt`: when a new one is asked for.
+ * - `expiresAt`: the time when the service stops accepting it; undefined if the service did not report it.
+ * - `renewAt`: the time when a new token is requested.
  *
  * @since 0.1.0
  * @category models
@@ -36,7 +38,7 @@ export interface Token {
 }
 
 /**
- * What a token allows: whom, where and what. `scopes` is empty where none is needed.
+ * The permissions of a token: the Auth Key, the place and the scopes. `scopes` is empty if no scope is needed.
  *
  * @since 0.1.0
  * @category models
@@ -49,7 +51,7 @@ export interface Grant {
 }
 
 /**
- * Keeps the newest token of a grant. Nothing of it fails: whoever finds no token asks the service for one.
+ * Stores the newest token of a grant. The methods cannot fail: without a stored token, a new one is requested.
  *
  * @since 0.1.0
  * @category models
@@ -67,14 +69,14 @@ const none: Store = {
 }
 
 /**
- * The store that `Tokens` uses. Without a layer nothing is shared.
+ * The store that `Tokens` uses. Without a layer tokens are not shared.
  *
  * @since 0.1.0
  * @category references
  */
 export const TokenStore = Context.Reference<Store>("@assembly-effect/auth/TokenStore", { defaultValue: () => none })
 
-/** For one access to a store of others; one that hangs is as good as none. */
+/** The time limit of one access to the underlying store. A store that does not respond counts as empty. */
 const patience = Duration.seconds(5)
 
 const utf8 = new TextEncoder()
@@ -90,7 +92,7 @@ const AtRest = Json.fromString(
 const decodeAtRest = Schema.decodeUnknownEffect(AtRest)
 const encodeAtRest = Schema.encodeEffect(AtRest)
 
-/** A grant as one text: the ciphertext is bound to it, so that a token can't be moved to another grant. */
+/** The grant as text. The ciphertext is bound to it, so that a token cannot be moved to another grant. */
 const textOf = ({ audience, authKey, baseUrl, scopes }: Grant): Uint8Array =>
   utf8.encode(JSON.stringify([authKey, audience, baseUrl, scopes]))
 
@@ -114,7 +116,7 @@ const makeKeyValueStore = Effect.gen(function* () {
   })
   const key = yield* Aead.key(Aead.aes256Gcm, derived)
 
-  // A file system limits the length of a name, so an entry is named by a hash.
+  // An entry is named by a hash, because file systems limit the length of names.
   const nameOf = (grant: Grant) => Effect.map(digest.digest(Digest.sha256, textOf(grant)), Hex.encode)
 
   const load = Effect.fnUntraced(function* (grant: Grant) {
@@ -142,7 +144,7 @@ const makeKeyValueStore = Effect.gen(function* () {
     yield* entries.remove(yield* nameOf(grant))
   })
 
-  /** A store that is broken costs a token request, not the operation. */
+  /** A failing store costs one more token request, but does not fail the operation. */
   const tolerate =
     <B>(method: string, fallback: B) =>
     <A, E extends { readonly _tag: string }>(attempt: Effect.Effect<A, E>) =>
@@ -165,12 +167,13 @@ const makeKeyValueStore = Effect.gen(function* () {
  *
  * **Details**
  *
- * An entry is encrypted (AES-256-GCM) under a key derived from the Auth Secret, and bound to its grant: who can read it
- * could have asked for a token, nobody else can. An entry that does not decrypt is as good as none.
+ * An entry is encrypted (AES-256-GCM) with a key derived from the Auth Secret, and bound to its grant. Only a process
+ * that has the secret can read it, and such a process could also request a token. An entry that cannot be decrypted is
+ * ignored.
  *
  * **Gotchas**
  *
- * Processes do not wait for each other: two that start at once may each ask for a token.
+ * Processes do not coordinate: two processes that start at the same time may each request a token.
  *
  * @example
  * Tokens.layer().pipe(Layer.provide(TokenStore.layerKeyValueStore), Layer.provide(KeyValueStore.layerFileSystem(folder)))
@@ -178,5 +181,8 @@ const makeKeyValueStore = Effect.gen(function* () {
  * @since 0.1.0
  * @category layers
  */
-export const layerKeyValueStore: Layer.Layer<never, never, Credentials.Credentials | KeyValueStore.KeyValueStore> =
-  Layer.effect(TokenStore, Effect.orDie(makeKeyValueStore)).pipe(Layer.provide(layerCrypto))
+export const layerKeyValueStore: Layer.Layer<
+  never,
+  AuthError.CryptoUnavailable,
+  Credentials.Credentials | KeyValueStore.KeyValueStore
+> = Layer.effect(TokenStore, Effect.orDie(makeKeyValueStore)).pipe(Layer.provide([layerCrypto, Subtle.required]))

@@ -1,5 +1,6 @@
 /**
- * Bearer tokens from an Auth Key and its secret: asked for once, used while they are valid (spec.md, "Authentication").
+ * Bearer tokens from an Auth Key and its secret. Each token is requested once and used while it is valid (spec.md,
+ * "Authentication").
  */
 import type * as Auth from "@assembly-effect/schema/Auth"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
@@ -25,8 +26,8 @@ import * as Settings from "./unstable/Settings.ts"
 import * as TokenStore from "./TokenStore.ts"
 
 /**
- * What a token is asked for: where it will be used, and the scope that the operation needs. A scope with white space in
- * it is a defect of the program.
+ * The grant that a token is requested for: the base URL and the scope of the operation. A scope with white space is a
+ * defect.
  *
  * @since 0.1.0
  * @category models
@@ -37,10 +38,10 @@ export interface Request {
 }
 
 /**
- * Gives tokens, and learns which of them the service refuses.
+ * Provides tokens, and remembers which tokens the service has refused.
  *
- * - `get`: the current token. However many fibers ask at once, one request is made.
- * - `refused`: the service did not accept this token; it is not given out again.
+ * - `get`: the current token. Concurrent calls share one request.
+ * - `refused`: reports that the service did not accept this token. It is not returned again.
  *
  * @since 0.1.0
  * @category services
@@ -54,16 +55,16 @@ export class Tokens extends Context.Service<
 >()("@assembly-effect/auth/Tokens") {}
 
 /**
- * - `scopes`: one token with all of these serves every operation. Without it, each scope has its own token. A scope with
- *   white space in it is a defect of the program.
- * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, and never more than half of
- *   its lifetime.
- * - `requestTimeout`: for one token request with its answer, 30 seconds by default.
- * - `maxWait`: of the wait that the service names after a renewal that failed, 1 minute by default. Meanwhile the token
- *   is used while it is valid; a longer wait is not kept.
- * - `audience`: `api2` by default, the only one of the specification.
+ * - `scopes`: one token with all these scopes is used for every operation. By default each scope has its own token. A
+ *   scope with white space is a defect.
+ * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, and never more than half of its
+ *   lifetime.
+ * - `requestTimeout`: the time limit of one token request with its response, 30 seconds by default.
+ * - `maxWait`: the maximum pause that a rate limit may request after a failed renewal, 1 minute by default. A longer
+ *   pause is shortened. During the pause the current token is used while it is valid.
+ * - `audience`: `api2` by default, the only audience in the specification.
  *
- * A duration that is not positive and finite is a defect of the program, and ends the Layer with one.
+ * A duration that is not positive and finite is a defect when the Layer is built.
  *
  * @since 0.1.0
  * @category models
@@ -76,13 +77,13 @@ export interface Options {
   readonly audience?: string | undefined
 }
 
-/** A token for as long as nobody has to ask again. */
+/** A token, and how long it can be used without a new request. */
 interface Lease {
   readonly token: TokenStore.Token
   readonly duration: Duration.Duration
 }
 
-/** What is remembered of one grant beside the lease: the token that was given out last, and those that were refused. */
+/** The tokens of one grant: the latest token that was returned, and the refused tokens. */
 interface Memory {
   readonly latest: TokenStore.Token | undefined
   readonly refused: ReadonlyArray<Redacted.Redacted>
@@ -90,10 +91,10 @@ interface Memory {
 
 const blank: Memory = { latest: undefined, refused: [] }
 
-/** A store that nobody can write to may give a refused token again and again; so many are recognised. */
+/** A read-only store may return a refused token again and again. This number of refused tokens is remembered. */
 const maxRefused = 8
 
-/** The pause after a renewal that failed while the token is still valid. */
+/** The pause after a failed renewal while the token is still valid. */
 const renewalPause = Duration.seconds(5)
 
 const isLater = (time: DateTime.Utc | undefined, now: number): boolean =>
@@ -106,16 +107,16 @@ const toToken = (
 ): TokenStore.Token => {
   const token = { value, expiresAt: undefined, renewAt: undefined }
   if (lifetime === undefined) return token
-  // Counted from before the request: the service's own count began later.
+  // Measured from before the request, because the lifetime starts later at the service.
   const expires = Duration.sum(Duration.millis(asked), lifetime)
   const early = Duration.min(renewBefore, Duration.divideUnsafe(lifetime, 2))
   const expiresAt = DateTime.make(Duration.toMillis(expires))
   const renewAt = DateTime.make(Duration.toMillis(Duration.subtract(expires, early)))
-  // An instant beyond the calendar is as good as none.
+  // A later instant than the largest date counts as no expiry.
   return { ...token, expiresAt: Option.getOrUndefined(expiresAt), renewAt: Option.getOrUndefined(renewAt) }
 }
 
-/** The time from `now` to a moment, not below zero; without a moment no end. */
+/** The time from `now` to a moment, at least zero. Infinite if there is no moment. */
 const timeUntil = (moment: DateTime.Utc | undefined, now: number): Duration.Duration =>
   moment === undefined ? Duration.infinity : Duration.millis(Math.max(0, moment.epochMilliseconds - now))
 
@@ -124,13 +125,13 @@ const toLease = (token: TokenStore.Token, now: number): Lease => ({
   duration: Duration.min(timeUntil(token.renewAt, now), timeUntil(token.expiresAt, now))
 })
 
-/** The lease of a token whose renewal failed: until the next try. */
+/** The lease of a token whose renewal failed. It ends at the next attempt. */
 const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration): Lease => ({
   token,
   duration: Duration.min(pause, timeUntil(token.expiresAt, now))
 })
 
-/** The pause after which a failed renewal may succeed; none where it never will. */
+/** The pause before a failed renewal may succeed. `None` if a retry cannot succeed. */
 const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Option.Option<Duration.Duration> => {
   switch (error._tag) {
     case "TokenUnavailable":
@@ -142,7 +143,7 @@ const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Opt
   }
 }
 
-/** The names of the options that are no durations to work with are the defect. */
+/** Dies with the names of the invalid durations. */
 const checkOptions = ({ maxWait, renewBefore, requestTimeout }: Options): Effect.Effect<void> => {
   const issues = Settings.issues({
     maxWait: Settings.duration(maxWait),
@@ -157,14 +158,14 @@ const hasValue =
   (token: TokenStore.Token): boolean =>
     Equal.equals(token.value, value)
 
-/** The memory after a refusal of the token that was given out last; any other one is no news. */
+/** The memory after the latest token was refused. Undefined for any other token, which changes nothing. */
 const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefined =>
   memory.latest !== undefined && hasValue(value)(memory.latest)
     ? { latest: undefined, refused: [value, ...memory.refused].slice(0, maxRefused) }
     : undefined
 
 /**
- * Tokens of the Credentials and the HttpClient of the context, and its `TokenStore`.
+ * Makes tokens from the `Credentials`, the `HttpClient` and the `TokenStore` in the context.
  *
  * @since 0.1.0
  * @category constructors
@@ -211,11 +212,13 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     return token
   })
 
-  /** The best token that is there already and still valid: that of another process, else our own last one. */
+  /**
+   * The best existing token that is still valid: a stored token of another process, else the latest token of this one.
+   */
   const existing = Effect.fnUntraced(function* (grant: TokenStore.Grant) {
     const stored = Option.getOrUndefined(yield* store.load(grant))
     const { latest, refused } = yield* recall(grant)
-    // Only now: the store may have taken its time.
+    // Read after the store has been accessed, which may take some time.
     const now = yield* Clock.currentTimeMillis
     const current = [stored, latest].find(
       (token) =>
@@ -224,7 +227,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     return { current, now }
   })
 
-  /** The token whose renewal failed, until the next try, if it has not expired while the renewal was under way. */
+  /** Keeps the current token until the next attempt, unless it expired during the failed renewal. */
   const fallBack = Effect.fnUntraced(function* (current: TokenStore.Token | undefined, error: AuthError.AuthError) {
     const pause = pauseAfter(error, maxWait)
     const now = yield* Clock.currentTimeMillis
@@ -270,7 +273,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 })
 
 /**
- * Tokens by `POST /token`.
+ * Requests tokens with `POST /token`.
  *
  * @example
  * Authenticator.layerTokens.pipe(

@@ -1,6 +1,6 @@
 /**
- * Notifications: whether the service sent them, and what they say. Beyond the specification, which names notifications
- * and shows none ("Events").
+ * Verifies and decodes notifications of the service. Beyond the specification, which mentions notifications but does
+ * not define them ("Events").
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Json from "@assembly-effect/schema/Json"
@@ -14,12 +14,13 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Hmac from "./internal/hmac.ts"
 import * as Signer from "./Signer.ts"
 
 /**
- * The two form fields of a notification: the Assembly Status as a JSON text, and the signature over exactly that text.
+ * The two form fields of a notification: the Assembly Status as JSON text, and the signature over exactly that text.
  *
  * @example HttpServerRequest.schemaBodyForm(Webhook.Notification)
  *
@@ -34,8 +35,8 @@ export const Notification = Schema.Struct({ transloadit: Schema.String, signatur
 export type Notification = typeof Notification.Type
 
 /**
- * The signature is missing its digits, is of an algorithm that is not accepted, or is not that of the text. Who sent
- * the notification does not know the Auth Secret: answer with 403 and do nothing.
+ * The signature is malformed, uses an algorithm that is not accepted, or does not match the text. The sender does not
+ * know the Auth Secret: respond with 403 and do nothing.
  *
  * @since 0.1.0
  * @category errors
@@ -49,7 +50,7 @@ export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("
 }
 
 /**
- * A notification that is signed and yet no Assembly Status; `path` says where it breaks a rule.
+ * A signed notification that is not an Assembly Status. `path` is the place of the broken rule.
  *
  * @since 0.1.0
  * @category errors
@@ -64,8 +65,8 @@ export class MalformedNotification extends Schema.TaggedError<MalformedNotificat
 }
 
 /**
- * A signed notification about another Assembly than the one that is waited for. Its Status is not told: it may be a
- * stranger's.
+ * A signed notification about another Assembly than the expected one. The error does not contain its Status, which may
+ * belong to somebody else.
  *
  * @since 0.1.0
  * @category errors
@@ -79,7 +80,7 @@ export class UnexpectedAssembly extends Schema.TaggedError<UnexpectedAssembly>()
 }
 
 /**
- * Checks notifications.
+ * Verifies notifications.
  *
  * @since 0.1.0
  * @category services
@@ -95,7 +96,7 @@ export class Webhook extends Context.Service<
 
 const mismatch = (problem: string) => Effect.fail(new SignatureMismatch({ problem }))
 
-/** `sha384:0a1b…`; without a prefix it is sha1. */
+/** Parses `sha384:0a1b…`. A signature without a prefix is sha1. */
 const parse = (signature: string): { readonly algorithm: string; readonly digits: string } => {
   const colon = signature.indexOf(":")
   return colon === -1
@@ -106,7 +107,7 @@ const parse = (signature: string): { readonly algorithm: string; readonly digits
 const decodeStatus = SchemaParser.decodeUnknownEffect(Assembly.Status)
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Where the first broken rule is. The text itself is not repeated: it holds capability URLs. */
+/** The path of the first broken rule. The text itself is not repeated, because it contains capability URLs. */
 const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
   const path = (format(issue).issues[0]?.path ?? []).flatMap((segment) => {
     const key = typeof segment === "object" ? segment.key : segment
@@ -119,8 +120,8 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
 }
 
 /**
- * A verifier for the Auth Secret of the context's Credentials. `algorithms` are those that are accepted: `sha384` and
- * `sha256` by default. An older Auth Key signs with `sha1`, without a prefix, which has to be named.
+ * Makes a verifier for the Auth Secret in the context's `Credentials`. `algorithms` are the accepted algorithms, by
+ * default `sha384` and `sha256`. An older Auth Key signs with `sha1` and without a prefix; name `sha1` to accept it.
  *
  * @since 0.1.0
  * @category constructors
@@ -140,7 +141,7 @@ export const make = Effect.fnUntraced(function* (options?: {
     }
     const tag = Hex.decode(digits)
     if (Result.isFailure(tag)) return yield* mismatch("its signature is not hexadecimal")
-    // `Mac` compares in constant time, and refuses another length. HMAC has no failure a caller could handle.
+    // `Mac` compares in constant time and refuses another length. HMAC cannot fail in a way that a caller could handle.
     const key = yield* Effect.orDie(Mac.key(Hmac.algorithms[algorithm], bytes))
     const matches = yield* Effect.orDie(mac.verify(key, tag.success, new TextEncoder().encode(transloadit)))
     return matches ? undefined : yield* mismatch("its signature is not that of its text")
@@ -159,7 +160,7 @@ export const make = Effect.fnUntraced(function* (options?: {
 })
 
 /**
- * Checks notifications with HMAC of WebCrypto.
+ * Verifies notifications with the HMAC of WebCrypto.
  *
  * @example
  * Webhook.layer().pipe(Layer.provide(Credentials.layerConfig))
@@ -169,17 +170,16 @@ export const make = Effect.fnUntraced(function* (options?: {
  */
 export const layer = (options?: {
   readonly algorithms?: ReadonlyArray<Signer.Algorithm> | undefined
-}): Layer.Layer<Webhook, never, Credentials.Credentials> =>
+}): Layer.Layer<Webhook, AuthError.CryptoUnavailable, Credentials.Credentials> =>
   Layer.effect(Webhook, make(options)).pipe(Layer.provide(Hmac.layer))
 
 /**
- * The Assembly Status of a notification that the service signed. The comparison takes the same time wherever the
- * signatures differ.
+ * Verifies a notification and returns its Assembly Status. The comparison of signatures takes constant time.
  *
  * **Gotchas**
  *
- * A notification carries neither a nonce nor an expiry: a copy of it verifies again. What it triggers should bear being
- * triggered twice; the service itself repeats a notification that was not answered with 200.
+ * A notification has neither a nonce nor an expiry, so a copy of it is valid too. The work that it starts should be
+ * idempotent. The service itself repeats a notification until the response is 200.
  *
  * @example
  * const route = Effect.gen(function* () {
@@ -197,7 +197,7 @@ export const verify = (
   Webhook.use((webhook) => webhook.verify(notification))
 
 /**
- * The same, of a notification that is waited for: the Assembly Status of `assemblyId`, and of no other Assembly.
+ * Verifies a notification about one Assembly. Fails if the Status belongs to another Assembly than `assemblyId`.
  *
  * @example
  * Webhook.verifyOf(notification, assemblyId)

@@ -57,7 +57,7 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed()))
   )
 
-  it.effect("is valid for the window that was asked for, in the service's time", () =>
+  it.effect("is valid for the given window, in the service's time", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(now.epochMilliseconds)
       const expiry = (clockSkew?: Duration.Input) =>
@@ -89,7 +89,7 @@ describe("Authenticator.layerSigned", () => {
     }).pipe(Effect.provide(signed({ algorithm: "sha256" })))
   )
 
-  it.effect("has nothing else to offer when it is refused", () =>
+  it.effect("has no other proof when it is refused", () =>
     Effect.gen(function* () {
       const authenticator = yield* Authenticator.Authenticator
       const proof = yield* authenticate({})

@@ -1,4 +1,4 @@
-/** Bodies are read within limits, however long they are. */
+/** Bodies are read up to a limit, however long they are. */
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -10,14 +10,14 @@ const maxBytes = 1000
 const respond = (body: BodyInit) =>
   HttpClientResponse.fromWeb(HttpClientRequest.get("https://api.example.com"), new Response(body))
 
-/** A body without an end, in pieces of 100 bytes, and how many bytes of it were asked for. */
+/** An endless body in pieces of 100 bytes, and the number of bytes that were requested from it. */
 const endless = () => {
   const seen = { bytes: 0 }
   const stream = new ReadableStream<Uint8Array>(
     {
       pull: (controller) => {
         seen.bytes += 100
-        // One that never stops would hang, and tell nothing.
+        // If reading never stopped, this test would hang without a message.
         if (seen.bytes > 100 * maxBytes) controller.close()
         else controller.enqueue(new Uint8Array(100).fill(0x78))
       }

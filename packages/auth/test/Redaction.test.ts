@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 
 const token = "q7-Xv/9Zk+RmB2.tY_w=e1"
 
-/** How one character may be written, by the name of the form. */
+/** The encodings of one character, by their names. */
 const forms: Readonly<Record<string, (character: string) => string>> = {
   plain: (character) => character,
   json: (character) => (character === "/" ? "\\/" : JSON.stringify(character).slice(1, -1)),
@@ -38,7 +38,7 @@ const names = Object.keys(forms)
 const write = (text: string, form: (index: number) => string): ReadonlyArray<string> =>
   Array.from(text, (character, index) => forms[form(index)]?.(character) ?? character)
 
-/** Every run of 8 characters that stayed, in any form in which the text had it. */
+/** Every sequence of 8 characters of the secret that remains, in any encoding. */
 const leftOf = (output: string, pieces: ReadonlyArray<string>): ReadonlyArray<string> =>
   pieces
     .map((_, start) => pieces.slice(start, start + 8))
@@ -64,7 +64,7 @@ describe("A secret in a text", () => {
     assert.notMatch(safe, /q7|9Zk|RmB|e1/i)
   })
 
-  it("goes before anything is cut, and half of it at the end goes too", () => {
+  it("is removed before the text is cut, and so is half a secret at the end", () => {
     for (let before = 900; before <= 1010; before++) {
       const safe = Redaction.text("-".repeat(before) + token, { secrets: [token] })
       assert.notInclude(safe, token.slice(0, 4))
@@ -73,12 +73,12 @@ describe("A secret in a text", () => {
       assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, length)}`, [token]), "so <redacted>")
     }
     assert.strictEqual(Redaction.text(`${token.repeat(60)} end`, { secrets: [token] }), "<redacted> end")
-    // In the middle of an escape.
+    // The text is cut in the middle of an escape.
     assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, 5)}%2`, [token]), "so <redacted>")
     assert.strictEqual(Redaction.excerpt(`so ${token.slice(0, 5)}\\u00`, [token]), "so <redacted>")
   })
 
-  it("that is short goes as a whole, and an empty one hides nothing", () => {
+  it("that is short is removed as a whole, and an empty secret hides nothing", () => {
     assert.strictEqual(Redaction.text("abc ab abc", { secrets: ["abc"] }), "<redacted> ab <redacted>")
     assert.strictEqual(Redaction.text("abc", { secrets: [""] }), "abc")
   })
@@ -91,7 +91,7 @@ describe("A secret in a text", () => {
     assert.match(Redaction.text(`it was ${written}!`, { secrets: [secret] }), /^it was (?:\\x)?<redacted>!$/)
   })
 
-  // The characters of escapes themselves are the hardest ones.
+  // Characters that are used in escapes are the most difficult ones.
   const hard = Schema.String.check(Schema.isPattern(/^[%\\&ux41#;/+ aé"]{0,40}$/u, { expected: "parts of escapes" }))
 
   for (const [kind, any] of [
@@ -132,7 +132,7 @@ describe("A secret in a text", () => {
       })
   )
 
-  it("costs little in a text that is all escapes", () => {
+  it("costs little time in a text that consists of escapes", () => {
     const secret = "%41%41%41\\\\\\\\AAAA".repeat(20)
     assert.isAtMost(
       Redaction.text("%41\\\\A&#65;".repeat(200_000), { secrets: [secret, secret.slice(3)] }).length,
@@ -206,7 +206,7 @@ describe("A capability in a text", () => {
     assert.strictEqual(Redaction.code("x".repeat(150)), `${"x".repeat(100)}…`)
   })
 
-  it("in JSON goes from keys and texts, and the value is bounded", () => {
+  it("in JSON is removed from keys and texts, and the value is limited", () => {
     const reason = { [`at ${token}`]: ["/resumable/files/u0", 1, null, true] }
     assert.deepStrictEqual(Redaction.json(reason, { secrets: [token] }), {
       "at <redacted>": ["/resumable/files/<redacted>", 1, null, true]
@@ -223,7 +223,7 @@ describe("A capability in a text", () => {
 })
 
 describe("The texts in JSON", () => {
-  it("cost no more than one text, however many they are", () => {
+  it("cost no more time than one text, however many there are", () => {
     for (const part of ["/", "%25", "\\u005c", "a"]) {
       const value = Array.from({ length: 256 }, () => part.repeat(8192))
       const safe = Redaction.json({ [part.repeat(8192)]: value, more: value }, { secrets: [token, "a".repeat(64)] })

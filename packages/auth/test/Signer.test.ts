@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import { createHmac, createSecretKey } from "node:crypto"
 import { inspect } from "node:util"
 
-/** Credentials as a program may provide them by itself, which nobody has checked. */
+/** Credentials that a program provides directly, without validation. */
 const unchecked = (secret: string) =>
   Layer.succeed(Credentials.Credentials, { key: "k", secret: Redacted.make(secret) })
 
@@ -43,7 +43,7 @@ describe("Signer", () => {
     }).pipe(Effect.provide(signer("s3cr3t", algorithm)))
   )
 
-  it("knows three algorithms, and no name of an object's own", () => {
+  it("accepts three algorithms, and no property of Object.prototype", () => {
     const names = ["sha384", "toString", "sha256", "constructor", "__proto__", "hasOwnProperty", "SHA1", "", "sha1"]
     assert.deepStrictEqual(names.filter(Signer.isAlgorithm), ["sha384", "sha256", "sha1"])
   })

@@ -19,6 +19,7 @@ const { answer, get, refuse, token } = TokenServer
 /** The store of a process whose Auth Secret is `secret`. */
 const storeOf = (keyValueStore: KeyValueStore.KeyValueStore, secret = "test-secret") =>
   TokenStore.layerKeyValueStore.pipe(
+    Layer.orDie,
     Layer.provide([
       Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make(secret) })),
       Layer.succeed(KeyValueStore.KeyValueStore, keyValueStore)
@@ -54,7 +55,7 @@ const onlyEntry = Effect.fnUntraced(function* (keyValueStore: KeyValueStore.KeyV
   return { name, bytes: (yield* keyValueStore.getUint8Array(name)) ?? new Uint8Array() }
 })
 
-/** An entry with other text in it, sealed as the store seals it. */
+/** An entry with other text, encrypted like the store does it. */
 const resealed = async (bytes: Uint8Array, change: (text: string) => string) => {
   const utf8 = new TextEncoder()
   const aad = utf8.encode(JSON.stringify([grant.authKey, grant.audience, grant.baseUrl, grant.scopes]))
@@ -76,7 +77,7 @@ const resealed = async (bytes: Uint8Array, change: (text: string) => string) => 
 }
 
 describe("TokenStore.layerKeyValueStore", () => {
-  it.effect("gives back what was saved, until it is forgotten", () =>
+  it.effect("returns a saved token until it is forgotten", () =>
     Effect.gen(function* () {
       const store = yield* open(yield* memory)
       assert.deepStrictEqual(yield* store.load(grant), Option.none())
@@ -106,7 +107,7 @@ describe("TokenStore.layerKeyValueStore", () => {
       const store = yield* open(keyValueStore)
       yield* store.save(grant, sample)
       const { bytes, name } = yield* onlyEntry(keyValueStore)
-      // A name of hexadecimal digits, whatever the grant holds.
+      // The name consists of hexadecimal digits, whatever the grant contains.
       assert.match(name, /^assembly-token-[0-9a-f]{64}$/)
       const text = new TextDecoder("latin1").decode(bytes)
       for (const part of ["the-token", "value", "test-key", "dam:write"]) assert.notInclude(text, part)
@@ -115,7 +116,7 @@ describe("TokenStore.layerKeyValueStore", () => {
     })
   )
 
-  it.effect("is of no use to another secret", () =>
+  it.effect("cannot be read with another secret", () =>
     Effect.gen(function* () {
       const keyValueStore = yield* memory
       yield* (yield* open(keyValueStore)).save(grant, sample)
@@ -123,7 +124,7 @@ describe("TokenStore.layerKeyValueStore", () => {
     })
   )
 
-  it.effect("takes an entry that was changed, cut or moved for none", () =>
+  it.effect("ignores an entry that was changed, cut or moved", () =>
     Effect.gen(function* () {
       const keyValueStore = yield* memory
       const store = yield* open(keyValueStore)
@@ -146,7 +147,7 @@ describe("TokenStore.layerKeyValueStore", () => {
     })
   )
 
-  it.effect("keeps what differs in key, audience, address or scope apart", () =>
+  it.effect("separates tokens by key, audience, base URL and scope", () =>
     Effect.gen(function* () {
       const store = yield* open(yield* memory)
       yield* store.save(grant, sample)
@@ -180,7 +181,7 @@ describe("TokenStore.layerKeyValueStore", () => {
   )
 })
 
-/** WebCrypto's threads are no business of the TestClock: they get time to come to the store. */
+/** The TestClock does not wait for WebCrypto's threads, so this gives them time to reach the store. */
 const untilSleeping = Effect.promise(async () => {
   for (let turn = 0; turn < 100; turn++) await new Promise((done) => setImmediate(done))
 })
@@ -198,14 +199,14 @@ describe("Processes that share their tokens", () => {
       assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-1")
       assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-1")
       assert.strictEqual(server.received.length, 1)
-      // The next one renews it for all.
+      // The next process renews the token for all.
       yield* TestClock.setTime(Duration.toMillis("59 minutes"))
       assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
       assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
     })
   )
 
-  it.effect("use what another one renewed", () =>
+  it.effect("use a token that another process renewed", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const shared = yield* memory
@@ -229,7 +230,7 @@ describe("Processes that share their tokens", () => {
     })
   )
 
-  it.effect("do not forget the new one when the old one is refused late", () =>
+  it.effect("do not forget the new token when the old one is refused late", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }))
       const shared = yield* memory
@@ -237,7 +238,7 @@ describe("Processes that share their tokens", () => {
         yield* ask(server)
         yield* ask(server).pipe(Effect.andThen(refuse("token-1")), processOf(shared))
         assert.strictEqual(yield* ask(server).pipe(processOf(shared)), "token-2")
-        // This process still has the first one, learns that it is refused, and finds the second.
+        // This process still has the first token, learns that it is refused, and finds the second token.
         yield* refuse("token-1")
         assert.strictEqual(yield* ask(server), "token-2")
         assert.strictEqual(server.received.length, 2)
@@ -286,7 +287,7 @@ describe("Processes that share their tokens", () => {
       yield* ask(server).pipe(processOf(shared))
       const slow: KeyValueStore.KeyValueStore = {
         ...shared,
-        // Four seconds pass, and no test has to guess when to let them.
+        // Advances the clock by four seconds without a guess when to do it.
         getUint8Array: (name) => Effect.andThen(TestClock.setTime(101_000), shared.getUint8Array(name))
       }
       yield* TestClock.setTime(97_000)

@@ -44,7 +44,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("makes one request also when it fails, and another one for who asks later", () =>
+  it.effect("makes one request even if it fails, and a new request for a later call", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(answer(401, { error: "TOKEN_INVALID_CREDENTIALS" }), token())
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -58,7 +58,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("goes on for the others when the fiber that asked first is interrupted", () =>
+  it.effect("continues for the others when the first fiber is interrupted", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -86,7 +86,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("asks for all scopes at once where they are named", () =>
+  it.effect("requests all scopes at once if they are configured", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       yield* get({ baseUrl: server.baseUrl, scope: "dam:write" })
@@ -99,7 +99,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens({ scopes: ["dam:write", "assemblies:read", "dam:write"] })))
   )
 
-  it.effect("sends nothing for a scope that is none", () =>
+  it.effect("sends nothing for an invalid scope", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       for (const scope of ["", "dam:write read", "dam:write\n"]) {
@@ -110,7 +110,7 @@ describe("Tokens.get", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("names no scope where none is needed", () =>
+  it.effect("requests no scope if none is needed", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       yield* get({ baseUrl: server.baseUrl })
@@ -151,14 +151,14 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is what renewBefore says", () =>
+  it.effect("is shortened by renewBefore", () =>
     Effect.gen(function* () {
       const seen = yield* ask({ expires_in: 3600 }, 0, Duration.millis(2_999_999), "50 minutes")
       assert.deepStrictEqual(seen, ["token-1", "token-1", "token-2"])
     }).pipe(Effect.provide(tokens({ renewBefore: "10 minutes" })))
   )
 
-  it.effect("has no end where the service names none", () =>
+  it.effect("is unlimited if the service reports none", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* ask({}, 0, "3650 days"), ["token-1", "token-1"])
     }).pipe(Effect.provide(tokens()))
@@ -170,7 +170,7 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("goes on to its end while it can't be renewed, with a pause between two tries", () =>
+  it.effect("is used to its end while it cannot be renewed, with a pause between two attempts", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(
         token({ expires_in: 3600 }),
@@ -201,7 +201,7 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("begins before the request, however late its answer comes", () =>
+  it.effect("starts before the request, however late its response comes", () =>
     Effect.gen(function* () {
       const released = Promise.withResolvers<void>()
       const late: TokenServer.Answer = (received, response, index) => {
@@ -223,7 +223,7 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
   )
 
-  it.effect("ends in the middle of a pause between two tries to renew it", () =>
+  it.effect("ends during a pause between two attempts to renew it", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 100 }), answer(503, "busy"))
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -235,7 +235,7 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
   )
 
-  it.effect("ends while a renewal is under way that fails after it", () =>
+  it.effect("ends during a renewal that fails later", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 100 }), TokenServer.silence)
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -245,7 +245,7 @@ describe("The lifetime of a token", () => {
       yield* Effect.promise(async () => {
         while (server.received.length < 2) await new Promise((done) => setImmediate(done))
       })
-      // The token is over after 100 seconds, the request that was to renew it after 125.
+      // The token expires after 100 seconds; the request that should renew it ends after 125.
       yield* TestClock.setTime(126_000)
       assert.strictEqual((yield* Fiber.join(renewal))._tag, "TokenUnavailable")
     }).pipe(Effect.provide(tokens({ renewBefore: "10 seconds" })))
@@ -268,7 +268,7 @@ describe("The lifetime of a token", () => {
     }).pipe(Effect.provide(tokens({ renewBefore: "12 hours", maxWait: "30 seconds" })))
   )
 
-  it.effect.each([1e15, 1e300, 1e308])("has no end where it lasts absurdly long (%s s)", (seconds) =>
+  it.effect.each([1e15, 1e300, 1e308])("is unlimited if it is extremely long (%s s)", (seconds) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* ask({ expires_in: seconds }, 0, "3650 days"), ["token-1", "token-1"])
     }).pipe(Effect.provide(tokens()))
@@ -286,7 +286,7 @@ describe("The lifetime of a token", () => {
     })
   )
 
-  it.effect("ends when the renewal is refused for good", () =>
+  it.effect("ends when the renewal is refused permanently", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(
         token({ expires_in: 3600 }),
@@ -301,12 +301,12 @@ describe("The lifetime of a token", () => {
 })
 
 describe("A refused token", () => {
-  it.effect("is not given out again, and replaced by one request", () =>
+  it.effect("is not returned again, and is replaced with one request", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token())
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
       yield* get(request)
-      // All of them used the same one.
+      // All of them used the same token.
       const texts = yield* Effect.all(
         Array.from({ length: 100 }, () => Effect.andThen(refuse("token-1"), get(request))),
         { concurrency: "unbounded" }
@@ -316,7 +316,7 @@ describe("A refused token", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is not what a failed renewal falls back to", () =>
+  it.effect("is not used after a failed renewal", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(token({ expires_in: 3600 }), answer(503, "busy"))
       const request = { baseUrl: server.baseUrl, scope: "dam:write" }
@@ -387,7 +387,7 @@ describe("What the service answers", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("tells how long to wait, by the body or by the header", () =>
+  it.effect("may request a pause in the body or in a header", () =>
     Effect.gen(function* () {
       const error = { error: "RATE_LIMIT_REACHED", info: { retryIn: 7 } }
       const server = yield* TokenServer.make(
@@ -434,14 +434,14 @@ describe("What the service answers", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("may be nothing: a cut connection", () =>
+  it.effect("may be missing: a cut connection", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(TokenServer.cut)
       assert.strictEqual((yield* Effect.flip(get({ baseUrl: server.baseUrl })))._tag, "TokenUnavailable")
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("may be nothing: silence, for as long as one request may take", () =>
+  it.effect("may be missing: silence until the time limit of a request", () =>
     Effect.gen(function* () {
       const server = yield* TokenServer.make(TokenServer.silence)
       const asking = yield* Effect.forkChild(Effect.flip(get({ baseUrl: server.baseUrl })), { startImmediately: true })
@@ -504,7 +504,7 @@ describe("The status of a refusal", () => {
       return yield* Effect.flip(get({ baseUrl: server.baseUrl, scope: "dam:write" }))
     })
 
-  /** The head of an answer and the start of a body, then the end of the connection. */
+  /** The headers of a response and the beginning of a body, then the connection is closed. */
   const broken =
     (status: number, headers: Readonly<Record<string, string>> = {}): TokenServer.Answer =>
     (_, response) => {
@@ -533,7 +533,7 @@ describe("The status of a refusal", () => {
     }).pipe(Effect.provide(tokens()))
   )
 
-  it.effect("is told though the body hangs beyond the time for a request", () =>
+  it.effect("is reported even if the body hangs beyond the time limit of a request", () =>
     Effect.gen(function* () {
       const answered = Promise.withResolvers<void>()
       const fetch: typeof globalThis.fetch = (url, init) =>
@@ -559,7 +559,7 @@ describe("The status of a refusal", () => {
     })
   )
 
-  it.effect("is not there where nobody listens, which says why", () =>
+  it.effect("is missing if nobody listens, and the error says why", () =>
     Effect.gen(function* () {
       const { baseUrl } = yield* Effect.scoped(TokenServer.make(token()))
       const error = yield* Effect.flip(get({ baseUrl, scope: "dam:write" }))

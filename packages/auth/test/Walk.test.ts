@@ -1,5 +1,5 @@
 /**
- * The walk over everything that tests show (`scripts/walk`) sees a leak: each of these tests fails because of it.
+ * The walk over everything that tests show (`scripts/walk`) detects leaks: each of these tests fails because of one.
  */
 import * as AuthError from "@assembly-effect/auth/AuthError"
 import { assert, describe, it } from "@effect/vitest"
@@ -24,10 +24,10 @@ const entities = Array.from(secret, (unit, index) =>
   index % 2 === 0 ? `&#${unit.charCodeAt(0)};` : `&#x${unit.charCodeAt(0).toString(16)};`
 ).join("")
 
-/** Does something with the span around it. */
+/** Runs a function with the current span. */
 const inSpan = (change: (span: Tracer.Span) => void) => Effect.map(Effect.orDie(Effect.currentSpan), change)
 
-/** A text that was shown before anybody called it a secret, and again. */
+/** A text that is shown before it is marked as a secret, and again after that. */
 const learnt = Effect.suspend(() => {
   Redacted.make("early-1f2e3d")
   return Console.log("early-1f2e3d")
@@ -81,7 +81,7 @@ const leaks: ReadonlyArray<readonly [name: string, effect: Effect.Effect<unknown
 describe("The walk", () => {
   for (const [name, effect] of leaks) it.effect.fails(`sees ${name}`, () => effect)
 
-  it.effect("sees nothing where nothing is shown", () =>
+  it.effect("finds nothing if nothing is shown", () =>
     Effect.exit(
       Effect.withSpan(Effect.die(new Error("no")), "a", { attributes: { url: "/resumable/files/<redacted>" } })
     )
@@ -91,7 +91,7 @@ describe("The walk", () => {
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 describe("A file whose tests are over", () => {
-  it("fails where it shows something then", async () => {
+  it("fails if it shows something afterwards", async () => {
     const args = ["run", "--config", pathOf("fixtures/late.config.ts")]
     const vitest = pathOf("../../../node_modules/vitest/vitest.mjs")
     const [code, said] = await new Promise<readonly [code: unknown, said: string]>((resolve) => {
@@ -122,7 +122,7 @@ describe("An exemption", () => {
     kind: "upload URL"
   } as const
 
-  it("holds where all of it fits", () => {
+  it("applies if all its parts match", () => {
     assert.isTrue(isExempt(shown, [exemption]))
     const { test: _test, text: _text, ...everywhere } = exemption
     assert.isTrue(isExempt({ ...shown, test: "other", text: "other" }, [everywhere]))

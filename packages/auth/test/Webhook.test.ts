@@ -29,14 +29,14 @@ const refuses = (signature: string, text = transloadit) =>
   })
 
 describe("Webhook.verify", () => {
-  it.effect.each([sha384, sha256])("accepts %s of openssl and tells the Status", (signature) =>
+  it.effect.each([sha384, sha256])("accepts %s of openssl and returns the Status", (signature) =>
     Effect.gen(function* () {
       const status = yield* Webhook.verify({ transloadit, signature })
       assert.deepStrictEqual(status, JSON.parse(transloadit))
     }).pipe(Effect.provide(webhook()))
   )
 
-  it.effect("refuses a notification that was waited for and is about another Assembly", () =>
+  it.effect("refuses a notification about another Assembly than the expected one", () =>
     Effect.gen(function* () {
       const assemblyId = AssemblyId.make("0123456789abcdef0123456789abcdef")
       const status = yield* Webhook.verifyOf({ transloadit, signature: sha384 }, assemblyId)
@@ -48,7 +48,7 @@ describe("Webhook.verify", () => {
     }).pipe(Effect.provide(webhook()))
   )
 
-  it.effect("tells the Status of a notification with an odd optional field", () =>
+  it.effect("returns the Status of a notification with a malformed optional field", () =>
     Effect.gen(function* () {
       const text = transloadit.replace('"results":{}', '"region":5,"results":{"a":[{"original_id":["x",null]}]}')
       const status = yield* Webhook.verify({ transloadit: text, signature: hmac(text) })
@@ -57,7 +57,7 @@ describe("Webhook.verify", () => {
     }).pipe(Effect.provide(webhook()))
   )
 
-  it.effect("accepts sha1 only where it is named, without a prefix and with one", () =>
+  it.effect("accepts sha1 only if it is configured, with and without a prefix", () =>
     Effect.gen(function* () {
       yield* refuses(sha1).pipe(Effect.provide(webhook()))
       yield* refuses(`sha1:${sha1}`).pipe(Effect.provide(webhook()))
@@ -120,8 +120,8 @@ describe("Webhook.verify", () => {
   )
 })
 
-describe("a signed text that is made to break its reader", () => {
-  it.effect("is malformed where it is nested beyond measure", () =>
+describe("a malicious signed text", () => {
+  it.effect("is malformed if it is nested too deeply", () =>
     Effect.gen(function* () {
       const text = transloadit.replace("{}", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`)
       const error = yield* Effect.flip(Webhook.verify({ transloadit: text, signature: hmac(text) }))

@@ -12,14 +12,14 @@ import * as Table from "./Table.ts"
 
 const unknown = "–"
 
-/** The moment without the seconds; the service's own text where it is none. */
+/** The moment without seconds. If the service sent no valid date, its own text. */
 const createdAt = ({ created }: AssemblyList.Entry): string =>
   Option.match(DateTime.make(created), {
     onNone: () => created,
     onSome: (moment) => Format.date(moment).slice(0, 16)
   })
 
-/** The state as the list's filter names it, or the code of an error. */
+/** The state as the list's filter names it, or the error code. */
 const state = (entry: AssemblyList.Entry): string =>
   Assembly.errorCode(entry) ?? (entry.ok?.replace(/^ASSEMBLY_/, "").toLowerCase() || unknown)
 
@@ -52,7 +52,12 @@ const columns: ReadonlyArray<Table.Column<AssemblyList.Entry>> = [
   }
 ]
 
-/** One line for each Assembly, in the order of the list. */
+/**
+ * Renders one line for each Assembly, in the order of the list.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
 export const render = (
   entries: ReadonlyArray<AssemblyList.Entry>,
   options?: { readonly width?: number | undefined; readonly style?: Style.Style | undefined }

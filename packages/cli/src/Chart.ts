@@ -1,5 +1,5 @@
 /**
- * Bar charts of a time series for the terminal: points in, lines out. Pure.
+ * Bar charts of a time series for the terminal. Pure: takes points and returns lines.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as DateTime from "effect/DateTime"
@@ -9,19 +9,29 @@ import * as Text from "./internal/text.ts"
 import * as Format from "./Format.ts"
 import * as Style from "./Style.ts"
 
-/** What was counted in the bucket that starts at `at`. Negative and infinite values are left out. */
+/**
+ * The value of the bucket that starts at `at`. Negative and infinite values are left out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Point {
   readonly at: DateTime.DateTime
   readonly value: number
 }
 
 /**
- * - `title`: what is counted; ` per <time of one bar>` is added.
- * - `format`: a value with its unit.
- * - `bucket`: the time that one point stands for.
- * - `from`, `to`: the time to show; by default that of the points. Points outside are left out.
- * - `width`: the cells of the terminal, 80 by default; no line is longer.
- * - `height`: the rows of the tallest bar, 8 by default.
+ * Options for rendering a chart.
+ *
+ * - `title`: the heading. ` per <time of one bar>` is appended.
+ * - `format`: formats a value with its unit.
+ * - `bucket`: the length of time of one point.
+ * - `from`, `to`: the window to show; by default the window of the points. Points outside are left out.
+ * - `width`: the width of the terminal in cells, 80 by default. No line is longer.
+ * - `height`: the height of the tallest bar in rows, 8 by default.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Options {
   readonly title: string
@@ -38,23 +48,23 @@ const blocks = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as 
 const full = blocks.length - 1
 const maxBarCells = 6
 
-/** Below this a plot with labels shows nothing. */
+/** A narrower plot has no space for its labels. */
 const minPlotCells = 12
 
-/** The time on the x axis: `bars` bars of `step` milliseconds. */
+/** The time on the x axis: `bars` bars of `step` milliseconds each. */
 interface Axis {
   readonly start: number
   readonly step: number
   readonly bars: number
 }
 
-/** Buckets are merged until a bar takes at least one cell; a bar is always a whole number of buckets. */
+/** Merges buckets until a bar is at least one cell wide. A bar is always a whole number of buckets. */
 const makeAxis = (points: ReadonlyArray<Point>, options: Options, cells: number): Axis => {
   const bucket = Math.max(1, Duration.toMillis(options.bucket))
   const times = points.map(({ at }) => at.epochMilliseconds)
   const earliest = times.reduce((first, time) => Math.min(first, time), Number.POSITIVE_INFINITY)
   const latest = times.reduce((last, time) => Math.max(last, time), Number.NEGATIVE_INFINITY)
-  // Buckets start at multiples of their length, so a window that starts within one begins with the whole of it.
+  // Buckets start at multiples of their length. A window that starts inside a bucket shows the whole bucket.
   const start = Math.floor((options.from?.epochMilliseconds ?? earliest) / bucket) * bucket
   const end = Math.max(start, options.to?.epochMilliseconds ?? latest)
   const buckets = Math.floor((end - start) / bucket) + 1
@@ -62,7 +72,7 @@ const makeAxis = (points: ReadonlyArray<Point>, options: Options, cells: number)
   return { start, step: bucket * merged, bars: Math.ceil(buckets / merged) }
 }
 
-/** What is drawn, and the cells that each part has; without room there are no labels on the y axis. */
+/** The bars to draw, and the width of each part in cells. A narrow plot has no labels on the y axis. */
 interface Plot {
   readonly axis: Axis
   readonly values: ReadonlyArray<number>
@@ -84,18 +94,18 @@ const plot = (points: ReadonlyArray<Point>, options: Options, width: number, wan
   return { axis, values, max: values.reduce((most, value) => Math.max(most, value), 0), labelCells, plotCells }
 }
 
-/** What one row shows of a bar that is `eighths` high. */
+/** The character of one row of a bar that is `eighths` high. */
 const cell = (eighths: number, row: number): string => blocks[Math.min(full, Math.max(0, eighths - row * full))] ?? " "
 
-/** The height of a bar; whatever is not zero is seen. */
+/** The height of a bar. Every value except zero is visible. */
 const toEighths = (value: number, max: number, height: number): number =>
   value === 0 ? 0 : Math.max(1, Math.round((value / max) * height * full))
 
-/** A moment to the minute; the end of the last bar may lie beyond the calendar. */
+/** A moment to the minute. The end of the last bar may be later than the largest date. */
 const minute = (millis: number): string =>
   Option.match(DateTime.make(millis), { onNone: () => "", onSome: (moment) => Format.date(moment).slice(0, 16) })
 
-/** The start on the left, the end on the right, as far as there is room. */
+/** The start on the left and the end on the right, if there is space. */
 const timeLabels = ({ axis, plotCells }: Plot, axisCells: number): string => {
   const start = minute(axis.start)
   const end = `${minute(axis.start + axis.step * axis.bars)} UTC`
@@ -129,22 +139,26 @@ const draw = (drawn: Plot, options: Options): ReadonlyArray<string> => {
 }
 
 /**
- * Renders a time series as bars, with the largest value and the times at the axes. Points that share a bar are summed,
- * so the values have to be counts or sizes, not averages.
+ * Renders a time series as bars, with the largest value and the times at the axes. Points that share a bar are added
+ * up, so the values must be counts or sizes, not averages.
  *
  * @example
  * Chart.render(points, { title: "Assemblies", format: Format.count, bucket: "1 hour", width: 80 })
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const render = (points: ReadonlyArray<Point>, options: Options): ReadonlyArray<Style.Line> => {
   const { style = Style.plain, width = 80 } = options
   const heading = (text: string) => style.bold(Text.truncate(Printable.escape(text), width))
   const labelCells = (value: number) => Text.width(options.format(value))
 
-  const nothing = [heading(options.title), style.dim(Text.truncate("nothing in this time", width))]
+  const nothing = [heading(options.title), style.dim(Text.truncate("no data in this period", width))]
   const usable = points.filter(({ value }) => Number.isFinite(value) && value >= 0)
   if (usable.length === 0) return nothing.map(Style.toLine)
 
-  // How wide the largest sum is depends on the room that its own label leaves: a first plot tells.
+  // The label of the largest sum changes the width of the plot, and the width changes the sums. A first plot measures
+  // the label.
   const total = usable.reduce((sum, { value }) => sum + value, 0)
   const draft = plot(usable, options, width, labelCells(total))
   if (draft.max === 0) return nothing.map(Style.toLine)

@@ -1,5 +1,5 @@
 /**
- * Errors as one line for people.
+ * Errors as one line of text for people.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Printable from "@assembly-effect/schema/Printable"
@@ -14,7 +14,10 @@ const configuration = ({ cause }: Config.ConfigError): string => {
   return `set the environment ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`
 }
 
-/** An error of an upload, whose message is what a server said; the errors of operations tell the status themselves. */
+/**
+ * An error of an upload whose message is the server's. Its line appends the status; errors of operations include it
+ * already.
+ */
 const isAnswer = Schema.is(Schema.Struct({ request: Schema.String, message: Schema.String, status: Schema.Int }))
 
 const text = (error: unknown): string => {
@@ -22,11 +25,16 @@ const text = (error: unknown): string => {
   if (isAnswer(error)) return `${error.message} (status ${error.status})`
   if (error instanceof Error && error.message !== "") return error.message
   if (error instanceof Error) return error.name
-  // An object would be `[object Object]`.
+  // Formatted, because `String(error)` would be `[object Object]`.
   return typeof error === "string" ? error : Formatter.format(error)
 }
 
-/** What went wrong, without line breaks and without anything that a terminal would obey. */
+/**
+ * The error in one line. Control characters are escaped.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
 export const fromError = (error: unknown): string =>
   Printable.escape(
     text(error)
@@ -35,8 +43,11 @@ export const fromError = (error: unknown): string =>
   )
 
 /**
- * What went wrong, for a whole `Cause`: the first typed error. A defect is a fault of this program, so it keeps its
- * stack. Undefined when nothing but an interruption happened.
+ * The error of a whole `Cause` in one line: its first typed error. A defect is a bug in this program, so its stack is
+ * kept. Undefined if the cause is only an interruption.
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const fromCause = <E>(cause: Cause.Cause<E>): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined

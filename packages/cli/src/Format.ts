@@ -1,18 +1,21 @@
 /**
- * Numbers, sizes and moments for people. Pure; English, and always UTC.
+ * Formats numbers, sizes and moments for people. Pure; always English and UTC.
  */
 import * as ByteSize from "effect/ByteSize"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 
-/** Whole and not negative, which is what a size is; an average of sizes may be neither. */
+/** A size must be a whole number and not negative, but an average of sizes may be neither. */
 const toByteSize = (value: number | bigint): ByteSize.ByteSize =>
   ByteSize.bytes(typeof value === "bigint" ? value : BigInt(Math.max(0, Math.round(value))))
 
 /**
- * A number of bytes in binary units, one decimal from KiB on.
+ * A number of bytes in binary units, with one decimal from KiB on.
  *
  * @example bytes(123) // "123 B", bytes(1536n) // "1.5 KiB"
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const bytes = (value: number | bigint): string => {
   const size = toByteSize(value)
@@ -20,9 +23,12 @@ export const bytes = (value: number | bigint): string => {
 }
 
 /**
- * A speed in decimal units, as networks are measured.
+ * A speed in decimal units, as usual for networks.
  *
  * @example rate(12_300_000) // "12.3 MB/s"
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const rate = (bytesPerSecond: number): string => {
   const size = toByteSize(bytesPerSecond)
@@ -30,16 +36,22 @@ export const rate = (bytesPerSecond: number): string => {
 }
 
 /**
- * A count with its thousands apart.
+ * A count with thousands separators.
  *
  * @example count(1234567) // "1,234,567"
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const count = (value: number): string => value.toLocaleString("en-US")
 
 /**
- * A duration in its two largest units; tenths of a second below ten seconds.
+ * A duration in its two largest units, with tenths of a second below ten seconds.
  *
  * @example duration("1234 millis") // "1.2 s", duration("65 seconds") // "1 min 5 s", duration("1 hour") // "1 h"
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const duration = (input: Duration.Input): string => {
   const length = Duration.max(Duration.fromInputUnsafe(input), Duration.zero)
@@ -57,8 +69,11 @@ export const duration = (input: Duration.Input): string => {
 }
 
 /**
- * A moment in UTC, to the second. The zone is not in the text: the heading says it once.
+ * A moment in UTC, to the second. The text does not name the zone: the heading of the table does.
  *
  * @example date(DateTime.makeUnsafe("2026-01-01T10:00:00Z")) // "2026-01-01 10:00:00"
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const date = (moment: DateTime.DateTime): string => DateTime.formatIso(moment).slice(0, 19).replace("T", " ")

@@ -1,5 +1,5 @@
 /**
- * Shows what happens while an Assembly gets its files and works on them: the progress of all files together.
+ * Shows the progress of a job: its uploads, all files together, and then the work of the Assembly.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
@@ -8,8 +8,8 @@ import * as ProgressBar from "./ProgressBar.ts"
 import type * as UploadProgress from "./UploadProgress.ts"
 
 /**
- * The progress after an event. `begun` are the files that this run has created: of any other file an earlier run may have
- * sent some bytes, which say nothing about the speed.
+ * The progress after an event. `begun` holds the files that this run has created. An earlier run may have sent bytes of
+ * any other file, so these bytes do not count as speed.
  */
 const advance =
   (begun: Set<number>) =>
@@ -32,7 +32,7 @@ const advance =
     }
   }
 
-/** What of one file stays on the screen, behind its name where there are several. */
+/** The note that an event of one file leaves on the screen. With several files, the name of the file comes first. */
 const fileNote = (
   { event, file }: Extract<AssemblyUploadEvent, { readonly _tag: "FileEvent" }>,
   names: ReadonlyArray<string>
@@ -50,7 +50,12 @@ const fileNote = (
   }
 }
 
-/** How a job is shown, for one run of it. */
+/**
+ * The view of one run of a job.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const view = (names: ReadonlyArray<string>): UploadProgress.View<AssemblyUploadEvent> => ({
   label: names.length === 1 ? (names[0] ?? "") : `${names.length} files`,
   advance: advance(new Set()),

@@ -1,5 +1,5 @@
 /**
- * Files of this machine as sources of uploads.
+ * Local files as sources of uploads.
  */
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Effect from "effect/Effect"
@@ -8,14 +8,24 @@ import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 
-/** A file that can be uploaded; `name` is the last part of its path. */
+/**
+ * A file that can be uploaded. `name` is the last part of its path.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface LocalFile {
   readonly path: string
   readonly name: string
   readonly source: UploadSource.Replayable
 }
 
-/** There is no file at this path that could be read. Nothing was sent. */
+/**
+ * The path names no readable file. Nothing was sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class CannotRead extends Schema.TaggedError<CannotRead>()("CannotRead", {
   path: Schema.String,
   problem: Schema.String
@@ -36,9 +46,12 @@ const toCannotRead =
     new CannotRead({ path, problem: problems[error.reason._tag] ?? error.message })
 
 /**
- * Looks a file up before anything is created for it at the service.
+ * Checks that a file can be read, before anything is created at the service.
  *
  * @example LocalFile.open("video.mp4")
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const open = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem

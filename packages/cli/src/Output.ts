@@ -1,6 +1,6 @@
 /**
- * The one place that writes: everything on the standard output and error goes through here. What others wrote is
- * escaped; colours and the moves of the cursor are our own.
+ * The only module that writes to the standard output and error. Text from outside is escaped; colours and cursor moves
+ * come only from this program.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Console from "effect/Console"
@@ -11,39 +11,69 @@ import * as Schema from "effect/Schema"
 import * as Terminal from "effect/Terminal"
 import * as Style from "./Style.ts"
 
-/** What was rendered has colours, which would be escaped as well: that is for {@link report}. */
+/** Rendered lines contain colours, which {@link lines} would escape. Rendered lines are for {@link report}. */
 type Unrendered<T extends string> = T extends Style.Line ? never : T
 
-/** Writes lines; each text is one line, and nothing in it is obeyed. */
+/**
+ * Writes texts, one line each. Control characters in a text are escaped.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>): Effect.Effect<void> =>
   Console.log(texts.map(Printable.escape).join("\n"))
 
-/** Writes what was rendered, with its colours. */
+/**
+ * Writes rendered lines with their colours.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const report = (rendered: ReadonlyArray<Style.Line>): Effect.Effect<void> => Console.log(rendered.join("\n"))
 
-/** Writes what went wrong to the standard error. */
+/**
+ * Writes an error to the standard error.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const error = (text: string): Effect.Effect<void> => Console.error(keepLines(`assembly: ${text}`))
 
-/** Writes what to do about it. */
+/**
+ * Writes a hint about an error: what to do next.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const hint = (text: string): Effect.Effect<void> => Console.error(Printable.escape(text))
 
-/** An answer cannot be written as JSON. */
+/**
+ * A response cannot be written as JSON.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class CannotPrint extends Schema.TaggedError<CannotPrint>()("CannotPrint", {
   problem: Schema.String
 }) {
   override get message() {
-    return `the answer of the service cannot be printed as JSON: ${this.problem}`
+    return `the response of the service cannot be printed as JSON: ${this.problem}`
   }
 }
 
-/** JSON text is made by a recursion of the runtime: what it throws is about the depth or the length of the value. */
+/** `JSON.stringify` is recursive: it throws if the value is too deep or the text is too long. */
 const stringify = (value: unknown): Effect.Effect<string, CannotPrint> =>
   Effect.try({
     try: () => JSON.stringify(value, null, 2),
-    catch: () => new CannotPrint({ problem: "it is nested too deep, or too long" })
+    catch: () => new CannotPrint({ problem: "it is nested too deeply, or too long" })
   })
 
-/** Writes a value as the JSON of its schema. */
+/**
+ * Writes a value as JSON, encoded by its schema.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
   const encode = Schema.encodeEffect(schema)
   return (value: S["Type"]): Effect.Effect<void, CannotPrint> =>
@@ -54,13 +84,18 @@ export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema:
     )
 }
 
-/** Writes to the screen that a person watches; it may move the cursor. A terminal that went away is no failure. */
+/**
+ * Writes to the screen of a terminal, and may move the cursor. A closed terminal is not a failure.
+ *
+ * @since 0.1.0
+ * @category output
+ */
 export const draw = (text: string): Effect.Effect<void, never, Terminal.Terminal> =>
   Effect.flatMap(Terminal.Terminal, (terminal) => Effect.ignore(terminal.display(guard(text, Style.screen))))
 
 const keepLines = (text: string): string => text.split("\n").map(Printable.escape).join("\n")
 
-/** The text with every order escaped that is none of `own`. */
+/** Escapes every control sequence in the text except those that match `own`. */
 const guard = (text: string, own: RegExp): string => {
   let guarded = ""
   let end = 0
@@ -74,7 +109,7 @@ const guard = (text: string, own: RegExp): string => {
 const guardAll = (values: ReadonlyArray<unknown>): string =>
   values.map((value) => guard(typeof value === "string" ? value : Formatter.format(value), Style.colours)).join(" ")
 
-/** The methods of a console that write what they are given. */
+/** The methods of a console that write their arguments. */
 const writing = ["log", "error", "info", "warn", "debug", "trace", "group", "groupCollapsed"] as const
 
 const guarded = (console: Console.Console): Console.Console =>
@@ -85,11 +120,20 @@ const guarded = (console: Console.Console): Console.Console =>
     )
   )
 
-/** Guards what does not know this module: help and errors of the command line, and logs. Colours pass. */
+/**
+ * Guards the output of code that does not use this module: help, errors of the command line parser and logs. Colours
+ * are kept.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
 export const layer: Layer.Layer<never> = Layer.effect(Console.Console)(Effect.map(Console.Console, guarded))
 
 /**
- * What a layout depends on. `width` is undefined where nobody cuts lines: in a file or a pipe.
+ * The layout of the standard output. `width` is undefined if lines are not cut: in a file or a pipe.
+ *
+ * @since 0.1.0
+ * @category getters
  */
 export const layout: Effect.Effect<
   { readonly width: number | undefined; readonly style: Style.Style },

@@ -1,5 +1,5 @@
 /**
- * The command line as one Effect: parses the arguments, runs the command, and tells every failure in one line.
+ * The command line as one Effect. It parses the arguments, runs the command and reports each failure in one line.
  */
 import * as Cause from "effect/Cause"
 import * as CliOutput from "effect/cli/CliOutput"
@@ -11,7 +11,7 @@ import { assembly } from "./commands/assembly.ts"
 import * as ErrorLine from "./ErrorLine.ts"
 import * as Output from "./Output.ts"
 
-/** A wrong invocation gets one line, not a page of help around it. */
+/** Reports a wrong invocation in one line, without the help page around it. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
@@ -21,17 +21,22 @@ const presenter: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event)
 }
 
-/** The presenter has told what is wrong with an invocation; everything else is told here. */
+/** Reports every failure except a wrong invocation, which the presenter has reported already. */
 const report = <E>(cause: Cause.Cause<E>): Effect.Effect<void> => {
   const line = Runtime.getErrorReported(Cause.squash(cause)) ? ErrorLine.fromCause(cause) : undefined
   return line === undefined ? Effect.void : Output.error(line)
 }
 
-/** Runs the command that the arguments of `Stdio` name. */
+/**
+ * Runs the command that the arguments in `Stdio` name.
+ *
+ * @since 0.1.0
+ * @category running
+ */
 export const run = (version: string) =>
   Command.run(assembly, { version }).pipe(
     Effect.tapCause(report),
     Effect.provide([Output.layer, CliOutput.layerPresenter(presenter)]),
-    // The standard output is for results: what the emulator prints there is read by a shell.
+    // The standard output is only for results: a shell evaluates what the emulator prints there.
     Effect.provideService(Logger.LogToStderr, true)
   )

@@ -1,5 +1,5 @@
 /**
- * The progress of one transfer as a value, and as one line of text. Pure: the clock is an argument.
+ * The progress of one transfer as a value and as one line of text. Pure: the clock is an argument.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Duration from "effect/Duration"
@@ -7,31 +7,39 @@ import * as Format from "./Format.ts"
 import * as Text from "./internal/text.ts"
 import * as Style from "./Style.ts"
 
-/** The speed at `at`, in bytes per second, and the bytes that had left by then. */
+/** The speed at `at` in bytes per second, and the number of bytes that were sent by then. */
 interface Measure {
   readonly at: number
   readonly sent: bigint
   readonly rate: number | undefined
-  /** Whether the next amount counts from itself on. */
+  /** Whether the measurement restarts at the next amount. */
   readonly isPaused?: boolean
 }
 
 /**
- * Where a transfer stands. `sent` bytes have left, `acknowledged` ones are stored for good; `total` is undefined while
- * nobody knows it. Times are milliseconds since 1970.
+ * The progress of a transfer. `sent` bytes have left; `acknowledged` bytes are stored for good. `total` is undefined
+ * while it is unknown. Times are milliseconds since 1970.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Progress {
   readonly sent: bigint
   readonly acknowledged: bigint
   readonly total: bigint | undefined
-  /** What an earlier run has sent of it. */
+  /** The number of bytes that an earlier run has sent. */
   readonly earlier: bigint
   readonly startedAt: number
   readonly now: number
   readonly measure: Measure
 }
 
-/** A transfer that begins now. */
+/**
+ * A transfer that starts now.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const start = (options: { readonly total: bigint | undefined; readonly now: number }): Progress => ({
   sent: 0n,
   acknowledged: 0n,
@@ -42,17 +50,17 @@ export const start = (options: { readonly total: bigint | undefined; readonly no
   measure: { at: options.now, sent: 0n, rate: undefined }
 })
 
-/** Shorter measurements are noise. */
+/** Shorter measurements are too noisy. */
 const minMeasureMillis = 200
 
-/** How long ago a speed still counts: after this time its weight has fallen to a third. */
+/** The time constant of the smoothing: after this time the weight of a speed has fallen to a third. */
 const smoothingMillis = 2000
 
 const measureAgain = (measure: Measure, sent: bigint, now: number): Measure => {
   if (measure.isPaused === true) return sent === measure.sent ? measure : { at: now, sent, rate: measure.rate }
   const elapsed = now - measure.at
   if (elapsed < minMeasureMillis) return measure
-  // After a broken connection the server may have less than was sent; that is no negative speed.
+  // After a broken connection the server may have fewer bytes than were sent. This is not a negative speed.
   const moved = sent > measure.sent ? Number(sent - measure.sent) : 0
   const rate = (moved * 1000) / elapsed
   const weight = 1 - Math.exp(-elapsed / smoothingMillis)
@@ -63,7 +71,12 @@ const measureAgain = (measure: Measure, sent: bigint, now: number): Measure => {
   }
 }
 
-/** The progress after something happened, or after time went by. What is not given stays. */
+/**
+ * The progress after an event, or after some time. Fields that are not given stay unchanged.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
 export const update = (
   progress: Progress,
   change: {
@@ -88,7 +101,12 @@ export const update = (
   }
 }
 
-/** The progress after a pause that says nothing about the speed: the server told where to go on. */
+/**
+ * The progress at the offset that the server reported. The pause before it does not change the speed.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
 export const resume = (progress: Progress, change: { readonly now: number; readonly offset: bigint }): Progress => ({
   ...progress,
   sent: change.offset,
@@ -97,20 +115,40 @@ export const resume = (progress: Progress, change: { readonly now: number; reado
   measure: { at: Math.max(progress.now, change.now), sent: change.offset, rate: progress.measure.rate }
 })
 
-/** The progress before an amount of which an earlier run has sent a part: what comes on top then is not counted as speed. */
+/**
+ * Pauses the measurement: an earlier run has sent a part of the next amount, which does not count as speed.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
 export const pauseMeasure = (progress: Progress): Progress => ({
   ...progress,
   measure: { ...progress.measure, sent: progress.sent, isPaused: true }
 })
 
-/** Whether every byte is stored. */
+/**
+ * Whether all bytes are stored.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
 export const isComplete = ({ acknowledged, total }: Progress): boolean => total !== undefined && acknowledged >= total
 
-/** Whether every byte has left, and the server has not yet said that it stored them. */
+/**
+ * Whether all bytes are sent, but not yet acknowledged by the server.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
 export const isFinishing = (progress: Progress): boolean =>
   progress.total !== undefined && progress.sent >= progress.total && !isComplete(progress)
 
-/** The share of the bytes that have left, in whole percent; 100 only when every byte is stored. */
+/**
+ * The share of sent bytes in whole percent. It is 100 only when all bytes are stored.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
 export const percent = (progress: Progress): number | undefined => {
   const { sent, total } = progress
   if (total === undefined) return undefined
@@ -118,17 +156,32 @@ export const percent = (progress: Progress): number | undefined => {
   return Math.min(99, Number((sent * 100n) / total))
 }
 
-/** The time since the start. */
+/**
+ * The time since the start.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
 export const elapsed = ({ now, startedAt }: Progress): Duration.Duration => Duration.millis(now - startedAt)
 
-/** Bytes per second: smoothed on the way, the average of the whole transfer at its end. */
+/**
+ * Bytes per second. During the transfer it is smoothed; at the end it is the average of the whole transfer.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
 export const rate = (progress: Progress): number | undefined => {
   const { earlier, measure, now, sent, startedAt } = progress
   const average = now > startedAt ? (Number(sent - earlier) * 1000) / (now - startedAt) : undefined
   return isComplete(progress) ? average : (measure.rate ?? average)
 }
 
-/** The time that the rest takes at the present speed; undefined when nothing moves. */
+/**
+ * The estimated remaining time at the current speed, or undefined if nothing moves.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
 export const timeLeft = (progress: Progress): Duration.Duration | undefined => {
   const { sent, total } = progress
   const speed = rate(progress)
@@ -139,7 +192,7 @@ export const timeLeft = (progress: Progress): Duration.Duration | undefined => {
 const maxBarCells = 40
 const minBarCells = 8
 
-/** Stored, on the way, and still to go; a block that wanders where the end is not known. */
+/** Shows the stored, the sent and the missing bytes. If the length is unknown, a block moves from end to end. */
 const bar = (progress: Progress, cells: number, style: Style.Style): string => {
   const { acknowledged, now, sent, startedAt, total } = progress
   if (total === undefined) {
@@ -148,7 +201,7 @@ const bar = (progress: Progress, cells: number, style: Style.Style): string => {
     const rest = cells - block - position
     return style.dim("░".repeat(position)) + style.cyan("▓".repeat(block)) + style.dim("░".repeat(rest))
   }
-  // An upload of no bytes is full from the start.
+  // An upload of zero bytes is full from the start.
   const share = (bytes: bigint): number =>
     total === 0n ? cells : Math.min(cells, Number((bytes * BigInt(cells)) / total))
   const stored = share(acknowledged)
@@ -160,7 +213,7 @@ const bar = (progress: Progress, cells: number, style: Style.Style): string => {
   )
 }
 
-/** What the time has to say: how long it took, that only the answer is missing, or how long the rest takes. */
+/** The time in words: the elapsed time at the end, `finishing` before the last response, else the remaining time. */
 const timeInWords = (progress: Progress): string | undefined => {
   if (isComplete(progress)) return `in ${Format.duration(elapsed(progress))}`
   if (isFinishing(progress)) return "finishing"
@@ -168,11 +221,11 @@ const timeInWords = (progress: Progress): string | undefined => {
   return left === undefined ? undefined : `${Format.duration(left)} left`
 }
 
-/** The facts in words, each undefined while it is not known. */
+/** The facts in words. A fact is undefined while it is unknown. */
 const facts = (progress: Progress) => {
   const { sent, total } = progress
   const share = percent(progress)
-  // Nothing moves any more while the server finishes; a falling speed would look like a fault.
+  // Nothing is sent while the server finishes. A falling speed would look like a fault.
   const speed = isFinishing(progress) ? undefined : rate(progress)
   return {
     share: share === undefined ? undefined : `${share}%`,
@@ -183,10 +236,12 @@ const facts = (progress: Progress) => {
   }
 }
 
-/** The cells of the longest usual amount, such as `1023.9 KiB` or `1000.0 MB/s`: with them the line stands still. */
+/**
+ * The width of the longest usual amount, such as `1023.9 KiB` or `1000.0 MB/s`. A constant width keeps the line still.
+ */
 const amountCells = 10
 
-/** What stands right of the bar, the most important first. */
+/** The texts to the right of the bar, the most important first. */
 const columns = (progress: Progress): ReadonlyArray<string> => {
   const { sent, share, speed, time, total } = facts(progress)
   const amount = total === undefined ? sent : `${sent.padStart(total.length)} / ${total}`
@@ -195,7 +250,7 @@ const columns = (progress: Progress): ReadonlyArray<string> => {
 
 const separator = "  "
 
-/** As many parts as fit, from the first on. */
+/** The leading parts that fit. */
 const fitting = (parts: ReadonlyArray<string>, cells: number): string =>
   parts.reduce((line, part) => {
     const longer = line === "" ? part : line + separator + part
@@ -203,12 +258,15 @@ const fitting = (parts: ReadonlyArray<string>, cells: number): string =>
   }, "")
 
 /**
- * One line, at most `width` cells: the label, the bar, percent, bytes, speed and time. What does not fit goes: first
- * the facts from the last on, then a part of the label, then the bar.
+ * Renders one line, at most `width` cells wide: the label, the bar, percent, bytes, speed and time. In a narrow
+ * terminal the facts are left out first, starting with the last. Then the label is cut, and then the bar is left out.
  *
  * @example
  * ProgressBar.line(progress, { label: "video.mp4", width: 80 })
  * // "video.mp4  ████████▓▓▓▓▓░░░░░░░  62%  74.4 MiB / 120.0 MiB  81.2 MB/s  0.6 s left"
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const line = (
   progress: Progress,
@@ -225,9 +283,12 @@ export const line = (
 }
 
 /**
- * The same as words, for where lines stay: a file, a log, a pipe.
+ * Renders the same as words, for output whose lines stay: a file, a log, a pipe.
  *
  * @example "video.mp4: 50% (60.0 MiB of 120.0 MiB), 81.2 MB/s, 0.7 s left"
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const sentence = (progress: Progress, label: string): string => {
   const { sent, share, speed, time, total } = facts(progress)

@@ -1,5 +1,5 @@
 /**
- * Where the command line keeps what the next command continues: unfinished uploads.
+ * The folder in which the command line keeps unfinished uploads for the next command.
  */
 import * as LeaseHolder from "@assembly-effect/node/LeaseHolder"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
@@ -13,8 +13,11 @@ import * as Schema from "effect/Schema"
 const variable = (name: string) => Config.option(Config.schema(Schema.NonEmptyString, name))
 
 /**
- * The folder of unfinished uploads: `$XDG_STATE_HOME/assembly/uploads`, else `~/.local/state/assembly/uploads`; on Windows
- * below `%LOCALAPPDATA%`. None where no variable names a home.
+ * The folder of unfinished uploads: `$XDG_STATE_HOME/assembly/uploads`, else `~/.local/state/assembly/uploads`. On
+ * Windows it is below `%LOCALAPPDATA%`. `None` if no environment variable names a home folder.
+ *
+ * @since 0.1.0
+ * @category getters
  */
 export const uploads = Effect.gen(function* () {
   const path = yield* Path.Path
@@ -29,8 +32,11 @@ export const uploads = Effect.gen(function* () {
 })
 
 /**
- * The journal of uploads in a folder; without one it is in memory, and the next command begins anew. A process of this
- * machine that has ended holds no upload.
+ * The journal of uploads in a folder. Without a folder the journal is in memory, so the next command starts a new
+ * upload. A process of this machine that has ended does not hold an upload.
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const journal = (folder: Option.Option<string>) =>
   Option.match(folder, {

@@ -11,7 +11,12 @@ import * as Format from "./Format.ts"
 import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
-/** `from` and `to` are the window that the charts show; without them it is that of the buckets. */
+/**
+ * The window of the charts is `from` to `to`; by default it is the window of the buckets.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Options {
   readonly from?: DateTime.DateTime | undefined
   readonly to?: DateTime.DateTime | undefined
@@ -49,7 +54,12 @@ const errorColumns: ReadonlyArray<Table.Column<AssemblyStatistics.ErrorTotal>> =
   { title: "Assemblies", align: "right", value: (total) => Format.count(total.num_erroneous_assemblies) }
 ]
 
-/** The totals, and the errors if there were any. */
+/**
+ * Renders the totals and, if there were errors, a table of errors.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
 export const tables = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => [
   ...Table.render(totalColumns, toTotals(statistics), options),
   ...(statistics.errorStatsTotals.length === 0
@@ -57,7 +67,12 @@ export const tables = (statistics: AssemblyStatistics.Statistics, options?: Opti
     : [Style.blank, ...Table.render(errorColumns, statistics.errorStatsTotals, options)])
 ]
 
-/** Assemblies and uploaded bytes over time. */
+/**
+ * Renders the number of Assemblies and the uploaded bytes over time.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
 export const charts = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => {
   const points = (value: (bucket: AssemblyStatistics.StatsBucket) => number): ReadonlyArray<Chart.Point> =>
     Arr.getSomes(
@@ -79,7 +94,12 @@ export const charts = (statistics: AssemblyStatistics.Statistics, options?: Opti
   ]
 }
 
-/** The whole report. */
+/**
+ * Renders the whole report.
+ *
+ * @since 0.1.0
+ * @category formatting
+ */
 export const render = (statistics: AssemblyStatistics.Statistics, options?: Options): ReadonlyArray<Style.Line> => [
   ...tables(statistics, options),
   Style.blank,

@@ -1,5 +1,5 @@
 /**
- * Colours, where the terminal has them.
+ * Colours for terminals that support them.
  */
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import type * as Brand from "effect/Brand"
@@ -7,8 +7,11 @@ import * as Effect from "effect/Effect"
 import { styleText } from "node:util"
 
 /**
- * Marks a text; without colours the text stays as it is. Styles are put on after measuring and cutting, so they never
+ * Marks a text. Without colours the text stays unchanged. Styles are applied after measuring and cutting, so they never
  * change a layout.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Style {
   readonly bold: (text: string) => string
@@ -20,28 +23,70 @@ export interface Style {
 }
 
 /**
- * A line for the terminal: what others wrote in it is escaped, and its colours are ours. Only the modules that render
- * make one, after they have escaped.
+ * A line for the terminal. Text from outside is escaped in it, and all its colours come from this program. Only the
+ * modules that render create lines, after they have escaped the text.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Line = string & Brand.Brand<"Line">
 
-/** Says of a text that it is a {@link Line}. */
+/**
+ * Marks a text as a {@link Line}. The caller has escaped it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const toLine = (text: string): Line => text as Line
 
-/** A line with nothing in it. */
+/**
+ * An empty line.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const blank = toLine("")
 
 const colour = String.raw`\u001b\[(?:0|1|2|3|4|9|22|3[0-79]|9[0-7])m`
 
-/** The colours and weights that this program and its help use: nothing that hides or blinks. */
+/**
+ * The colours and weights that this program and its help use. None of them hides text or blinks.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const colours = new RegExp(colour, "g")
 
-/** The moves of the cursor, with which a line is written again. */
+/**
+ * The control sequence that erases the current line.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const eraseLine = "\r\u001b[2K"
+
+/**
+ * The control sequence that hides the cursor.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const hideCursor = "\u001b[?25l"
+
+/**
+ * The control sequence that shows the cursor.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const showCursor = "\u001b[?25h"
 
-/** What a screen is told besides colours. */
+/**
+ * The control sequences that a screen may get: colours and the moves of the cursor.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const screen = new RegExp(String.raw`${colour}|\r\u001b\[2K|\u001b\[\?25[lh]`, "g")
 
 const make = (paint: (format: keyof Style) => (text: string) => string): Style => ({
@@ -53,15 +98,30 @@ const make = (paint: (format: keyof Style) => (text: string) => string): Style =
   cyan: paint("cyan")
 })
 
-/** No colours: files, pipes, tests, `NO_COLOR`. */
+/**
+ * No colours, for files, pipes, tests and `NO_COLOR`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const plain: Style = make(() => (text) => text)
 
-/** ANSI colours. */
+/**
+ * ANSI colours.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const ansi: Style = make(
   (format) => (text) => (text === "" ? text : styleText(format, text, { validateStream: false }))
 )
 
-/** The style for the standard output of this process. */
+/**
+ * The style of the standard output of this process.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const current: Effect.Effect<Style> = Effect.map(TerminalCapabilities.TerminalCapabilities, ({ canColor }) =>
   canColor ? ansi : plain
 )

@@ -1,15 +1,20 @@
 /**
- * Tables for the terminal: values in, lines out. Pure.
+ * Tables for the terminal. Pure: takes values and returns lines.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Style from "./Style.ts"
 import * as Text from "./internal/text.ts"
 
 /**
- * - `value`: the text of a cell. It may come from anybody: control characters are made visible.
+ * A column of a table.
+ *
+ * - `value`: the text of a cell. The text is not trusted: control characters are made visible.
  * - `align`: left by default.
- * - `keep`: is never cut while another column could go, for what must be copied whole.
- * - `style`: how a cell is painted; it sees the row, and the text after cutting.
+ * - `keep`: the column is cut last, for values that are copied as a whole.
+ * - `style`: the style of a cell, computed from the row and the text after cutting.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Column<in Row> {
   readonly title: string
@@ -20,8 +25,13 @@ export interface Column<in Row> {
 }
 
 /**
- * - `width`: the cells of the terminal; no line is longer. Unlimited by default.
- * - `empty`: the line in place of rows, `none` by default.
+ * Options for rendering a table.
+ *
+ * - `width`: the width of the terminal in cells. No line is longer. Unlimited by default.
+ * - `empty`: the line that is shown if there are no rows, `none` by default.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Options {
   readonly width?: number | undefined
@@ -31,16 +41,16 @@ export interface Options {
 
 const gap = "  "
 
-/** Narrower, a cut text says nothing. */
+/** A column narrower than this is unreadable. */
 const readableCells = 6
 
-/** What a column wants, and the least that it keeps. */
+/** The preferred and the minimum width of a column. */
 interface Share {
   readonly natural: number
   readonly least: number
 }
 
-/** The columns, from the first on, that can have their least; the first one whatever it gets. */
+/** The leading columns whose minimum widths fit. The first column is always included. */
 const fitting = (shares: ReadonlyArray<Share>, width: number): ReadonlyArray<Share> => {
   let room = width
   const count = shares.findIndex(({ least }, index) => {
@@ -51,7 +61,7 @@ const fitting = (shares: ReadonlyArray<Share>, width: number): ReadonlyArray<Sha
   return fitted.map(({ least, natural }) => ({ natural: Math.min(natural, width), least: Math.min(least, width) }))
 }
 
-/** Takes one cell after the other from the widest column that may give one. */
+/** Removes cells one by one, each from the widest column that can still shrink. */
 const shrink = (shares: ReadonlyArray<Share>, available: number): ReadonlyArray<number> => {
   const widths = shares.map(({ natural }) => natural)
   let excess = widths.reduce((sum, width) => sum + width, 0) - available
@@ -68,11 +78,14 @@ const shrink = (shares: ReadonlyArray<Share>, available: number): ReadonlyArray<
 }
 
 /**
- * Renders rows under a heading. Columns are as wide as they need; in a narrow terminal the widest ones give way first
- * and their texts end in `…`; where too little is left to read, the last columns go.
+ * Renders rows under a heading. Columns are as wide as their content. In a narrow terminal the widest columns shrink
+ * first, and their texts end in `…`. If a column would be too narrow to read, the last columns are left out.
  *
  * @example
  * Table.render([{ title: "Name", value: (file) => file.name }, { title: "Type", value: (file) => file.type }], files)
+ *
+ * @since 0.1.0
+ * @category formatting
  */
 export const render = <Row>(
   columns: ReadonlyArray<Column<Row>>,

@@ -1,5 +1,6 @@
 /**
- * Shows what happens during an upload: one line that is rewritten where a terminal watches, lines that stay elsewhere.
+ * Shows the progress of an upload. A terminal gets one line that is rewritten; a file or pipe gets one line for each
+ * step.
  */
 import type * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as Printable from "@assembly-effect/schema/Printable"
@@ -14,7 +15,12 @@ import * as ProgressBar from "./ProgressBar.ts"
 import * as Style from "./Style.ts"
 import * as Text from "./internal/text.ts"
 
-/** The progress after an event. */
+/**
+ * The progress of one file after an event.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
 export const advance = (
   progress: ProgressBar.Progress,
   event: UploadEvent.UploadEvent,
@@ -34,7 +40,7 @@ export const advance = (
   }
 }
 
-/** What an event leaves on the screen for good; most leave nothing. */
+/** The note that an event leaves on the screen for good. Most events leave none. */
 const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): string | undefined => {
   switch (event._tag) {
     case "Retrying":
@@ -48,20 +54,23 @@ const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): s
   }
 }
 
-/** Ten times a second looks smooth; an upload may report far more often. */
+/** Ten frames a second look smooth. An upload may report progress far more often. */
 const redrawInterval = "100 millis"
 
-/** The width to draw in: a line that fills the last cell wraps in some terminals. */
+/** The width to draw in. A line that fills the last cell wraps in some terminals. */
 const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns) - 1
 
 /**
- * How events are shown.
+ * Describes how events are shown.
  *
- * - `label`: what stands before the progress.
+ * - `label`: the text in front of the progress.
  * - `advance`: the progress after an event, at a time in milliseconds since 1970.
- * - `note`: what an event leaves on the screen for good, if anything.
- * - `isEnd`: whether every byte is stored with this event.
- * - `after`: what goes on after that, such as `Processing`, where something does.
+ * - `note`: the note that an event leaves on the screen for good, if any.
+ * - `isEnd`: whether all bytes are stored after this event.
+ * - `after`: the name of the work that follows the upload, such as `Processing`, if any.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface View<Event> {
   readonly label: string
@@ -71,7 +80,12 @@ export interface View<Event> {
   readonly after?: string | undefined
 }
 
-/** How the upload of one file is shown. */
+/**
+ * How the upload of one file is shown.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const view = (label: string): View<UploadEvent.UploadEvent> => ({
   label,
   advance,
@@ -80,8 +94,8 @@ export const view = (label: string): View<UploadEvent.UploadEvent> => ({
 })
 
 /**
- * One writer for events and ticks, so nothing is ever written into the line. Whatever ends the upload, the cursor comes
- * back at the start of a line of its own.
+ * Draws both the events and the clock ticks in one fiber, so that no other text is written into the line. When the
+ * upload ends, fails or is interrupted, the cursor is shown again, at the start of a new line.
  */
 const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Event>) =>
   Effect.gen(function* () {
@@ -133,17 +147,20 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     return progress
   })
 
-/** Where the end is not known, a line is written for each 64 MiB. */
+/** While the length is unknown, a line is written for each 64 MiB. */
 const unknownStep = 64n * 1024n * 1024n
 
-/** How many lines the progress is worth by now; none more once everything has left, since the end tells it. */
+/**
+ * The number of lines that the progress should have printed so far. It is 0 when all bytes are sent, because the end
+ * prints its own line.
+ */
 const milestone = (progress: ProgressBar.Progress): number => {
   const share = ProgressBar.percent(progress)
   if (share === undefined) return Number(progress.sent / unknownStep)
   return progress.sent === progress.total ? 0 : Math.floor(share / 10)
 }
 
-/** What the lines have told so far. */
+/** The progress as the printed lines have shown it. */
 interface Told {
   readonly progress: ProgressBar.Progress
   readonly isEnded: boolean
@@ -176,16 +193,19 @@ const log = <Event, E, R>(
   })
 
 /**
- * Runs an upload and shows its events; answers where it ended. Fails as the upload fails.
+ * Runs an upload and shows its events. Returns the final progress. Fails with the error of the upload.
  *
  * **Details**
  *
- * In a terminal one line is rewritten, at most ten times a second; `Retrying` and `Resumed` stay above it. The cursor is
- * hidden meanwhile and comes back also on failure and interruption. Without a terminal (a pipe, a log, `TERM=dumb`) a
- * line is written at each 10 % and at the same events.
+ * In a terminal one line is rewritten, at most ten times a second. `Retrying` and `Resumed` stay above it. The cursor
+ * is hidden during the upload and shown again at its end, also after a failure or an interruption. Without a terminal
+ * (a pipe, a log, `TERM=dumb`), a line is written for each 10 % and for the same events.
  *
  * @example
  * UploadProgress.follow(Upload.events(target, source, options), UploadProgress.view("video.mp4"))
+ *
+ * @since 0.1.0
+ * @category running
  */
 export const follow = <Event, E, R>(
   events: Stream.Stream<Event, E, R>,

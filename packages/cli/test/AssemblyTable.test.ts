@@ -1,7 +1,7 @@
 import * as AssemblyTable from "@assembly-effect/cli/AssemblyTable"
 import { expect, it } from "@effect/vitest"
 
-it("shows an error before what ok says, and nothing for an error that names none", () => {
+it("shows the error instead of ok, and nothing for an empty error", () => {
   const entry = { id: "a", created: "2026/01/01 10:00:00 GMT" }
   const states = [
     { ok: "ASSEMBLY_COMPLETED", error: "X" },

@@ -33,7 +33,7 @@ describe("Chart.render", () => {
     expect(lines[1]).toBe(`5 │${"█".repeat(48)}`)
   })
 
-  it("shows the whole window, not only where something happened", () => {
+  it("shows the whole window, also without data", () => {
     const lines = Chart.render(hourly([3]), {
       ...options,
       from: DateTime.makeUnsafe(start - 5 * hour),
@@ -56,13 +56,13 @@ describe("Chart.render", () => {
   it.each([[[]], [[0, 0]], [[Number.NaN, Number.POSITIVE_INFINITY, -1]]])(
     "says when there is nothing: %j",
     (values) => {
-      expect(Chart.render(hourly(values), options)).toEqual(["Assemblies", "nothing in this time"])
+      expect(Chart.render(hourly(values), options)).toEqual(["Assemblies", "no data in this period"])
     }
   )
 
   it("says when everything lies outside the window", () => {
     const from = DateTime.makeUnsafe(start + 100 * hour)
-    expect(Chart.render(hourly([1]), { ...options, from })[1]).toBe("nothing in this time")
+    expect(Chart.render(hourly([1]), { ...options, from })[1]).toBe("no data in this period")
   })
 
   const anyValues = Arbitrary.array(
@@ -77,7 +77,7 @@ describe("Chart.render", () => {
     }
   })
 
-  it.prop("a larger value has no lower bar", { values: anyValues }, ({ values }) => {
+  it.prop("a larger value never has a lower bar", { values: anyValues }, ({ values }) => {
     if (values.length > 57 || values.every((value) => value === 0)) return
     const height = 5
     const from = DateTime.makeUnsafe(start)

@@ -44,7 +44,10 @@ describe("ErrorLine.fromError", () => {
       new ApiError.TransportFailure({ operation: "Dam.move", problem: "the connection failed" }),
       "Dam.move: the connection failed"
     ],
-    [new TusError.UploadRefused({ request: "append", status: 403, message: "no" }), "no (status 403)"],
+    [
+      new TusError.UploadRefused({ request: "append", host: "tus.example.com", status: 403, message: "no" }),
+      "no (status 403)"
+    ],
     [{ _tag: "Odd", problem: "no error at all" }, `{"_tag":"Odd","problem":"no error at all"}`],
     [new RangeError(), "RangeError"],
     ["a text", "a text"]
@@ -78,7 +81,7 @@ describe("ErrorLine.fromError", () => {
 })
 
 describe("ErrorLine.fromCause", () => {
-  it("tells a failure in one line, a defect with its stack, and an interruption not at all", () => {
+  it("prints a failure in one line, a defect with its stack, and nothing for an interruption", () => {
     expect(ErrorLine.fromCause(Cause.fail(new ApiError.DamMutationFailed(details)))).toContain("No such asset.")
     expect(ErrorLine.fromCause(Cause.die(new Error("a fault")))).toMatch(/a fault\n +at /)
     expect(ErrorLine.fromCause(Cause.interrupt(1))).toBeUndefined()

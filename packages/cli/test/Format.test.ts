@@ -69,6 +69,6 @@ it("Format.date is UTC to the second", () => {
   expect(Format.date(DateTime.makeUnsafe("2026-01-31T23:59:59.999+02:00"))).toBe("2026-01-31 21:59:59")
 })
 
-it("Format.count has thousands apart", () => {
+it("Format.count has thousands separators", () => {
   expect(Format.count(1_234_567)).toBe("1,234,567")
 })

@@ -1,5 +1,5 @@
 /**
- * Every command against a service whose every text is an attack on the terminal: what it writes, byte by byte.
+ * Runs every command against a service whose texts all attack the terminal, and checks the output byte by byte.
  */
 import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as Output from "@assembly-effect/cli/Output"
@@ -21,14 +21,17 @@ import { fileURLToPath } from "node:url"
 import * as Hostile from "./support/hostile.ts"
 import * as Screen from "./support/screen.ts"
 
-/** What the commands write themselves: bold, dim, four colours, the end of each, and the moves of the progress bar. */
+/**
+ * The control sequences of the commands themselves: bold, dim, four colours, their ends, and the moves of the progress
+ * bar.
+ */
 // oxlint-disable-next-line no-control-regex -- escape sequences are what this reads
 const own = /\u001b\[(?:1|2|22|31|32|33|36|39|0)m|\r\u001b\[2K|\u001b\[\?25[lh]/g
 
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u
 
-/** Every byte is UTF-8, and nothing in it is an order of somebody else. */
+/** Every byte is UTF-8, and there is no control sequence of somebody else. */
 const isHarmless = (text: string, name: string): void => {
   expect(text.isWellFormed(), name).toBe(true)
   const found = obeyed.exec(text.replace(own, ""))
@@ -41,7 +44,7 @@ interface Ran {
   readonly stderr: string
 }
 
-/** Runs the command line in this process, with colours and a screen that moves. */
+/** Runs the command line in this process, with colours and a screen whose cursor moves. */
 const run = Effect.fnUntraced(function* (origin: string, args: ReadonlyArray<string>, version = "0.1.0") {
   const screen = Screen.make({ columns: 80, animated: true })
   const written = { stdout: "", stderr: "" }
@@ -88,7 +91,7 @@ const commands = (file: string): Readonly<Record<string, ReadonlyArray<string>>>
   upload: ["upload", file]
 })
 
-/** What a file's name can hold, and an argument of a program. */
+/** The characters that file names and arguments may contain. */
 const name = Hostile.evil.replaceAll(/[\0/]|[\ud800-\udfff]/gu, "")
 
 describe("No text of the service is obeyed by a terminal, and a failure is one line", () => {
@@ -104,7 +107,7 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
           isHarmless(stdout, command)
           isHarmless(stderr, command)
           const lines = stderr.split("\n").slice(0, -1)
-          // `upload` tells besides what became of its Assembly.
+          // `upload` also reports the fate of its Assembly.
           const most = command === "upload" ? 2 : 1
           expect(failed ? lines.length >= 1 && lines.length <= most : lines.length === 0, stderr.slice(0, 2000)).toBe(
             true
@@ -115,7 +118,7 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
     )
   }
 
-  it.live("shows what it escaped", () =>
+  it.live("shows the escaped text", () =>
     Effect.gen(function* () {
       const origin = yield* Hostile.serve("answers of the right form")
       const { stdout } = yield* run(origin, ["move", "--root", assetId])
@@ -125,7 +128,7 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("says what cannot be printed", () =>
+  it.live("reports a value that cannot be printed", () =>
     Effect.gen(function* () {
       const origin = yield* Hostile.serve("an entry without an end")
       const { failed, stderr } = yield* run(origin, ["list", "--json"])
@@ -165,7 +168,7 @@ describe("No argument is obeyed by a terminal", () => {
   }
 })
 
-/** A console whose methods keep what they are given. */
+/** A console whose methods record their arguments. */
 const hearing = (...methods: ReadonlyArray<keyof Console.Console>) => {
   const written: Array<string> = []
   const hear = (...values: ReadonlyArray<unknown>) => void written.push(format(...values))
@@ -177,7 +180,7 @@ const hearing = (...methods: ReadonlyArray<keyof Console.Console>) => {
 }
 
 describe("Output", () => {
-  it.live("guards logs, and what does not know it", () =>
+  it.live("guards logs and code that does not use it", () =>
     Effect.gen(function* () {
       const { console, written } = hearing("log", "error")
       yield* Effect.all([
@@ -221,18 +224,18 @@ describe("Output", () => {
       })
   )
 
-  it.effect("says in one line that a value is no JSON, though its schema takes it", () =>
+  it.effect("reports in one line a value that its schema accepts but JSON cannot represent", () =>
     Effect.gen(function* () {
       let deep: unknown = 1
       for (let level = 0; level < 100_000; level++) deep = [deep]
       const exit = yield* Effect.exit(Output.json(Schema.Unknown)(deep))
       expect(Exit.isFailure(exit) ? ErrorLine.fromCause(exit.cause) : "").toBe(
-        "the answer of the service cannot be printed as JSON: it is nested too deep, or too long"
+        "the response of the service cannot be printed as JSON: it is nested too deeply, or too long"
       )
     })
   )
 
-  it.live("stands before help and the version, which do not know it", () =>
+  it.live("guards help and the version, which do not use it", () =>
     Effect.gen(function* () {
       const { stdout } = yield* run("http://127.0.0.1:9", ["--version"], Hostile.evil)
       expect(stdout).toContain("EVIL")
@@ -262,7 +265,7 @@ describe("The program", () => {
       )
     })
 
-  it.live("writes the same bytes as a process of its own", () =>
+  it.live("writes the same bytes as a separate process", () =>
     Effect.gen(function* () {
       const origin = yield* Hostile.serve("answers of the right form")
       for (const args of [["list"], ["move", "--root", assetId], ["move", "--root", "--json", assetId], [name]]) {

@@ -15,7 +15,7 @@ import * as Screen from "./support/screen.ts"
 
 const MiB = 1024n * 1024n
 const total = 100n * MiB
-// A capability that no check made; here it is only passed along.
+// An unchecked capability; here it is only passed along.
 const url = Redacted.make("http://127.0.0.1/resumable/files/1") as UploadUrl
 
 const assemblyId = Assembly.AssemblyId.make("a".repeat(32))
@@ -23,7 +23,7 @@ const status = { assembly_id: assemblyId, ok: "ASSEMBLY_UPLOADING" } as Assembly
 const progress = (sent: bigint) => Event.Progress({ sent: sent * MiB, acknowledged: 0n, total })
 const ofFile = (file: number, event: UploadEvent.UploadEvent) => Event.FileEvent({ file, event })
 
-/** A first run: one file of 100 MiB, a failure in the middle, and the work of the Assembly. */
+/** A first run: one file of 100 MiB, a failure during the upload, and the processing of the Assembly. */
 const first = [
   Event.AssemblyCreated({ status }),
   ofFile(0, UploadEvent.Created({ url, length: total })),
@@ -39,7 +39,7 @@ const first = [
   Event.Uploaded({ assemblyId })
 ]
 
-/** A second run: the first of two files was stored, the other one goes on at 40 of 90 MiB. */
+/** A second run: the first of two files was stored; the other one continues at 40 of 90 MiB. */
 const second = [
   Event.AssemblyResumed({ status }),
   ofFile(0, UploadEvent.Completed({ url, length: 10n * MiB })),
@@ -50,7 +50,7 @@ const second = [
   Event.Uploaded({ assemblyId })
 ]
 
-/** One event each 20 ms, and then the work of the Assembly. */
+/** One event every 20 ms, and then the processing. */
 const slowly = (events: ReadonlyArray<Event.AssemblyUploadEvent>) =>
   Stream.fromIterable(events).pipe(
     Stream.mapEffect((event) => Effect.as(Effect.sleep("20 millis"), event)),
@@ -69,7 +69,7 @@ const follow = Effect.fnUntraced(function* (
 })
 
 describe("JobProgress", () => {
-  it.effect("shows one file, what heals it, and that the Assembly works", () =>
+  it.effect("shows one file, its retries, and the processing of the Assembly", () =>
     Effect.gen(function* () {
       const screen = Screen.make({ columns: 80, animated: true })
       yield* follow(screen, first, ["cat.mp4"])
@@ -84,7 +84,7 @@ describe("JobProgress", () => {
     })
   )
 
-  it.effect("counts no byte as speed that an earlier run has sent", () =>
+  it.effect("does not count bytes of an earlier run as speed", () =>
     Effect.gen(function* () {
       const screen = Screen.make({ columns: 0, animated: false })
       yield* follow(screen, second, ["a.bin", "b.bin"])
@@ -94,7 +94,7 @@ describe("JobProgress", () => {
         expect.stringMatching(/^2 files: 10% /)
       ])
       expect(lines).toContain("2 files: b.bin: Resumed at 40.0 MiB")
-      // 50 MiB in a little more than a second; with what was there it would be twice that.
+      // 50 MiB in slightly more than a second. With the bytes of the earlier run it would be twice as much.
       expect(lines.at(-2)).toMatch(/^2 files: 100% \(100\.0 MiB of 100\.0 MiB\), 4\d\.\d MB\/s, in 1\.1 s$/)
       expect(lines.at(-1)).toBe("2 files: Processing")
     })

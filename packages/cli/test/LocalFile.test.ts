@@ -6,7 +6,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 
 layer(NodeServices.layer)("LocalFile.open", (it) => {
-  it.effect("knows name and size", () =>
+  it.effect("returns name and size", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { join } = yield* Path.Path
@@ -17,7 +17,7 @@ layer(NodeServices.layer)("LocalFile.open", (it) => {
     })
   )
 
-  it.effect("says what is wrong with a path", () =>
+  it.effect("reports the problem of a path", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { join } = yield* Path.Path

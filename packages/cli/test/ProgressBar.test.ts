@@ -15,7 +15,7 @@ const half = ProgressBar.update(ProgressBar.start({ total: 120n * MiB, now: 1000
 })
 
 describe("ProgressBar.line", () => {
-  it("shows what is stored, what is on the way, and what is left", () => {
+  it("shows stored, sent and remaining bytes", () => {
     expect(ProgressBar.line(half, { label: "cat.mp4", width: 96 })).toBe(
       "cat.mp4  █████████▓▓▓▓▓▓▓▓▓░░░░░░░░░░░░░░░░░░   50%   60.0 MiB / 120.0 MiB   62.9 MB/s  1 s left"
     )
@@ -30,7 +30,7 @@ describe("ProgressBar.line", () => {
     expect(line(5)).toBe("…")
   })
 
-  it("knows no share without a total", () => {
+  it("shows no percentage without a total", () => {
     const unknown = ProgressBar.update(ProgressBar.start({ total: undefined, now: 0 }), { now: 1000, sent: 5n * MiB })
     expect(ProgressBar.percent(unknown)).toBeUndefined()
     expect(ProgressBar.timeLeft(unknown)).toBeUndefined()
@@ -46,7 +46,7 @@ describe("ProgressBar.line", () => {
     )
   })
 
-  it("says that it waits for the server when everything has left", () => {
+  it("shows that it waits for the server when all bytes are sent", () => {
     const sent = ProgressBar.update(half, { now: 3000, sent: 120n * MiB })
     expect(ProgressBar.isFinishing(sent)).toBe(true)
     expect(ProgressBar.sentence(sent, "cat.mp4")).toBe("cat.mp4: 99% (120.0 MiB of 120.0 MiB), finishing")

@@ -39,7 +39,7 @@ describe("Table.render", () => {
     ])
   })
 
-  it("leaves out a column before it cuts one that has to be whole", () => {
+  it("leaves out a column before it cuts a column with keep", () => {
     const render = (width: number) =>
       Table.render(
         [
@@ -58,11 +58,11 @@ describe("Table.render", () => {
     expect(Table.render(fileColumns, files, { width: 12 })).toEqual(["Name", "────────────", "cat.jpg", "ファイル.mp4"])
   })
 
-  it("says that there is nothing", () => {
+  it("shows a line if there are no rows", () => {
     expect(Table.render(fileColumns, [], { empty: "no files" })).toEqual(["Name  Size", "──────────", "no files"])
   })
 
-  it("has no lines to draw without columns", () => {
+  it("renders no lines without columns", () => {
     expect(Table.render([], [], { empty: "" })).toEqual(["", "", ""])
   })
 

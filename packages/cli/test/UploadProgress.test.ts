@@ -13,7 +13,7 @@ import * as Screen from "./support/screen.ts"
 
 const MiB = 1024n * 1024n
 const total = 100n * MiB
-// A capability that no check made; here it is only passed along.
+// An unchecked capability; here it is only passed along.
 const url = Redacted.make("http://127.0.0.1/resumable/files/1") as UploadUrl
 
 const progress = (sent: bigint) => UploadEvent.Progress({ sent: sent * MiB, acknowledged: 0n, total })
@@ -32,7 +32,7 @@ const story: ReadonlyArray<UploadEvent.UploadEvent> = [
   UploadEvent.Completed({ url, length: total })
 ]
 
-/** One event each 20 ms. */
+/** One event every 20 ms. */
 const slowly = (events: ReadonlyArray<UploadEvent.UploadEvent>) =>
   Stream.fromIterable(events).pipe(Stream.mapEffect((event) => Effect.as(Effect.sleep("20 millis"), event)))
 
@@ -40,7 +40,7 @@ const follow = (screen: ReturnType<typeof Screen.make>, events: Stream.Stream<Up
   UploadProgress.follow(events, UploadProgress.view("cat.mp4")).pipe(Effect.provide(screen.layer), Effect.forkChild)
 
 describe("UploadProgress in a terminal", () => {
-  it.effect("rewrites one line and leaves what should be seen later above it", () =>
+  it.effect("rewrites one line and keeps notes above it", () =>
     Effect.gen(function* () {
       const screen = Screen.make({ columns: 80, animated: true })
       const fiber = yield* follow(screen, slowly(story))
@@ -94,7 +94,7 @@ describe("UploadProgress in a terminal", () => {
 })
 
 describe("UploadProgress without a terminal", () => {
-  it.effect("writes plain lines at each tenth and at what is out of the ordinary", () =>
+  it.effect("writes a plain line at each tenth and for each note", () =>
     Effect.gen(function* () {
       const screen = Screen.make({ columns: 0, animated: false })
       const fiber = yield* follow(screen, slowly(story))
@@ -119,7 +119,7 @@ describe("UploadProgress without a terminal", () => {
     })
   )
 
-  it.effect("tells an upload of no bytes once", () =>
+  it.effect("writes one line for an upload of zero bytes", () =>
     Effect.gen(function* () {
       const screen = Screen.make({ columns: 0, animated: false })
       const events = [UploadEvent.Created({ url, length: 0n }), UploadEvent.Completed({ url, length: 0n })]

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
-/** Runs the command line as a process of its own, without any configuration. */
+/** Runs the command line in a separate process, without any configuration. */
 const assembly = (...args: ReadonlyArray<string>) =>
   new Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }>((resolve) => {
     const child = execFile(process.execPath, [bin, ...args], { env: { NO_COLOR: "1" } }, (_, stdout, stderr) =>
@@ -12,11 +12,11 @@ const assembly = (...args: ReadonlyArray<string>) =>
     )
   })
 
-it("tells its version", async () => {
+it("prints its version", async () => {
   expect(await assembly("--version")).toMatchObject({ code: 0, stdout: "assembly v0.1.0\n", stderr: "" })
 })
 
-it("says in one line which variable to set", async () => {
+it("prints in one line which variable to set", async () => {
   const missing = {
     code: 1,
     stdout: "",
@@ -25,11 +25,11 @@ it("says in one line which variable to set", async () => {
   expect(await assembly("list")).toEqual(missing)
 })
 
-it("says in one line what is wrong with an invocation, and where help is", async () => {
+it("reports a wrong invocation in one line, and names the help command", async () => {
   expect(await assembly("move", "AAAAAAAAAAAAAAAAAAAAAA")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "assembly: at least one of --filename, --folder and --root is needed\nSee: assembly move --help\n"
+    stderr: "assembly: give at least one of --filename, --folder and --root\nSee: assembly move --help\n"
   })
 })
 

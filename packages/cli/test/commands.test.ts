@@ -19,7 +19,7 @@ describe("assembly list", () => {
     bytes_received: 2048
   }
 
-  it.effect("asks for the last seven days and shows a table", () =>
+  it.effect("lists the last seven days as a table", () =>
     Effect.gen(function* () {
       yield* atNewYear
       const service = Service.make([entry])
@@ -57,7 +57,7 @@ describe("assembly list", () => {
     })
   )
 
-  it.effect("asks for whole seconds, and for no smaller window than was meant", () =>
+  it.effect("rounds to whole seconds without a smaller window", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.UTC(2026, 0, 1, 12) + 1)
       const service = Service.make({ items: [], count: 0 })
@@ -78,7 +78,7 @@ describe("assembly list", () => {
     })
   )
 
-  it.effect("says how many there are on other pages", () =>
+  it.effect("shows the total of all pages", () =>
     Effect.gen(function* () {
       yield* Service.run(list, []).pipe(Effect.provide(Service.make({ items: [entry], count: 7 }).layer))
       expect(yield* output).toMatch(/\n\npage 1: 1 of 7 Assemblies$/)
@@ -112,7 +112,7 @@ describe("assembly stats", () => {
     })
   )
 
-  it.effect("leaves a date that only the service reads as it is", () =>
+  it.effect("sends a date that only the service can parse unchanged", () =>
     Effect.gen(function* () {
       const service = Service.make(statistics)
       const args = ["--since", "last monday", "--region", "eu-west-1", "--template", "all", "--json"]
@@ -142,8 +142,8 @@ describe("assembly move", () => {
   )
 
   it.effect.each([
-    [[assetId], "at least one of --filename, --folder and --root is needed"],
-    [[assetId, "--root", "--folder", folderId], "--folder and --root exclude each other"],
+    [[assetId], "give at least one of --filename, --folder and --root"],
+    [[assetId, "--root", "--folder", folderId], "--folder and --root cannot be used together"],
     [["short", "--root"], "22 characters of Base64URL"],
     [[assetId, "--filename", "a/b"], "without slash"]
   ] as const)("refuses %j before anything is sent", ([args, message]) =>

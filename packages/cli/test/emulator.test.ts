@@ -40,7 +40,7 @@ const services = Layer.mergeAll(client, TestConsole.layer).pipe(
   Layer.provideMerge([Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer])
 )
 
-/** What a command that was run with `--json` has printed last. */
+/** The last output of a command with `--json`. */
 const lastJson = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) =>
   Effect.gen(function* () {
     const printed = (yield* TestConsole.logLines).at(-1)
@@ -107,7 +107,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     })
   )
 
-  it.effect("keeps its Assembly when a file is refused, says so, and continues it", () =>
+  it.effect("keeps its Assembly when a file is refused, reports this, and continues it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { join } = yield* Path.Path
@@ -119,7 +119,9 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       const args = [path, "--journal", join(folder, "state")]
       const error = yield* Effect.flip(Service.run(upload, args))
       expect(error).toMatchObject({ _tag: "FilesFailed", assembly: "kept" })
-      expect((yield* TestConsole.errorLines).at(-1)).toBe("assembly: the upload is kept; the same command continues it")
+      expect((yield* TestConsole.errorLines).at(-1)).toBe(
+        "assembly: the upload is kept; run the same command again to continue it"
+      )
       const id = error._tag === "FilesFailed" ? error.assemblyId : ""
       expect((yield* Assemblies.get(Assembly.AssemblyId.make(id))).ok).toBe("ASSEMBLY_UPLOADING")
 
@@ -130,7 +132,7 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
     })
   )
 
-  it.effect("begins again where it is told to, and cancels what was left", () =>
+  it.effect("starts again with --restart, and cancels the unfinished upload", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { join } = yield* Path.Path

@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
-/** What a process of `assembly emulator` says first, and its end. */
+/** The first output of an `assembly emulator` process, and its end. */
 const runIn = (env: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.callback<{
@@ -47,7 +47,7 @@ const run = (...args: ReadonlyArray<string>) => runIn({}, ...args)
 const environment = (said: string) =>
   Object.fromEntries([...said.matchAll(/^export (\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]))
 
-it.live("assembly emulator: its environment is all that a client needs, and Templates come from a file", () =>
+it.live("assembly emulator: prints the environment of a client, and reads Templates from a file", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
@@ -69,14 +69,14 @@ it.live("assembly emulator: its environment is all that a client needs, and Temp
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
-it.live("assembly emulator: Auth Key and secret are what is given, and of this emulator alone", () =>
+it.live("assembly emulator: uses the given Auth Key and secret, and no others", () =>
   Effect.gen(function* () {
     const of = (said: string) => {
       const { ASSEMBLY_AUTH_KEY: key, ASSEMBLY_AUTH_SECRET: secret } = environment(said)
       return { key, secret }
     }
     const env = { ASSEMBLY_EMULATOR_KEY: "k1", ASSEMBLY_EMULATOR_SECRET: "s1" }
-    // Those of the service itself are not for a program on this machine.
+    // The variables of the real service must not be used for the emulator.
     const foreign = { ASSEMBLY_AUTH_KEY: "production", ASSEMBLY_AUTH_SECRET: "production" }
     const [own, byFlags, byEnv, half, empty, noKey] = yield* Effect.all(
       [
@@ -101,7 +101,7 @@ it.live("assembly emulator: Auth Key and secret are what is given, and of this e
   }).pipe(Effect.scoped)
 )
 
-it.live("assembly emulator: it has the public URL and the hosts that it is given", () =>
+it.live("assembly emulator: uses the given public URL and hosts", () =>
   Effect.gen(function* () {
     const publicUrl = "https://dev.example.com"
     const { said } = yield* run("--public-url", publicUrl, "--allowed-host", "a.example", "--allowed-host", "b.example")
@@ -163,14 +163,14 @@ it.live("assembly emulator --tls: it answers over HTTP/2, with a certificate of 
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
-/** A request whose body never ends; settles when the server has done with it. */
+/** A request with an endless body. It settles when the server has ended it. */
 const begin = (url: string, headers: Readonly<Record<string, string>>) => {
   const sent = request(url, { method: "POST", headers })
   sent.write(new Uint8Array(1000))
   return new Promise<void>((resolve) => void sent.once("error", () => resolve()).once("response", () => resolve()))
 }
 
-// Windows has no such signals.
+// Windows does not have these signals.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   it.live.skipIf(process.platform === "win32")(
     `assembly emulator ends with ${signal}, whatever is under way, and leaves no temporary folder`,
@@ -181,7 +181,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
         const { end, said } = yield* runIn({ TMPDIR: temporary })
         assert.strictEqual((yield* fs.readDirectory(temporary)).length, 1)
         yield* Effect.gen(function* () {
-          // It executes, somebody follows it, and a body is on its way that never ends.
+          // An Assembly is executing, a client follows it, and a request sends an endless body.
           const hour = { wait: { robot: "/emulator/wait", seconds: 3600 } }
           const executing = yield* Assemblies.create({ steps: hour })
           const followed = yield* Effect.promise(() => fetch(executing.update_stream_url ?? ""))

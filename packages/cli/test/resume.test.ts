@@ -1,5 +1,5 @@
 /**
- * `assembly upload` as a process of its own that is ended in the middle, and the same command again.
+ * Runs `assembly upload` in a separate process, kills it during the upload, and runs the same command again.
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -16,7 +16,7 @@ const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 const bytes = Uint8Array.from({ length: 96 * 1024 * 1024 }, (_, index) => (index * 31 + (index >> 8)) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
-/** Runs the command line; with a signal, that is sent as soon as a fifth of the bytes has left. */
+/** Runs the command line. A given signal is sent as soon as a fifth of the bytes was sent. */
 const run = Effect.fnUntraced(function* (args: ReadonlyArray<string>, signal?: NodeJS.Signals) {
   const { baseUrl, credentials } = yield* Emulator.Emulator
   const env = {
@@ -59,7 +59,7 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
         if (signal === "SIGINT") {
           expect(ended).toMatchObject({
             code: 130,
-            stderr: "assembly: the upload is kept; the same command continues it\n"
+            stderr: "assembly: the upload is kept; run the same command again to continue it\n"
           })
         }
 

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 import * as Shell from "../src/internal/shell.ts"
 import { control, text } from "./support/texts.ts"
 
-/** What each value is to a shell that runs its line. */
+/** The value that a shell reads from each line. */
 const readBack = (shell: string, values: ReadonlyArray<string>): ReadonlyArray<string> => {
   const script = values.map((value) => `${Shell.exportLine("SECRET", value)}\nprintf '%s\\0' "$SECRET"`).join("\n")
   return execFileSync(shell, ["-c", script], { env: { ...process.env, LC_ALL: "C.UTF-8" } })
@@ -72,16 +72,16 @@ describe("Shell.exportLine", () => {
   it("quotes for a shell", () => {
     assert.strictEqual(Shell.exportLine("KEY", "it's; ls"), String.raw`export KEY='it'\''s; ls'`)
     assert.strictEqual(Shell.exportLine("KEY", "a\\b"), String.raw`export KEY='a'\\'b'`)
-    // zsh reads the path of a command behind an equals sign.
+    // zsh reads a word behind an equals sign as the path of a command.
     assert.strictEqual(Shell.exportLine("KEY", "=ls:=ls"), "export KEY='=ls:=ls'")
   })
 
-  it("is read back by sh as it was, whatever it holds", () => {
+  it("is read back unchanged by sh, whatever it contains", () => {
     assert.deepStrictEqual(readBack("sh", attacks), attacks)
   })
 
   it.prop(
-    "is read back by sh as it was, and shows nothing that a terminal obeys",
+    "is read back unchanged by sh, and contains no control sequence",
     { values: Arbitrary.array(words, { minLength: 20, maxLength: 20 }), odd: Arbitrary.array(text, { maxLength: 20 }) },
     ({ odd, values }) => {
       const all = [...values, ...odd].map((value) => value.toWellFormed())
@@ -93,7 +93,7 @@ describe("Shell.exportLine", () => {
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
 
-/** What `assembly emulator` prints before it runs. */
+/** The output of `assembly emulator` before it runs. */
 const printed = (data: string) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly said: string; readonly end: Effect.Effect<void> }>((resume) => {
@@ -114,7 +114,7 @@ const printed = (data: string) =>
   )
 
 describe("assembly emulator --data", () => {
-  it.live("prints a key and a secret of the folder that no shell runs", () =>
+  it.live("prints a key and a secret from the folder that no shell executes", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const data = yield* fs.makeTempDirectoryScoped()

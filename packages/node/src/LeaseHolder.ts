@@ -1,5 +1,5 @@
 /**
- * Which processes of this machine hold uploads of a journal, and which of them have ended.
+ * Detects which processes of this machine hold uploads of a journal, and which of these processes have ended.
  */
 import * as Tus from "@assembly-effect/tus/LeaseHolder"
 import * as Effect from "effect/Effect"
@@ -9,15 +9,15 @@ import * as Schema from "effect/Schema"
 import { readFile, readlink } from "node:fs/promises"
 import * as Process from "node:process"
 
-/** Texts of Linux that name a process: none of them is used again while the others are the same. */
+/** Values of Linux that identify a process. The kernel never gives two processes the same combination. */
 const Id = Schema.Struct({
   boot: Schema.NonEmptyString,
   /** The PID namespace. A process id is unique only within it. */
   pids: Schema.NonEmptyString,
-  /** Start times are told by the clock of a namespace; older kernels have one for all. */
+  /** The time namespace, whose clock measures start times. Empty on older kernels, which have one clock for all. */
   times: Schema.String,
   pid: Schema.Int.check(Schema.isGreaterThan(0)),
-  /** In clock ticks since the boot. A process id is used again, at another time. */
+  /** The start in clock ticks since the boot. A process id is used again, but with another start. */
   started: Schema.NonEmptyString
 })
 type Id = typeof Id.Type
@@ -36,14 +36,14 @@ interface Stat {
   readonly started: string
 }
 
-/** `/proc/<pid>/stat`; the second field is a name in parentheses that may hold anything. */
+/** Reads `/proc/<pid>/stat`. The second field is a name in parentheses and may contain any character. */
 const stat = (process: string): Effect.Effect<Option.Option<Stat>> =>
   Effect.map(
     text(`/proc/${process}/stat`),
     Option.flatMap((line) => {
       const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
       const [state] = fields
-      // Field 22 of the line; the first of these is the third.
+      // Field 22 of the line. The first of these fields is the third of the line.
       const started = fields[19]
       return state === undefined || started === undefined
         ? Option.none()
@@ -51,7 +51,7 @@ const stat = (process: string): Effect.Effect<Option.Option<Stat>> =>
     })
   )
 
-/** This process, or nothing where it has no such name, or where `/proc` shows another namespace than its own. */
+/** The id of this process. `None` if `/proc` shows another namespace, or has no entry for it. */
 const self: Effect.Effect<Option.Option<Id>> = Effect.gen(function* () {
   const boot = yield* text("/proc/sys/kernel/random/boot_id")
   const pids = yield* link("/proc/self/ns/pid")
@@ -69,7 +69,7 @@ const self: Effect.Effect<Option.Option<Id>> = Effect.gen(function* () {
   })
 })
 
-/** Whether the kernel knows no process of this id. A `/proc` may hide those of other users. */
+/** Whether the kernel knows no process with this id. `/proc` may hide the processes of other users. */
 const isUnknown = (pid: number): boolean => {
   try {
     Process.kill(pid, 0)
@@ -79,7 +79,7 @@ const isUnknown = (pid: number): boolean => {
   }
 }
 
-/** A process that ended and was not waited for yet is a zombie. */
+/** A process that has ended, but whose parent has not waited for it, is a zombie. */
 const ended: ReadonlySet<string> = new Set(["Z", "X", "x"])
 
 const hasEnded = ({ pid, started }: Id): Effect.Effect<boolean> =>
@@ -110,20 +110,22 @@ const make: Effect.Effect<Tus.Service> = Effect.map(
 )
 
 /**
- * Names this process in the leases of upload journals, and tells of a holder on the same machine whether it has ended.
+ * Writes the id of this process into the leases of upload journals, and detects holders on this machine that have
+ * ended.
  *
  * **When to use**
  *
- * With `UploadJournal.layerFileSystem`, so that the upload of a process that crashed continues at once.
+ * Use with `UploadJournal.layerFileSystem`, so that the upload of a crashed process continues at once.
  *
  * **Details**
  *
- * On Linux a process is known by the boot, its process namespace, its id and its start. A holder of another boot or
- * namespace, another machine or container, may be alive: its lease is waited for. On other systems nothing is known.
+ * On Linux a process is identified by its boot, PID namespace, process id and start time. A holder with another boot or
+ * namespace may run in a container or on another machine, so its lease has to expire first. On other systems every
+ * lease has to expire first.
  *
  * **Gotchas**
  *
- * Clones of a running virtual machine have the same boot and namespaces. Do not share a journal between them.
+ * Clones of a running virtual machine have the same boot and namespaces. Do not share a journal between clones.
  *
  * @example ResumableUpload.run(target, source, options).pipe(Effect.provide(LeaseHolder.layer))
  *

@@ -1,6 +1,6 @@
 /**
- * Answers that are small on the wire and large in memory: every limit counts what comes out of the HTTP client. The
- * client is a process of its own, whose peak of memory is the witness.
+ * Responses that are small on the wire and large in memory: every limit counts the bytes that the HTTP client returns.
+ * The client runs in a separate process, whose peak memory is measured.
  */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -10,10 +10,10 @@ import * as Loopback from "../../../test/hostile/Loopback.ts"
 
 const mebi = 1024 * 1024
 
-/** What each bomb becomes. */
+/** The outcome of each bomb. */
 const size = 256 * mebi
 
-/** What a client may take for everything, in MiB: windows of decoders, pieces, and garbage that is not collected yet. */
+/** The memory that a client may use for everything else, in MiB: windows of decoders, pieces, and garbage. */
 const bound = 192
 
 const program = new URL("fixtures/bombed.ts", import.meta.url).pathname
@@ -34,14 +34,14 @@ const runClient = (client: string, baseUrls: ReadonlyArray<string>) =>
       })
   )
 
-/** A service all of whose answers are the same bomb, under the status that has it read. */
+/** A service whose responses are all the same bomb, with the status under which the client reads it. */
 const service = (coding: Behaviour.Coding, body: Buffer, length: Behaviour.Length) => {
   const answer = (status: number, headers = {}) => Behaviour.bomb(status, coding, body, length, headers)
   return Loopback.serve(async (request, response) => {
     for await (const _chunk of request);
     const tus = { "tus-resumable": "1.0.0" }
     if (request.method === "POST" && request.url !== "/token") {
-      // A creation with a body is not answered, so that the receipts are asked.
+      // A creation with a body gets no response, so that the receipts are requested.
       if (request.headers["content-type"] === "application/offset+octet-stream") response.destroy()
       else answer(500, tus)(request, response)
     } else answer(200, tus)(request, response)
@@ -53,7 +53,7 @@ const clients = ["fetch", "fetch without content-encoding", "undici", "undici th
 describe.each(Behaviour.codings)("a bomb of %s", (coding) => {
   const made = Behaviour.compressed(coding, size)
 
-  it.live.each(clients)("is left at the limit by %s", (client) =>
+  it.live.each(clients)("is read only up to the limit by %s", (client) =>
     Effect.gen(function* () {
       const body = yield* Effect.promise(() => made)
       assert.isBelow(body.length, 2 * mebi)

@@ -20,7 +20,7 @@ import * as Stream from "effect/Stream"
 import { fork, spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
 
-/** A process that holds the upload of a file; it said so, with its id. */
+/** A process that holds the upload of a file and has reported this, with its process id. */
 const startHolder = (args: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly id: string; readonly kill: Effect.Effect<void> }>((resume) => {
@@ -52,7 +52,7 @@ const live = Layer.provideMerge(
 
 const isLinux = process.platform === "linux"
 
-/** Reads what Linux tells of a process until it holds. */
+/** Reads `/proc` until a condition is true. */
 const until = (pid: number | undefined, holds: (stat: string) => boolean) =>
   Effect.promise(async () => {
     for (;;) {
@@ -71,7 +71,7 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
     }).pipe(Effect.provide(LeaseHolder.layer))
   )
 
-  it.effect("nothing is known without the Layer", () =>
+  it.effect("without the Layer, no holder is known", () =>
     Effect.gen(function* () {
       const { id, isGone } = yield* Tus.LeaseHolder
       assert.isUndefined(id)
@@ -79,14 +79,14 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
     })
   )
 
-  it.effect.skipIf(!isLinux)("a process that has this id now and began at another time is another one", () =>
+  it.effect.skipIf(!isLinux)("a process with the same id and another start time is a different process", () =>
     Effect.gen(function* () {
       const { id, isGone } = yield* Tus.LeaseHolder
       const own: unknown = JSON.parse(id ?? "")
       const changed = (change: object) => JSON.stringify(Object.assign({}, own, change))
       assert.isTrue(yield* isGone(changed({ started: "1" })))
       assert.isTrue(yield* isGone(changed({ pid: 2 ** 22 + 1 })), "no process has this id")
-      // Of these nothing is known here.
+      // Nothing is known about these holders.
       for (const other of [{ boot: "another" }, { pids: "pid:[1]" }, { times: "time:[1]" }]) {
         assert.isFalse(yield* isGone(changed({ ...other, started: "1" })))
       }
@@ -96,12 +96,12 @@ layer(live, { excludeTestServices: true })("LeaseHolder", (it) => {
     }).pipe(Effect.provide(LeaseHolder.layer))
   )
 
-  it.effect.skipIf(!isLinux)("a process that ended is gone, though its parent has not asked for its end", () =>
+  it.effect.skipIf(!isLinux)("a process that ended is gone, even if its parent has not waited for it", () =>
     Effect.gen(function* () {
       const { id, isGone } = yield* Tus.LeaseHolder
       const own: unknown = JSON.parse(id ?? "")
-      // `sleep` takes the place of the shell, and never asks for the end of a child. A shell that is still
-      // there would, so the child is killed only after that.
+      // `sleep` replaces the shell and never waits for a child. A shell that is still running would wait, so the child
+      // is killed only after that.
       const parent = yield* Effect.acquireRelease(
         Effect.sync(() =>
           spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] })

@@ -23,7 +23,7 @@ import * as SlowServer from "./utils/SlowServer.ts"
 
 const mebi = 1024 * 1024
 
-/** Bytes of which no two pieces are the same. */
+/** Bytes in which no two pieces are equal. */
 const bytes = Uint8Array.from({ length: 12 * mebi + 17 }, (_, index) => (index * 31 + (index >> 8)) % 251)
 const sha256 = createHash("sha256").update(bytes).digest("hex")
 
@@ -36,7 +36,9 @@ const file = Effect.gen(function* () {
   return yield* UploadSource.fromPath(path)
 })
 
-/** The same file, whose pieces are as large as they get, however busy the machine is; each is shown when it is read. */
+/**
+ * The same file with pieces of the maximum size, however busy the machine is. Each piece is recorded when it is read.
+ */
 const observed = (source: UploadSource.Replayable, onPiece: (piece: Uint8Array) => void) =>
   Effect.map(Clock.Clock, (clock): UploadSource.Replayable => {
     const still = Object.assign(Object.create(clock), { currentTimeMillisUnsafe: () => 0 })
@@ -65,7 +67,7 @@ const services = Layer.mergeAll(api, NodeFileSystem.layer).pipe(
 )
 
 layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
-  it.effect("is registered; a client made of it, or another undici, is not", () =>
+  it.effect("is registered; a derived client, or another undici client, is not", () =>
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       assert.isTrue(PieceMemory.isRegistered(client))
@@ -75,7 +77,7 @@ layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
     })
   )
 
-  it.effect("uploads a file as it is, with memory that is used again, and without when it is wrapped", () =>
+  it.effect("uploads a file unchanged, with reused memory, and without reuse when it is wrapped", () =>
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       for (const [http, isReused] of [
@@ -97,18 +99,18 @@ layer(services, { excludeTestServices: true })("UndiciClient", (it) => {
     })
   )
 
-  it.effect("has let go of a piece when it asks for the third one after it, however slow the server reads", () =>
+  it.effect("has released a piece when it requests the third piece after it, however slow the server reads", () =>
     Effect.gen(function* () {
       const server = yield* SlowServer.make
       const target = yield* UploadTarget.make(server)
       let given = 0
       let most = 0
       const source = yield* observed(yield* file, (piece) => {
-        // Of the pieces before this one, these bytes have not been taken by the system.
+        // The bytes of the pieces before this one that the system has not accepted yet.
         most = Math.max(most, given - server.left())
         given += piece.length
       })
-      // On a busy machine the file may come slower than a slow server reads.
+      // On a busy machine the file may be read more slowly than a slow server reads.
       server.hold(() => most <= mebi && given < bytes.length)
       yield* Upload.run(target, source, { metadata })
       assert.strictEqual(server.sha256(), sha256)

@@ -1,18 +1,18 @@
 /**
  * The Assembly Status and the params that create an Assembly.
  *
- * Beyond the specification: spec.md names the Assembly operations and shows neither their params nor the Status.
+ * Beyond the specification: spec.md names the Assembly operations, but defines neither their params nor the Status.
  */
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
 import { lenient, objects, objectsByKey } from "./internal/lenient.ts"
-import { named, type Structure } from "./Named.ts"
+import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
 /**
- * The id of an Assembly, 32 hexadecimal digits. Whoever knows it reads the status, so a client draws it from a
- * cryptographic source.
+ * The id of an Assembly: 32 hexadecimal digits. Anybody who knows the id can read the Status, so a client generates it
+ * from a cryptographic source.
  *
  * Beyond the specification.
  *
@@ -35,16 +35,16 @@ const boolean = lenient(Schema.Boolean)
 const rest = [Schema.Record(Schema.String, Schema.Json)] as const
 
 /**
- * A file that was uploaded or that a Step made. `size` is bytes. Files of the store robot carry `asset_id`,
- * `version_id`, `workspace` and `path` (spec.md, "Assembly list entry"). `original_id` is the upload that the file was
- * made of; where a Step merged several, the list of them, with null for one that the service does not name.
+ * A file that was uploaded, or that a Step produced. `size` is in bytes. Files of the store robot have `asset_id`,
+ * `version_id`, `workspace` and `path` (spec.md, "Assembly list entry"). `original_id` is the id of the upload that the
+ * file was made from. If a Step merged several uploads, it is a list of ids, with null for an unknown upload.
  *
- * A field whose value has another form than its type is left out.
+ * A field with a value of another type is left out.
  *
  * @since 0.1.0
  * @category schemas
  */
-export const File = named<File>()(
+export const File = named<File, FileEncoded>()(
   Schema.StructWithRest(
     Schema.Struct({
       id: text,
@@ -77,18 +77,25 @@ export const File = named<File>()(
  * @category models
  */
 export interface File extends Structure<typeof File> {}
+/**
+ * {@link File} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileEncoded extends EncodedStructure<typeof File> {}
 
 /**
- * What the service knows of one tus upload. A `finished` one is the receipt that the file arrived, even when the
- * upload URL is already gone. `size` and `offset` are bytes. A field whose value has another form than its type is left
- * out: it proves nothing.
+ * What the service knows about one tus upload. A `finished` receipt proves that the file has arrived, even after the
+ * upload URL is gone. `size` and `offset` are in bytes. A field with a value of another type is left out, because it
+ * proves nothing.
  *
  * Beyond the specification.
  *
  * @since 0.1.0
  * @category schemas
  */
-export const TusReceipt = named<TusReceipt>()(
+export const TusReceipt = named<TusReceipt, TusReceiptEncoded>()(
   Schema.StructWithRest(
     Schema.Struct({
       filename: text,
@@ -107,16 +114,23 @@ export const TusReceipt = named<TusReceipt>()(
  * @category models
  */
 export interface TusReceipt extends Structure<typeof TusReceipt> {}
+/**
+ * {@link TusReceipt} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {}
 
 /**
- * The Assembly Status, an open record. `ok` names the state of an Assembly that has not failed; `error` is the code of
- * one that has. Use {@link state} to tell them apart.
+ * The Assembly Status, an open record. `ok` is the state of an Assembly that has not failed; `error` is the error code
+ * of a failed Assembly. Use {@link state} to tell them apart.
  *
- * `assembly_id`, `ok` and `error` are held to their types, since they decide. Any other field whose value has another
- * form than its type is left out, as is an element of `uploads`, `results` and `tus_uploads` that is no object: one odd
- * field does not make a Status unreadable.
+ * `assembly_id`, `ok` and `error` decide about the state, so a wrong type in them is an error. Any other field with a
+ * value of another type is left out, and so are elements of `uploads`, `results` and `tus_uploads` that are not
+ * objects. One malformed field does not make a Status unreadable.
  *
- * Beyond the specification. spec.md names ASSEMBLY_COMPLETED and the `results` only.
+ * Beyond the specification, which names only ASSEMBLY_COMPLETED and `results`.
  *
  * @since 0.1.0
  * @category schemas
@@ -159,19 +173,43 @@ export const Status = named<Status>()(
  */
 export interface Status extends Structure<typeof Status> {}
 
-/** What a Status says of its Assembly. */
+/**
+ * What a {@link Status} tells of its tus uploads, and of which Assembly it is. The rest is not read.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Receipts = named<Receipts>()(
+  Schema.Struct({
+    ok: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    error: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    assembly_id: AssemblyId,
+    tus_uploads: lenient(objects(TusReceipt))
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Receipts extends Structure<typeof Receipts> {}
+
+/** The fields in which a Status names its own URL. */
 const addresses = ["assembly_url", "assembly_ssl_url"] as const
 
-/** The id in an address such as `https://api2.example.com/assemblies/0123…`; none where it has another form. */
+/**
+ * The Assembly id in a URL such as `https://api2.example.com/assemblies/0123…`. Undefined if the URL has another form.
+ */
 const idIn = (address: unknown): unknown =>
   typeof address === "string"
     ? /^[^?#]*\/assemblies\/([a-f0-9]{32})(?![a-z0-9])/i.exec(address)?.[1]?.toLowerCase()
     : undefined
 
 /**
- * Whether a Status, decoded or as it came, says that it is of another Assembly than `assemblyId`: by its `assembly_id`
- * (`assemblyId` in older answers), or by an address of its own that names another. What does not say so is not told
- * apart: an answer without any id is no contradiction.
+ * Whether a Status, decoded or not, belongs to another Assembly than `assemblyId`. This is the case if its
+ * `assembly_id` (`assemblyId` in older responses) or one of its own URLs names another Assembly. A response without any
+ * id belongs to no other Assembly.
  *
  * Beyond the specification.
  *
@@ -184,8 +222,8 @@ export const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyI
   )
 
 /**
- * Where an Assembly stands. `Busy` ones change by themselves; `Completed`, `Canceled`, `Aborted` and `Failed` ones never
- * do. `Unknown` is a Status that names no state of this list: nothing is known, so ask again.
+ * The state of an Assembly. A `Busy` Assembly changes by itself; `Completed`, `Canceled`, `Aborted` and `Failed` are
+ * final. `Unknown` is a Status without a known state: request it again.
  *
  * Beyond the specification.
  *
@@ -194,11 +232,11 @@ export const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyI
  */
 export type State = "Busy" | "Completed" | "Canceled" | "Aborted" | "Failed" | "Unknown"
 
-/** What tells a state: of a Status, and of an entry of the list. */
+/** The fields of a Status, or of a list entry, that determine the state. */
 type Standing = Pick<Status, "ok" | "error">
 
 /**
- * The code of the error that a Status or an entry of the list tells. An empty or null `error` is none.
+ * The error code in a Status or a list entry. An empty or null `error` counts as no error.
  *
  * Beyond the specification.
  *
@@ -209,8 +247,8 @@ export const errorCode = ({ error }: Standing): string | undefined =>
   typeof error === "string" && error !== "" ? error : undefined
 
 /**
- * The state that a Status, or an entry of the list, tells. An `error` wins over `ok`. Without either, and with an `ok`
- * that nobody knows, the state is `Unknown`, which is no end.
+ * The state in a Status or a list entry. `error` takes precedence over `ok`. Without both, or with an unrecognized
+ * `ok`, the state is `Unknown`, which is not final.
  *
  * Beyond the specification.
  *
@@ -238,7 +276,7 @@ export const state = (standing: Standing): State => {
 }
 
 /**
- * Whether a Status tells a definite end, so that the Assembly does not change any more.
+ * Whether a Status is final, so that the Assembly no longer changes.
  *
  * Beyond the specification.
  *
@@ -251,7 +289,7 @@ export const isOver = (standing: Standing): boolean => {
 }
 
 /**
- * One Step: which robot works, on the results of which Steps, and the robot's own options.
+ * One Step: its robot, the Steps whose results it uses, and the options of the robot.
  *
  * Beyond the specification.
  *
@@ -266,7 +304,7 @@ export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString 
 export type Step = typeof Step.Type
 
 /**
- * The params that create an Assembly: its Steps or the Template that holds them, and what travels with it.
+ * The params that create an Assembly: its Steps, or the Template that defines them, and further settings.
  *
  * Beyond the specification.
  *
@@ -289,7 +327,8 @@ export const CreateParams = renamed(
 export type CreateParams = typeof CreateParams.Type
 
 /**
- * The form fields beside the params. `numExpectedUploadFiles` counts the final files that will be uploaded with tus
+ * The form fields next to the params. `numExpectedUploadFiles` is the number of final files that will be uploaded with
+ * tus
  * (spec.md, "Create a tus upload").
  *
  * @since 0.1.0

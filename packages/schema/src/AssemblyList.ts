@@ -34,8 +34,8 @@ export const AssemblyType = Schema.Literals([
 export type AssemblyType = typeof AssemblyType.Type
 
 /**
- * The params of a list request. `pageSize` is Assemblies per request, 1 to 5000. `fromDate` and `toDate` are sent in
- * whole seconds: a fraction is rounded down in `fromDate` and up in `toDate`, so that the window never gets smaller.
+ * The params of a list request. `pageSize` is the number of Assemblies per request, 1 to 5000. `fromDate` and `toDate`
+ * are sent in whole seconds: `fromDate` is rounded down and `toDate` up, so that the window never gets smaller.
  *
  * Clause: spec.md, "Retrieve list of Assemblies".
  *
@@ -66,7 +66,7 @@ export const Query = named<Query>()(
 export interface Query extends Structure<typeof Query> {}
 
 /**
- * What the service assumes for the keys that a query leaves out (spec.md, "Retrieve list of Assemblies").
+ * The defaults of the service for keys that a query omits (spec.md, "Retrieve list of Assemblies").
  *
  * @since 0.1.0
  * @category utilities
@@ -91,9 +91,9 @@ const fieldsOfEntry = {
 }
 
 /**
- * One Assembly of the list. Beyond the specification, which does not show it: `id` and `created` are always there,
- * everything else may be missing, null or more. `ok` and `error` are held to their types, since they tell how the
- * Assembly ended (`Assembly.state`); another field whose value has another form than its type is left out.
+ * One Assembly of the list. Beyond the specification, which does not define it: `id` and `created` are always present;
+ * any other field may be missing or null, and there may be further fields. `ok` and `error` decide about the state
+ * (`Assembly.state`), so a wrong type in them is an error. Another field with a value of another type is left out.
  *
  * @since 0.1.0
  * @category schemas
@@ -110,7 +110,10 @@ export interface Entry extends Structure<typeof Entry> {}
 const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(fieldsOfEntry))
 const isJson = Schema.is(Schema.Json)
 
-/** Whether a value is exactly right for its field, or for the rest where it has none. An unknown sort of field is not. */
+/**
+ * Whether a value is exactly valid for its field, or for the rest if it has no field. A field of an unknown kind never
+ * is.
+ */
 const fits = (field: Schema.Top | undefined, value: unknown): boolean => {
   switch (field) {
     case Schema.String:
@@ -133,7 +136,7 @@ const isExactEntry = (input: unknown): boolean =>
   Object.keys(input).every((key) => fits(fields.get(key), input[key]))
 
 /**
- * One page of the list. `count` is the number of Assemblies on all pages, where the service tells it.
+ * One page of the list. `count` is the number of Assemblies on all pages, if the service reports it.
  *
  * Beyond the specification.
  *
@@ -153,7 +156,7 @@ export const Page = named<Page>()(
 export interface Page extends Structure<typeof Page> {}
 
 /**
- * The list as it comes: a bare array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
+ * The encoded list: a plain array (spec.md, "a JSON list") or an object with `items` and `count` (beyond the
  * specification).
  *
  * @since 0.1.0
@@ -161,7 +164,7 @@ export interface Page extends Structure<typeof Page> {}
  */
 export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
   Page,
-  // Only this form is transformed, so that the usual one is not checked twice.
+  // Only the array is transformed, so that the usual form is not checked twice.
   Schema.Array(Entry).pipe(
     Schema.decodeTo(Schema.toType(Page), {
       decode: SchemaGetter.transform((items) => ({ items })),

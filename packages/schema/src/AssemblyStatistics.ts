@@ -13,7 +13,7 @@ import { closed, strict } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./Scalar.ts"
 
 /**
- * One bucket of time. Durations are seconds, speeds megabits per second, sizes bytes.
+ * One bucket of time. Durations are in seconds, speeds in megabits per second, sizes in bytes.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -53,7 +53,7 @@ export const StatsBucket = named<StatsBucket>()(
 export interface StatsBucket extends Structure<typeof StatsBucket> {}
 
 /**
- * How often one error code ended an Assembly within one bucket of time.
+ * The number of Assemblies that ended with one error code within one bucket of time.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -74,7 +74,7 @@ export const ErrorBucket = named<ErrorBucket>()(
 export interface ErrorBucket extends Structure<typeof ErrorBucket> {}
 
 /**
- * How often one error code ended an Assembly in the whole window.
+ * The number of Assemblies that ended with one error code in the whole window.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -136,7 +136,7 @@ const makeStrict = () =>
   })
 
 /**
- * {@link Statistics} without tolerance: a field that the specification does not name is refused wherever it stands.
+ * {@link Statistics} in strict form: fields that the specification does not name are refused at every level.
  *
  * Clause: spec.md, "Assembly statistics response", "only these fields".
  *
@@ -154,18 +154,18 @@ const endOfYears = 253_402_300_800_000
 const TextOrDateTime = Schema.declare(isSince, {
   expected: "at least 1 character or a DateTime.Utc",
   toCodecArbitrary: () =>
-    // From a number: the schema of a DateTime brings more with it than the rest of this module.
+    // Built from a number, because the schema of a DateTime is larger than the rest of this module.
     Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, NonNegativeInt]), {
       decode: SchemaGetter.transform((since) =>
-        typeof since === "string" ? since : DateTime.makeUnsafe(since % endOfYears)
+        typeof since === "string" ? since : DateTime.fromDateUnsafe(new Date(since % endOfYears))
       ),
       encode: SchemaGetter.transform((since) => (typeof since === "string" ? since : since.epochMilliseconds))
     })
 })
 
 /**
- * The start of the window: a `DateTime.Utc`, sent as ISO 8601, or any text that the service can read, sent unchanged.
- * That it lies at most 91 days back is checked where the clock is, in `@assembly-effect/api`.
+ * The start of the window: a `DateTime.Utc`, sent as ISO 8601, or any text that the service can parse, sent unchanged.
+ * `@assembly-effect/api`, which has a clock, checks that the start is at most 91 days ago.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
  *
@@ -182,8 +182,8 @@ export const Since = NonEmptyString.pipe(
 const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_template"])
 
 /**
- * A Template ID or `all`. Absent stands for Assemblies without a Template, which the wire may also write as null,
- * an empty string or `no_template`.
+ * A Template ID or `all`. An absent value means Assemblies without a Template; on the wire this may also be null, an
+ * empty string or `no_template`.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
  *
@@ -210,7 +210,7 @@ export const TemplateId = Schema.optionalKey(Schema.NullOr(Schema.String)).pipe(
 )
 
 /**
- * The params of a statistics request; a closed set of keys.
+ * The params of a statistics request. Unknown keys are refused.
  *
  * Clause: spec.md, "Retrieve Assembly statistics", "no other keys are accepted".
  *

@@ -1,5 +1,5 @@
 /**
- * What proves who asks (spec.md, "Authentication").
+ * Authentication params, scopes and tokens (spec.md, "Authentication").
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -13,8 +13,8 @@ import { renamed } from "./internal/struct.ts"
 import { IsoDateTime, NonEmptyString, NonNegativeInt, NonNegativeNumber } from "./Scalar.ts"
 
 /**
- * The scopes that are known. The operations of the specification need `assemblies:read` and `dam:write`; the others
- * are beyond it.
+ * The known scopes. The operations of the specification need `assemblies:read` and `dam:write`. The other scopes are
+ * beyond the specification.
  *
  * Clause: spec.md, "Authentication".
  *
@@ -42,7 +42,7 @@ export const KnownScope = Schema.Literals([
 ])
 
 /**
- * What an Auth Key or token may do. New scopes may appear, so any text without white space is one.
+ * A permission of an Auth Key or a token. New scopes may appear, so any text without white space is valid.
  *
  * Clause: spec.md, "Authentication".
  *
@@ -92,9 +92,9 @@ const isRegExp = Schema.makeFilter<string>(
 )
 
 /**
- * The `auth` object of params. `expires` is an ISO 8601 date-time; that it lies in the future is for who has a clock.
- * `nonce` is unique per request, `referer` a regular expression that a referer of the request has to match, `max_size`
- * the largest upload in bytes (spec.md, "Retrieve list of Assemblies" and "Limits").
+ * The `auth` object of params. `expires` is an ISO 8601 date-time; this schema does not check that it is in the future.
+ * `nonce` is unique per request. `referer` is a regular expression that the referer of the request must match.
+ * `max_size` is the largest upload in bytes (spec.md, "Retrieve list of Assemblies" and "Limits").
  *
  * @since 0.1.0
  * @category schemas
@@ -113,7 +113,7 @@ export const AuthParams = Schema.Struct({
 export type AuthParams = typeof AuthParams.Type
 
 /**
- * {@link AuthParams} of a signed request, where `expires` is required (spec.md, "Authentication").
+ * {@link AuthParams} of a signed request. `expires` is required (spec.md, "Authentication").
  *
  * @since 0.1.0
  * @category schemas
@@ -133,7 +133,7 @@ const Params = Schema.declare(isRecord, { expected: "an object" })
 const signed = Schema.Struct({ auth: SignedAuthParams, nonce: Schema.optionalKey(Nonce) })
 const bearer = Schema.Struct({ auth: Schema.optionalKey(AuthParams), nonce: Schema.optionalKey(Nonce) })
 
-/** Both halves of one object, the issues of both. */
+/** Combines two codecs of one object and reports the issues of both. */
 const both = <A, B>(
   left: Effect.Effect<A, SchemaIssue.Issue>,
   right: Effect.Effect<B, SchemaIssue.Issue>
@@ -148,7 +148,7 @@ const both = <A, B>(
     return [first.success, yield* Effect.fromResult(second)] as const
   })
 
-/** The keys of the proof, or all others. */
+/** Picks the keys of the proof, or all other keys. */
 const pick = (input: Readonly<Record<string, unknown>>, ofProof: boolean): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(input).filter(([key]) => (key === "auth" || key === "nonce") === ofProof))
 
@@ -185,9 +185,9 @@ const withProof = <
 }
 
 /**
- * The full params of a signed operation as they travel: `auth` with `key` and `expires`, perhaps a `nonce`, and the
- * operation's own params beside them. They decode to `{ proof, params }`; the issues of both halves are told, under
- * their names on the wire (spec.md, "Authentication").
+ * The complete params of a signed operation on the wire: `auth` with `key`, `expires` and an optional `nonce`, next to
+ * the params of the operation. They decode to `{ proof, params }`. The issues of both parts are reported with the names
+ * on the wire (spec.md, "Authentication").
  *
  * @example `Auth.withSignedAuth(AssemblyStatistics.Query)`
  *
@@ -198,7 +198,7 @@ export const withSignedAuth = <S extends Schema.ConstraintCodec<unknown, unknown
   withProof(signed, params)
 
 /**
- * The same beside a bearer token: `auth` may be left out, and so may its `expires`.
+ * Like {@link withSignedAuth}, but for a bearer token: `auth` and its `expires` are optional.
  *
  * Clause: spec.md, "Authentication".
  *
@@ -223,7 +223,7 @@ const Scopes = Schema.String.check(
 const unscoped = { grantType: Schema.tag("client_credentials"), aud: Schema.tag("api2") }
 
 /**
- * The form fields of a token request. The Auth Key must already grant the scopes (spec.md, "Authentication").
+ * The form fields of a token request. The Auth Key must have the requested scopes (spec.md, "Authentication").
  *
  * @example `Auth.TokenRequest.make({ scope: ["assemblies:read", "dam:write"] })`
  *
@@ -238,7 +238,7 @@ export const TokenRequest = renamed({ ...unscoped, scope: Scopes }, { grantType:
 export type TokenRequest = typeof TokenRequest.Type
 
 /**
- * {@link TokenRequest} whose scope may be left out: the token grants all that the Auth Key grants then. Beyond the
+ * {@link TokenRequest} with an optional scope. Without a scope the token gets all scopes of the Auth Key. Beyond the
  * specification.
  *
  * @since 0.1.0
@@ -256,7 +256,7 @@ const TokenText = Schema.String.check(
 )
 
 /**
- * A bearer token, which is not shown. It travels in a header, so nothing but visible ASCII is in it.
+ * A bearer token, redacted. It is sent in a header, so it contains only visible ASCII characters.
  *
  * Clause: spec.md, "Authentication".
  *
@@ -264,7 +264,7 @@ const TokenText = Schema.String.check(
  * @category schemas
  */
 export const AccessToken = TokenText.pipe(
-  // `RedactedFromValue` with a label would refuse to encode a token that was made with another label, or none.
+  // `RedactedFromValue` with a label refuses to encode a token without this label.
   Schema.decodeTo(Schema.Redacted(TokenText), {
     decode: SchemaGetter.transform((text) => Redacted.make(text, { label: "access_token" })),
     encode: SchemaGetter.transform((token) => Redacted.value(token))
@@ -277,8 +277,8 @@ export const AccessToken = TokenText.pipe(
 export type AccessToken = typeof AccessToken.Type
 
 /**
- * The answer to a token request. `expires_in` is seconds, `token_type` is Bearer in any case. The specification promises
- * `access_token` alone; the rest is beyond it.
+ * The response to a token request. `expires_in` is in seconds. `token_type` is Bearer in any letter case. The
+ * specification promises only `access_token`; the other fields are beyond it.
  *
  * Clause: spec.md, "Authentication".
  *

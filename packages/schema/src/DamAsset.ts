@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Identifier from "./Identifier.ts"
 import { closed, strict } from "./internal/struct.ts"
-import { named, type Structure } from "./Named.ts"
+import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { ByteSize, NonEmptyString, PixelSize, Timestamp } from "./Scalar.ts"
 
 const lowerHex = (digits: number) =>
@@ -20,15 +20,15 @@ const PaddedBase64 = Schema.String.check(
 )
 
 /**
- * A stored file: `asset_id` is its stable identity, `path` its current place in the Workspace. `size` is bytes,
- * `width` and `height` are pixels. Further fields are kept.
+ * A stored file. `asset_id` is its stable id, `path` its current place in the Workspace. `size` is in bytes, `width`
+ * and `height` are in pixels. Further fields are kept.
  *
  * Clause: spec.md, "DAM asset".
  *
  * @since 0.1.0
  * @category schemas
  */
-export const Asset = named<Asset>()(
+export const Asset = named<Asset, AssetEncoded>()(
   Schema.StructWithRest(
     Schema.Struct({
       asset_id: Identifier.AssetId,
@@ -52,6 +52,13 @@ export const Asset = named<Asset>()(
  * @category models
  */
 export interface Asset extends Structure<typeof Asset> {}
+/**
+ * {@link Asset} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AssetEncoded extends EncodedStructure<typeof Asset> {}
 
 const nfc = (text: string): string => text.normalize("NFC")
 
@@ -59,7 +66,7 @@ const codePoints = (text: string): number => [...text].length
 
 const utf8 = new TextEncoder()
 
-/** Rules of a text, checked as NFC has it; every broken one is told. */
+/** Rules of a text, checked on its NFC form. Every broken rule is reported. */
 const rules = (...all: ReadonlyArray<readonly [holds: (text: string) => boolean, expected: string]>) => {
   return (text: string): ReadonlyArray<string> => {
     const normal = nfc(text)
@@ -93,9 +100,9 @@ const isFilename = Schema.makeFilter<string>(
 const normalised = SchemaTransformation.transform({ decode: nfc, encode: nfc })
 
 /**
- * The last part of a path: 1 to 255 characters after normalisation to NFC, counted as code points. Not `.`, `..` or
- * only white space; no slash, backslash, control character or lone surrogate. Other leading and trailing spaces are
- * kept (spec.md, "Move or rename a DAM asset").
+ * The last part of a path: 1 to 255 Unicode code points after normalization to NFC. It must not be `.`, `..` or only
+ * white space, and must not contain a slash, a backslash, a control character or a lone surrogate. Leading and trailing
+ * spaces are kept (spec.md, "Move or rename a DAM asset").
  *
  * @since 0.1.0
  * @category schemas
@@ -115,11 +122,11 @@ const isDestinationPath = Schema.makeFilter<string>(
 )
 
 /**
- * The path that a move leads to, folders plus filename with the separators between them: at most 512 Unicode code
- * points and at most 1024 UTF-8 bytes after normalisation to NFC (spec.md, "Limits").
+ * The destination path of a move: folders and filename with their separators. It has at most 512 Unicode code points
+ * and at most 1024 UTF-8 bytes after normalization to NFC (spec.md, "Limits").
  *
- * Only the service knows the folder of an asset, so no request is refused for it. Check a path with it where the
- * folder is known.
+ * Only the service knows the folder of an asset, so the client does not check this rule before a move. Use this schema
+ * if you know the folder.
  *
  * @since 0.1.0
  * @category schemas
@@ -135,8 +142,9 @@ const isMove = (request: {
   "filename" in request || "destinationFolderId" in request
 
 /**
- * What to change of an asset, a closed set of keys; at least one of the two. For `destinationFolderId` absent keeps
- * the folder, null moves to the root (spec.md, "Move or rename a DAM asset", rules 1 and 2).
+ * The changes to an asset. At least one of the two keys is required, and unknown keys are refused. An absent
+ * `destinationFolderId` keeps the folder; null moves the asset to the root (spec.md, "Move or rename a DAM asset",
+ * rules 1 and 2).
  *
  * @example `{ filename: "report.pdf" }`, `{ destinationFolderId: null }`
  *
@@ -162,7 +170,7 @@ export const MoveRequest = closed(
 export type MoveRequest = typeof MoveRequest.Type
 
 /**
- * The asset after a move. `folder_id` null is the root, `deleted_at` null an asset that is there.
+ * The asset after a move. `folder_id` is null in the root folder. `deleted_at` is null unless the asset is deleted.
  *
  * Clause: spec.md, "Move/rename response body".
  *
@@ -189,8 +197,7 @@ export const Moved = named<Moved>()(
 export interface Moved extends Structure<typeof Moved> {}
 
 /**
- * {@link Moved} without tolerance: an unknown field beside those of the specification is refused, one inside the
- * asset is not.
+ * {@link Moved} in strict form: fields that the specification does not name are refused, except inside the asset.
  *
  * Clause: spec.md, "Move/rename response body", "only these fields".
  *

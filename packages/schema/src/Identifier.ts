@@ -1,5 +1,5 @@
 /**
- * The stable identities of the DAM (spec.md, "DAM asset").
+ * The stable ids of the DAM (spec.md, "DAM asset").
  */
 import * as Schema from "effect/Schema"
 
@@ -11,7 +11,7 @@ const make = <const Name extends string>(name: Name) =>
   ).pipe(Schema.brand<Name>(name as never))
 
 /**
- * The identity of an asset; it survives moves and renames.
+ * The id of an asset. It stays the same after moves and renames.
  *
  * Clause: spec.md, "DAM asset", "Identifier format".
  *
@@ -26,7 +26,7 @@ export const AssetId = make("AssetId")
 export type AssetId = typeof AssetId.Type
 
 /**
- * The identity of one stored version of an asset's bytes.
+ * The id of one stored version of an asset's bytes.
  *
  * Clause: spec.md, "DAM asset", "Identifier format".
  *
@@ -41,7 +41,7 @@ export const VersionId = make("VersionId")
 export type VersionId = typeof VersionId.Type
 
 /**
- * The identity of a folder, known from an earlier move response; the root has none.
+ * The id of a folder, known from the response to an earlier move. The root folder has no id.
  *
  * Clause: spec.md, "DAM asset", "Identifier format".
  *

@@ -1,5 +1,5 @@
 /**
- * JSON that anybody may have written, read within bounds.
+ * Parses untrusted JSON within limits.
  *
  * @example
  * import * as Json from "@assembly-effect/schema/Json"
@@ -11,8 +11,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
 /**
- * How many arrays and objects may stand in each other. Nothing of the service comes near it; whatever walks over a value
- * of this depth keeps its stack.
+ * The maximum nesting depth of arrays and objects. No response of the service comes near it, and a recursive walk over
+ * a value of this depth does not overflow the stack.
  *
  * @since 0.1.0
  * @category utilities
@@ -22,23 +22,34 @@ export const maxDepth = 128
 const quote = 0x22
 const backslash = 0x5c
 
-/** Whether the character at an index is escaped: an odd number of backslashes stands before it. */
+/** Whether the character at an index is escaped: an odd number of backslashes precedes it. */
 const isEscaped = (text: string, index: number): boolean => {
   let start = index
   while (text.charCodeAt(start - 1) === backslash) start--
   return (index - start) % 2 === 1
 }
 
-/** The index of the quote that ends the string which begins at an index; -1 where none does. */
+/** The index of the closing quote of the string that starts at an index, or -1. */
 const endOfString = (text: string, start: number): number => {
   let end = text.indexOf('"', start + 1)
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end
 }
 
+/** Whether a text has at most `most` of the characters that open an array or an object, also those in strings. */
+const opensAtMost = (text: string, most: number): boolean => {
+  let opened = 0
+  for (const opening of ["{", "["]) {
+    for (let index = text.indexOf(opening); index !== -1; index = text.indexOf(opening, index + 1)) {
+      if (++opened > most) return false
+    }
+  }
+  return true
+}
+
 /**
- * Whether the arrays and objects of a JSON text stand at most `most` levels deep in each other, by one scan without
- * recursion. A text that is not JSON is judged up to where a parser stops.
+ * Whether the arrays and objects of a JSON text are nested at most `most` levels deep. It scans the text once, without
+ * recursion. A text that is not JSON is scanned up to the point where a parser would stop.
  *
  * @example
  * Json.isWithin("[[]]", 1) // false
@@ -47,6 +58,8 @@ const endOfString = (text: string, start: number): number => {
  * @category utilities
  */
 export const isWithin = (text: string, most: number): boolean => {
+  // Most texts open fewer than could be too deep, and need no scan.
+  if (opensAtMost(text, most)) return true
   let depth = 0
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
@@ -72,7 +85,7 @@ export const isWithin = (text: string, most: number): boolean => {
 const isShallow = (text: string): boolean => isWithin(text, maxDepth)
 
 /**
- * Why a text was not read.
+ * The reason why a text was refused.
  *
  * @since 0.1.0
  * @category models
@@ -82,8 +95,8 @@ export type Problem = "not JSON" | `nested deeper than ${typeof maxDepth} levels
 const tooDeep: Problem = `nested deeper than ${maxDepth} levels`
 
 /**
- * The value of a JSON text. Its depth is bounded before it is parsed: a parser takes seconds for millions of levels, and
- * no walk over them has stack enough.
+ * Parses a JSON text. The depth is checked first, because a parser takes seconds for millions of levels, and a
+ * recursive walk over them overflows the stack.
  *
  * @since 0.1.0
  * @category utilities
@@ -98,7 +111,7 @@ export const parse = (text: string): Result.Result<unknown, Problem> => {
 }
 
 /**
- * `Schema.fromJsonString`, of a text within the same bound.
+ * `Schema.fromJsonString` with the same limit of the depth.
  *
  * @example
  * Schema.decodeUnknownOption(Json.fromString(Schema.Struct({ size: Schema.Finite })))('{"size":3}')

@@ -1,22 +1,24 @@
 /**
- * Decoded types with a name: an editor shows `Assembly.Status` instead of a page of fields.
+ * Names for decoded types, so that an editor shows `Assembly.Status` instead of all its fields.
  */
 import type * as Schema from "effect/Schema"
 
 /**
- * The schema `S` whose decoded type is called `Self`; `Structure` is the type that `Self` extends.
+ * The schema `S` with `Self` as the name of its decoded type and `Wire` as the name of its encoded type. `Self` extends
+ * the type `Structure`, and `Wire` extends `EncodedStructure`.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Named<Self, S extends Schema.Top> extends Schema.Codec<Self, S["Encoded"], never, never> {
+export interface Named<Self, S extends Schema.Top, Wire = S["Encoded"]> extends Schema.Codec<Self, Wire, never, never> {
   readonly Structure: S["Type"]
+  readonly EncodedStructure: S["Encoded"]
   readonly "~type.make.in": S["~type.make.in"]
   readonly "~type.make": S["~type.make"]
 }
 
 /**
- * What `interface Self extends Structure<typeof Self> {}` declares the name for.
+ * The base type in `interface Self extends Structure<typeof Self> {}`, which declares the name.
  *
  * @since 0.1.0
  * @category models
@@ -24,7 +26,23 @@ export interface Named<Self, S extends Schema.Top> extends Schema.Codec<Self, S[
 export type Structure<N extends { readonly Structure: unknown }> = N["Structure"]
 
 /**
- * Gives the decoded type of a schema the name `Self`. The schema itself stays as it is.
+ * The base type in `interface SelfEncoded extends EncodedStructure<typeof Self> {}`, which declares the name.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type EncodedStructure<N extends { readonly EncodedStructure: unknown }> = N["EncodedStructure"]
+
+type Rest<S> = Omit<S, keyof Schema.Top>
+
+/**
+ * Gives the decoded type of a schema the name `Self`, and its encoded type the name `Wire`. The schema itself is
+ * unchanged.
+ *
+ * **Gotchas**
+ *
+ * An open record with optional keys needs both names. Without a name the compiler writes the type into declarations as
+ * its fields, and an index signature beside optional keys is valid under `exactOptionalPropertyTypes` only.
  *
  * @example
  * export const Point = named<Point>()(Schema.Struct({ x: Schema.Finite, y: Schema.Finite }))
@@ -33,8 +51,11 @@ export type Structure<N extends { readonly Structure: unknown }> = N["Structure"
  * @since 0.1.0
  * @category utilities
  */
-export const named =
-  <Self>() =>
-  <S extends Schema.Codec<unknown, unknown>>(schema: S): Named<Self, S> & Omit<S, keyof Schema.Top> =>
-    // Only the name of the type is new, which no value tells.
-    schema as unknown as Named<Self, S> & Omit<S, keyof Schema.Top>
+export const named: {
+  <Self>(): <S extends Schema.Codec<unknown, unknown>>(schema: S) => Named<Self, S> & Rest<S>
+  <Self, Wire>(): <S extends Schema.Codec<unknown, unknown>>(schema: S) => Named<Self, S, Wire> & Rest<S>
+} =
+  <Self, Wire>() =>
+  <S extends Schema.Codec<unknown, unknown>>(schema: S): Named<Self, S, Wire> & Rest<S> =>
+    // The cast changes only the names of the types.
+    schema as unknown as Named<Self, S, Wire> & Rest<S>

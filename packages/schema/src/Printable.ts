@@ -1,5 +1,5 @@
 /**
- * Text that anybody may have written, such as a file name or the message of a server, made safe to print.
+ * Escapes untrusted text, such as a file name or a message of a server, so that it is safe to print.
  *
  * @example
  * import * as Printable from "@assembly-effect/schema/Printable"
@@ -7,7 +7,7 @@
  * Printable.escape("report\u001b[2J.csv") // "report\\x1b[2J.csv"
  */
 
-/** Moves the cursor, starts a terminal sequence, or turns the direction of the text. */
+/** Characters that move the cursor, start a terminal sequence or change the direction of text. */
 const unprintable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 
 const codeOf = (character: string): number => character.codePointAt(0) ?? 0
@@ -18,8 +18,8 @@ const escapeCharacter = (character: string): string =>
   codeOf(character) < 0x100 ? `\\x${codeOf(character).toString(16).padStart(2, "0")}` : escapeInJson(character)
 
 /**
- * The text with every control character, line break and bidirectional control as `\xNN` or `\uNNNN`, and every lone
- * surrogate as U+FFFD: it stays on its line, and a terminal obeys nothing of it.
+ * Escapes every control character, line break and bidirectional control as `\xNN` or `\uNNNN`, and replaces every lone
+ * surrogate by U+FFFD. The text stays on one line and contains no terminal sequence.
  *
  * @since 0.1.0
  * @category utilities
@@ -27,7 +27,7 @@ const escapeCharacter = (character: string): string =>
 export const escape = (text: string): string => text.toWellFormed().replace(unprintable, escapeCharacter)
 
 /**
- * The same for JSON text, whose own line breaks stay: it parses to the same value.
+ * Escapes a JSON text. Its line breaks are kept, and it parses to the same value.
  *
  * @example
  * Printable.escapeJson(JSON.stringify({ name: "\u009b2J" })) // {"name":"\\u009b2J"}

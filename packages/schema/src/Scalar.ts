@@ -1,15 +1,15 @@
 /**
- * The number, date and string forms that several resources share.
+ * Numbers, dates and strings that several resources share.
  */
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 
-// Each in a module of its own, so that a bundle holds only what its operations use.
+// Separate modules, so that a bundle contains only the schemas that its operations use.
 export { FromDate, ToDate } from "./internal/listDate.ts"
 export { ByteSize, PixelSize } from "./internal/size.ts"
-export { IsoDateTime, Timestamp } from "./internal/timestamp.ts"
+export { IsoDateTime, Timestamp } from "./Timestamp.ts"
 
-// One check where several would do: statistics hold tens of thousands of these.
+// One check instead of several, because statistics contain tens of thousands of these numbers.
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })
 
 const isIntegerFrom = (minimum: number) =>
@@ -20,7 +20,7 @@ const isIntegerFrom = (minimum: number) =>
   })
 
 /**
- * A finite number of at least 0: durations in seconds, speeds in megabits per second.
+ * A finite number of at least 0, such as a duration in seconds or a speed in megabits per second.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -30,7 +30,7 @@ const isIntegerFrom = (minimum: number) =>
 export const NonNegativeNumber = Schema.Finite.check(isAtLeastZero)
 
 /**
- * An integer of at least 0, without an upper bound: the specification names none for counts and totals.
+ * An integer of at least 0, without an upper bound: the specification sets no limit for counts and totals.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -52,9 +52,16 @@ export const PositiveInt = Schema.Finite.check(isIntegerFrom(1))
 /**
  * A string of at least one character.
  *
- * Clause: spec.md, "min length 1" wherever it stands.
+ * Clause: every "min length 1" of spec.md.
  *
  * @since 0.1.0
  * @category schemas
  */
-export const NonEmptyString = Schema.String.check(Schema.isNonEmpty({ expected: "at least 1 character" }))
+export const NonEmptyString = Schema.String.check(
+  // `Schema.isNonEmpty` brings the checks of every length with it.
+  Schema.makeFilter((text) => text !== "", {
+    expected: "at least 1 character",
+    arbitraryConstraint: { minLength: 1 },
+    toJsonSchema: () => ({ minLength: 1 })
+  })
+)

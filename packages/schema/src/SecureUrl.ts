@@ -1,5 +1,5 @@
 /**
- * Addresses that may receive a credential or a file.
+ * URLs that may receive a credential or a file.
  */
 import * as Schema from "effect/Schema"
 import { isLoopback } from "./internal/loopback.ts"
@@ -30,8 +30,8 @@ const isSecureUrl = Schema.makeFilter<string>(
 )
 
 /**
- * An absolute https URL, or http on a loopback address, without user info, query and fragment. Credentials, tokens and
- * files go to such an address only.
+ * An absolute https URL, or an http URL on a loopback address, without user info, query and fragment. Credentials,
+ * tokens and files are sent only to such URLs.
  *
  * Clause: spec.md, "Authentication": credentials and tokens are secret. The form is our own rule.
  *

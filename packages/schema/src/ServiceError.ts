@@ -1,12 +1,12 @@
 /**
- * The errors of the service as they come (spec.md, "Errors"). Their Effect errors are in `@assembly-effect/api`.
+ * The error bodies of the service (spec.md, "Errors"). The Effect errors are in `@assembly-effect/api`.
  */
 import * as Schema from "effect/Schema"
 import { NonEmptyString } from "./Scalar.ts"
 
-// Each in a module of its own, so that a bundle holds only what its operations use.
+// Separate modules, so that a bundle contains only the errors of its operations.
 export { ListError, MoveError, named, type NamedCode, StatisticsError, statusOf } from "./internal/namedError.ts"
-export { TusErrorBody, TusErrorText } from "./internal/tusError.ts"
+export { parseTusError, TusErrorBody, TusErrorText } from "./internal/tusError.ts"
 
 const HttpCode = Schema.Union([
   Schema.Finite,
@@ -14,8 +14,9 @@ const HttpCode = Schema.Union([
 ])
 
 /**
- * The general error object: at least one of `error`, `message` and `reason`; further fields are kept. `http_code` is
- * a number or a number in digits. Handle by `error`, the code: the wording of `message` may vary.
+ * The general error object. It has at least one of `error`, `message` and `reason`; further fields are kept.
+ * `http_code` is a number, or a number as text. Decide by the code in `error`, because the text of `message` may
+ * change.
  *
  * Clause: spec.md, "Errors".
  *
@@ -43,7 +44,7 @@ export const ErrorObject = Schema.StructWithRest(
 export type ErrorObject = typeof ErrorObject.Type
 
 /**
- * The codes that refuse who asks, not what is asked. Beyond the specification.
+ * The error codes of a failed authentication or authorization. Beyond the specification.
  *
  * @since 0.1.0
  * @category utilities
@@ -66,7 +67,7 @@ export const authenticationCodes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The codes that ask to wait. Beyond the specification.
+ * The error codes of a rate limit. Beyond the specification.
  *
  * @since 0.1.0
  * @category utilities

@@ -1,15 +1,15 @@
 /**
- * The origins that belong to one deployment of the service. URLs that an answer names, of uploads, Statuses and update
- * streams, are used only where their origin is one of these.
+ * The origins that belong to one deployment of the service. A response may contain URLs of uploads, Statuses and update
+ * streams. Such a URL is used only if its origin is one of these.
  *
- * Beyond the specification, which asks to validate such a URL as a capability and names no host.
+ * Beyond the specification, which requires to validate such a URL as a capability, but names no host.
  */
 import * as Result from "effect/Result"
 import { isLoopback } from "./internal/loopback.ts"
 
 /**
- * The cells of the public service: a Status names `api2-<cell>.transloadit.com` for uploads, and a Location may name
- * another cell than `tus_url` (rebalancing).
+ * The cells of the public service. A Status names `api2-<cell>.transloadit.com` for uploads. Because of rebalancing, a
+ * Location may name a different cell than `tus_url`.
  *
  * Source: Statuses in the public fixtures of `@transloadit/node` 4.12.0.
  *
@@ -24,50 +24,59 @@ export const publicService = {
 const TypeId = "~@assembly-effect/schema/ServiceOrigins"
 
 /**
- * Origins, and patterns of origins, in their normal form. Only {@link make} and {@link parse} make one.
+ * Origins, and patterns of origins, in normalized form. Only {@link make} and {@link parse} create such a value.
  *
  * @since 0.1.0
  * @category models
  */
 export interface ServiceOrigins {
   readonly [TypeId]: typeof TypeId
-  /** In the form that {@link parse} takes. The first one is the origin of the base URL. */
+  /** In the form that {@link parse} accepts. The first entry is the origin of the base URL. */
   readonly entries: readonly [string, ...ReadonlyArray<string>]
 }
 
 const labels = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 
-/** A scheme, a first label with one `*` beside a literal, two more labels at least, and a port. */
+/** The scheme, a first label with one `*` next to a literal, at least two more labels, and an optional port. */
 const pattern = new RegExp(`^https://(?=[^.]*[a-z0-9])[a-z0-9-]*\\*[a-z0-9-]*(?:\\.${labels}){2,}(?::[0-9]{1,5})?$`)
 
 const isOnLoopback = (origin: string): boolean => isLoopback(new URL(origin).hostname)
 
-const scheme = /^https?:\/\//i
 const defaultPorts: ReadonlyMap<string, string> = new Map([
   ["https:", ":443"],
   ["http:", ":80"]
 ])
 
+/** The origin of a URL that has only a scheme and a host, if the host is written in its canonical form. */
+const parseOrigin = (written: string): string | undefined => {
+  if (!URL.canParse(written)) return undefined
+  const { origin, protocol } = new URL(written)
+  return written === origin || written === origin + (defaultPorts.get(protocol) ?? "") ? origin : undefined
+}
+
+/** Most URLs have the origin of the URL before. */
+let latest: { readonly written: string; readonly origin: string | undefined } = { written: "", origin: undefined }
+
 /**
- * The origin of an absolute URL that is written as it is meant, in lower case and without a default port. An encoded
- * host, an IPv4 address in hexadecimal digits or user info has none: a parser would turn it into something else than
- * what was read.
+ * The origin of an absolute URL in normalized form: lower case, without a default port. Returns undefined if the URL
+ * has an encoded host, a hexadecimal IPv4 address or user info, because a parser would read a different host than a
+ * person.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const originOf = (url: string): string | undefined => {
-  if (!scheme.test(url) || !URL.canParse(url)) return undefined
-  const { origin, protocol } = new URL(url)
-  const written = (/^[a-z]+:\/\/[^/?#]*/i.exec(url)?.[0] ?? "").toLowerCase()
-  return written === origin || written === origin + (defaultPorts.get(protocol) ?? "") ? origin : undefined
+  const written = /^https?:\/\/[^/?#]*/i.exec(url)?.[0].toLowerCase()
+  if (written === undefined) return undefined
+  if (written !== latest.written) latest = { written, origin: parseOrigin(written) }
+  return latest.origin
 }
 
 const entryRule =
   "an origin such as https://upload.example.com, or a pattern such as https://upload-*.example.com with one * in the " +
   "first label, beside a literal, and two more labels"
 
-/** An origin or a pattern in its normal form. */
+/** Parses an origin or a pattern into normalized form. */
 const parseEntry = (text: string, allowsLoopback: boolean): Result.Result<string, string> => {
   const lower = text.toLowerCase().replace(/\/$/, "")
   if (lower.includes("*")) {
@@ -87,7 +96,8 @@ const parseEntry = (text: string, allowsLoopback: boolean): Result.Result<string
 }
 
 /**
- * A broken rule: which of the additional entries, or the base URL without an index, and what is wrong with it.
+ * A broken rule. It holds the index of the additional entry, or no index for the base URL, and the description of the
+ * problem.
  *
  * @since 0.1.0
  * @category models
@@ -114,13 +124,13 @@ const fromEntries = (
 }
 
 /**
- * The origins of the deployment at a base URL: its own, and for the public service its cells. `additional` are further
- * origins, or patterns of origins.
+ * Makes the origins of the deployment at a base URL: its own origin and, for the public service, the cells.
+ * `additional` are further origins or patterns of origins.
  *
  * **Gotchas**
  *
- * A pattern is the deployment's decision: `https://x-*.co.uk` is a pattern as well, and everybody may register a name
- * that it matches.
+ * A pattern is only as safe as its domain. `https://x-*.co.uk` is a valid pattern, but anybody may register a name that
+ * it matches.
  *
  * @example
  * ServiceOrigins.make("https://api.example.com", ["https://upload-*.example.com"])
@@ -151,11 +161,11 @@ const matches = (entry: string, origin: string): boolean => {
 
 const isPublic = (origin: string): boolean => origin === publicService.origin || matches(publicService.cells, origin)
 
-/** The path of the Status of one Assembly, as a service that sits below a path of its host writes it too. */
+/** The path of the Status of an Assembly. The service may be mounted below a path of its host. */
 const statusPath = /^https?:\/\/[^/]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-9]{32})$/i
 
 /**
- * The id of the Assembly whose Status is at a URL that is written plainly: no query, no encoded and no dot segment.
+ * The Assembly id of a Status URL in plain form: without a query, encoded segments or dot segments.
  *
  * @since 0.1.0
  * @category utilities
@@ -163,8 +173,8 @@ const statusPath = /^https?:\/\/[^/]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-
 export const assemblyIdAt = (url: string): string | undefined => statusPath.exec(url)?.[1]
 
 /**
- * Whether the origin of a URL belongs to the deployment. Default ports and case do not matter; a host that is not
- * written plainly never belongs.
+ * Whether the origin of a URL belongs to the deployment. Default ports and case are ignored. A host that is not in
+ * plain form never belongs to it.
  *
  * @since 0.1.0
  * @category utilities

@@ -1,8 +1,9 @@
 /**
- * The headers of tus 1.0.0 as the service runs it (spec.md, "Create a tus upload").
+ * The headers of tus 1.0.0 as the service uses them (spec.md, "Create a tus upload").
  */
 import type * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import type * as SchemaIssue from "effect/SchemaIssue"
@@ -22,7 +23,7 @@ import { NonEmptyString } from "./Scalar.ts"
 export const tusVersion = "1.0.0"
 
 /**
- * The content type of every body of bytes.
+ * The content type of request bodies that contain bytes of an upload.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -34,7 +35,7 @@ export const offsetOctetStream = "application/offset+octet-stream"
 const maxLength = 9_223_372_036_854_775_807n
 
 /**
- * A number of bytes, 0 to 2^63 - 1. On the wire a canonical base-10 integer: no sign, no zero in front, no exponent.
+ * A number of bytes, 0 to 2^63 - 1. On the wire it is a canonical decimal integer: no sign, leading zero or exponent.
  *
  * Clause: spec.md, "Create a tus upload" and "Limits".
  *
@@ -46,7 +47,11 @@ export const UploadLength = Schema.String.check(
 ).pipe(
   Schema.decodeTo(
     Schema.BigInt.check(
-      Schema.isBetweenBigInt({ minimum: 0n, maximum: maxLength }, { expected: "0 to 9223372036854775807 bytes" })
+      // `Schema.isBetweenBigInt` brings more with it than this whole module holds.
+      Schema.makeFilter<bigint>((length) => length >= 0n && length <= maxLength, {
+        expected: "0 to 9223372036854775807 bytes",
+        arbitraryConstraint: { minimum: 0n, maximum: maxLength, order: Order.BigInt }
+      })
     ),
     { decode: SchemaGetter.transform((text) => BigInt(text)), encode: SchemaGetter.transform(String) }
   )
@@ -58,7 +63,7 @@ export const UploadLength = Schema.String.check(
 export type UploadLength = typeof UploadLength.Type
 
 /**
- * How many bytes of an upload the server has stored; written like a length.
+ * The number of bytes of an upload that the server has stored, in the format of a length.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -77,8 +82,8 @@ const path = `/resumable/files/${segment}(?:/${segment})*`
 const url = `(?:https?://[A-Za-z0-9._:[\\]-]+)?${path}`
 
 /**
- * The path of an upload URL, `/resumable/files/<id>` and perhaps more segments (spec.md, "tus upload resource"). No
- * segment starts with a dot or has a percent sign: such a URL could name another place than it shows.
+ * The path of an upload URL: `/resumable/files/<id>` and optional further segments (spec.md, "tus upload resource"). No
+ * segment starts with a dot or contains a percent sign, because such a URL may lead to another place than it shows.
  *
  * @since 0.1.0
  * @category schemas
@@ -101,7 +106,11 @@ export const Concat = Schema.String.check(
   Schema.isPattern(new RegExp(`^final;${url}(?: ${url})*$`, "u"), {
     expected: "final; and upload URLs with a single space between them"
   }),
-  Schema.isMaxLength(maxConcat, { expected: `at most ${maxConcat} characters` })
+  Schema.makeFilter((text) => text.length <= maxConcat, {
+    expected: `at most ${maxConcat} characters`,
+    arbitraryConstraint: { maxLength: maxConcat },
+    toJsonSchema: () => ({ maxLength: maxConcat })
+  })
 )
 /**
  * @since 0.1.0
@@ -110,7 +119,7 @@ export const Concat = Schema.String.check(
 export type Concat = typeof Concat.Type
 
 /**
- * The URL of a part as it stands in `upload-concat`, with or without scheme and host.
+ * The URL of a part in `upload-concat`, with or without scheme and host.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -135,11 +144,12 @@ const Parts = Schema.NonEmptyArray(PartUrl).check(
 )
 
 /**
- * `upload-metadata`: comma-separated entries, each a key of printable ASCII and, after a space, its value in Base64 of
- * the UTF-8 text; null is a key without a value. Keys are unique. `assembly_url`, `filename` and `fieldname` are there
- * with every ordinary, partial and final creation, with a value.
+ * `upload-metadata`: comma-separated entries. Each entry is a key of printable ASCII, a space, and the Base64 of the
+ * UTF-8 text of its value. Null stands for a key without a value. Keys are unique. Ordinary, partial and final
+ * creations require the keys `assembly_url`, `filename` and `fieldname`, each with a value.
  *
- * Base64 is written canonically; what is read may have any bits after its last byte (design: tus does not say).
+ * Base64 is written in canonical form. When it is read, unused bits after the last byte are ignored (own decision: tus
+ * does not define this).
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -180,7 +190,7 @@ export const FixedHeaders = Schema.Struct({
 })
 
 /**
- * The headers that create an upload whose length is told later.
+ * The headers that create an upload whose length is sent later.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -194,7 +204,7 @@ export const DeferredHeaders = Schema.Struct({
 })
 
 /**
- * The headers that put parts together.
+ * The headers that concatenate parts.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -210,8 +220,8 @@ export const FinalHeaders = Schema.Struct({
 })
 
 /**
- * The headers of a creation request in one of their three forms; none mixes with another. {@link Creation} is the
- * form to write and to read them.
+ * The headers of a creation request in one of three forms, which exclude each other. Use {@link Creation} to write and
+ * read them.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -309,16 +319,16 @@ const formOf = (headers: Readonly<Record<string, string>>): keyof typeof codecs 
 }
 
 /**
- * A creation request as one of its three forms, so that contradictory headers cannot be written (spec.md, "Create a tus
+ * A creation request in one of three forms, so that contradictory headers cannot be written (spec.md, "Create a tus
  * upload"):
  *
- * - `Fixed`: `length` bytes. `partial` makes a part of a later final upload, `withBody` says that the request carries
- *   the first bytes.
- * - `Deferred`: the length is told later.
- * - `Final`: puts `parts` together, in the order of their bytes.
+ * - `Fixed`: an upload of `length` bytes. `partial` marks a part of a later final upload. `withBody` states that the
+ *   request contains the first bytes.
+ * - `Deferred`: the length is sent later.
+ * - `Final`: concatenates `parts` in the given order.
  *
- * Decodes from lowercase headers and ignores those it does not know. The form is chosen first (`upload-concat` other
- * than `partial`, then `upload-defer-length`), so that only its rules are reported.
+ * Decodes from lowercase headers and ignores unknown headers. The form is chosen first (`upload-concat` other than
+ * `partial`, then `upload-defer-length`), and only the rules of that form are reported.
  *
  * @example `{ _tag: "Fixed", length: 42n, metadata, partial: false, withBody: false }`
  *
@@ -344,8 +354,8 @@ export const Creation = Schema.Record(Schema.String, Schema.String).pipe(
 export type Creation = typeof Creation.Type
 
 /**
- * The headers of the 201 that answers a creation. `location` is not checked here: that it is a URL to trust is
- * decided by the UploadTarget of `@assembly-effect/tus`.
+ * The headers of the 201 response to a creation. `location` is not checked here: the UploadTarget of
+ * `@assembly-effect/tus` decides whether its URL is trusted.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -359,7 +369,8 @@ export const Created = Schema.Struct({
 })
 
 /**
- * {@link Created} without tolerance: `x-content-type-options: nosniff` is there. Independent tus servers omit it.
+ * {@link Created} in strict form: `x-content-type-options: nosniff` is required. Independent tus servers omit this
+ * header.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -369,8 +380,8 @@ export const Created = Schema.Struct({
 export const CreatedStrict = Schema.Struct({ ...Created.fields, "x-content-type-options": Schema.Literal("nosniff") })
 
 /**
- * The headers of a tus creation error without tolerance (spec.md, "Errors"). A client reads the body whatever the
- * headers say.
+ * The headers of a tus creation error in strict form (spec.md, "Errors"). A client reads the body regardless of the
+ * headers.
  *
  * @since 0.1.0
  * @category schemas
@@ -382,7 +393,7 @@ export const ErrorHeadersStrict = Schema.Struct({
 })
 
 /**
- * The headers of a PATCH that appends bytes. `upload-length` ends a deferred length (tus 1.0.0).
+ * The headers of a PATCH request that appends bytes. `upload-length` sets a deferred length (tus 1.0.0).
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -397,7 +408,7 @@ export const AppendHeaders = Schema.Struct({
 })
 
 /**
- * The headers of the 204 that answers a PATCH. Beyond the specification (tus 1.0.0).
+ * The headers of the 204 response to a PATCH request. Beyond the specification (tus 1.0.0).
  *
  * @since 0.1.0
  * @category schemas
@@ -408,7 +419,7 @@ export const Appended = Schema.Struct({
 })
 
 /**
- * The headers that tell how far an upload has come. Beyond the specification (tus 1.0.0).
+ * The headers that report the offset of an upload. Beyond the specification (tus 1.0.0).
  *
  * @since 0.1.0
  * @category schemas

@@ -1,6 +1,6 @@
 /**
- * Generators of invalid requests for property tests: each value breaks one rule, and comes with the place and the rule.
- * Valid ones come from `Arbitrary.schema` and the schema itself. Needs no test framework.
+ * Generators of invalid requests for property tests. Each generated value breaks one rule and comes with the path and
+ * the rule. `Arbitrary.schema` generates valid requests. This module needs no test framework.
  *
  * @example
  * Arbitrary.checkEffect(Testing.move.decoded, ({ input }) => Schema.is(DamAsset.MoveRequest)(input) === false)
@@ -13,7 +13,7 @@ import * as AssemblyList from "./AssemblyList.ts"
 import * as AssemblyStatistics from "./AssemblyStatistics.ts"
 import * as Auth from "./Auth.ts"
 import * as DamAsset from "./DamAsset.ts"
-import type { Invalids, Rule } from "./internal/invalid.ts"
+import type { Rule } from "./internal/invalid.ts"
 import {
   either,
   encoded,
@@ -33,7 +33,30 @@ import {
 } from "./internal/invalid.ts"
 import * as TusUpload from "./TusUpload.ts"
 
-export type { Invalid, Invalids } from "./internal/invalid.ts"
+/**
+ * An invalid value. `path` is where the rule is broken, by the names of the form that `input` has; the empty path is
+ * the value as a whole. `rule` says in words what is broken.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Invalid {
+  readonly input: unknown
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly rule: string
+}
+
+/**
+ * Invalid values of a request in its two forms: `decoded` for what a program passes in, `wire` for what a server
+ * receives (params before they become text; headers with lowercase names).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Invalids {
+  readonly decoded: Arbitrary.Arbitrary<Invalid>
+  readonly wire: Arbitrary.Arbitrary<Invalid>
+}
 
 const empty = Arbitrary.Constant("")
 
@@ -170,7 +193,7 @@ const badMetadataKey = text("^[a-z]{0,4}(?:[ ,]|\\u00e9|\\u0009)[a-z]{1,4}$")
 
 const minimal = "assembly_url YQ==,filename YQ==,fieldname YQ=="
 
-/** Headers that break the rule of a key, and those that break one of the whole. */
+/** Headers that break the rule of one key, and headers that break a rule of the whole. */
 const badEntries = {
   key: text("^k (?:[A-Za-z0-9]{2}|[A-Za-z0-9]{3}|[A-Za-z0-9]{5}=|[A-Za-z0-9]{3}-|/w==|gICA)$"),
   whole: values("", ",", `${minimal},`, `,${minimal}`, `${minimal},,a YQ==`, `${minimal}, a YQ==`)
@@ -214,7 +237,7 @@ export const metadata: Invalids = {
 
 const creationCases = TusUpload.Creation.to.cases
 
-/** One form of a creation, with the headers of all three. */
+/** One form of a creation, with header names from all three forms. */
 const creationOf = <T extends TusUpload.Creation>(
   form: Schema.ConstraintCodec<T, unknown>,
   rules: ReadonlyArray<Rule<object, object>>
@@ -248,7 +271,7 @@ const contentType = field("content-type", "is application/offset+octet-stream", 
 })
 
 /**
- * Invalid creations of an upload (`TusUpload.Creation`); on the wire, header sets.
+ * Invalid creations of an upload (`TusUpload.Creation`). On the wire they are header sets.
  *
  * @since 0.1.0
  * @category utilities

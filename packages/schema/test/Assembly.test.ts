@@ -18,13 +18,13 @@ describe("AssemblyId", () => {
 describe("Status", () => {
   const decode = Schema.decodeUnknownSync(Assembly.Status)
 
-  it("needs the id alone and keeps unknown fields", () => {
+  it("needs only the id and keeps unknown fields", () => {
     const status = { assembly_id, something: { new: [null] } }
     assert.deepStrictEqual(decode(status) as object, status)
     assert.deepStrictEqual(onDecode(Assembly.Status, {}), ["assembly_id: Missing key"])
   })
 
-  it("tells its state", () => {
+  it("has a state", () => {
     for (const [status, state] of [
       [{ ok: "ASSEMBLY_UPLOADING" }, "Busy"],
       [{ ok: "ASSEMBLY_EXECUTING" }, "Busy"],
@@ -39,13 +39,13 @@ describe("Status", () => {
     }
   })
 
-  it("has failed where it tells an error, whatever ok says", () => {
+  it("has failed if it has an error, whatever ok says", () => {
     for (const ok of ["ASSEMBLY_COMPLETED", "ASSEMBLY_EXECUTING", "ASSEMBLY_CANCELED", "X", "", null]) {
       assert.strictEqual(Assembly.state(decode({ assembly_id, ok, error: "X" })), "Failed")
     }
   })
 
-  it("has ended only where it names an end", () => {
+  it("has ended only in a final state", () => {
     const nothing = [{}, { ok: null }, { ok: "" }, { ok: "ASSEMBLY_NEW_STATE" }, { ok: "toString" }]
     for (const standing of nothing) {
       for (const error of [{}, { error: null }, { error: "" }]) {
@@ -60,7 +60,7 @@ describe("Status", () => {
     assert.isTrue(Assembly.isOver({ error: "X" }))
   })
 
-  it("is readable with an odd optional field, which is left out", () => {
+  it("is readable with a malformed optional field, which is left out", () => {
     const file = { id: "f", name: 5, size: "12", original_id: [1], meta: { width: 5 } }
     const status = decode({
       assembly_id,
@@ -84,7 +84,7 @@ describe("Status", () => {
     })
   })
 
-  it("is not readable where an odd field decides", () => {
+  it("is unreadable if a deciding field is malformed", () => {
     assert.deepStrictEqual(onDecode(Assembly.Status, { assembly_id, ok: 5 }), ["ok: Expected string | null"])
     const error = { code: "X" }
     assert.deepStrictEqual(onDecode(Assembly.Status, { assembly_id, ok: "ASSEMBLY_COMPLETED", error }), [
@@ -99,7 +99,7 @@ describe("Status", () => {
     }
   })
 
-  it("is of another Assembly where its id or an address of its own says so", () => {
+  it("belongs to another Assembly if its id or one of its own URLs says so", () => {
     const other = "f".repeat(32)
     const at = (id: string) => `https://api2.example.com/assemblies/${id}`
     const same = [

@@ -11,7 +11,7 @@ const fromDate = DateTime.makeUnsafe("2026-01-01T10:00:00Z")
 describe("Query", () => {
   const encode = Schema.encodeUnknownSync(AssemblyList.Query)
 
-  it("needs fromDate alone and sends no default", () => {
+  it("needs only fromDate and sends no defaults", () => {
     assert.deepStrictEqual(encode({ fromDate }), { fromdate: "2026-01-01 10:00:00" })
     assert.deepStrictEqual(onDecode(AssemblyList.Query, {}), ["fromdate: Missing key"])
   })
@@ -86,11 +86,11 @@ describe("Listing", () => {
     assert.deepStrictEqual(decode([]) as object, { items: [] })
   })
 
-  it("refuses what is neither", () => {
+  it("refuses any other value", () => {
     assert.deepStrictEqual(accepted(AssemblyList.Listing, [null, "a", {}, { items: {} }, [{ id: "a" }]]), [])
   })
 
-  it("takes an entry exactly when the schema of an entry does, and as the same value", () => {
+  it("accepts the same entries as the schema of an entry, with the same values", () => {
     const base = { id: "a", created: "b" }
     const of = (key: string, ...values: ReadonlyArray<unknown>) =>
       values.map((value) => Object.assign({}, base, { [key]: value }))
@@ -126,7 +126,7 @@ describe("Listing", () => {
     })
   )
 
-  it("is readable with an odd optional field, which is left out", () => {
+  it("is readable with a malformed optional field, which is left out", () => {
     const odd = { ...entry, region: 5, bytes_received: "12", files: ["a"], more: 1 }
     assert.deepStrictEqual(decode({ items: [odd, entry], count: "two" }) as object, {
       items: [{ ...entry, more: 1 }, entry]
@@ -134,7 +134,7 @@ describe("Listing", () => {
     assert.deepStrictEqual(decode([odd]) as object, { items: [{ ...entry, more: 1 }] })
   })
 
-  it("names the place of what is wrong in an entry", () => {
+  it("names the path of a problem in an entry", () => {
     assert.deepStrictEqual(
       onDecode(AssemblyList.Page, {
         items: [

@@ -123,7 +123,7 @@ describe("Statistics", () => {
     ])
   })
 
-  it("tolerates an added field, refuses it where asked to be strict", () => {
+  it("tolerates an added field, and refuses it in strict form", () => {
     const places = [
       { ...response, added: 1 },
       { ...response, stats: [{ ...bucket, added: 1 }] },
@@ -229,7 +229,7 @@ describe("Query", () => {
     }
   })
 
-  it("refuses unknown keys by itself, together with every other issue", () => {
+  it("refuses unknown keys without a parse option, together with all other issues", () => {
     assert.deepStrictEqual(onDecode(AssemblyStatistics.Query, { region: "", since: 5, templateId: "a", auth: {} }), [
       "region: Expected at least 1 character",
       "since: Expected string",

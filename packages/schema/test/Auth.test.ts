@@ -71,7 +71,7 @@ describe("params with their proof", () => {
     ])
   })
 
-  it("tells the issues of both halves", () => {
+  it("reports the issues of both parts", () => {
     assert.deepStrictEqual(onDecode(Signed, { auth: { key: "" }, nonce: 1.5, region: "", since: "x" }), [
       "auth.key: Expected at least 1 character",
       "auth.expires: Missing key",
@@ -108,7 +108,7 @@ describe("TokenRequest", () => {
     )
   })
 
-  it("takes a scope that nobody knows yet", () => {
+  it("accepts an unknown scope", () => {
     assert.isTrue(Schema.is(Auth.Scope)("something:new"))
   })
 })
@@ -139,7 +139,7 @@ describe("TokenResponse", () => {
     assert.deepStrictEqual(decode({ access_token: "t", expires_in: 5, token_type: "Bearer", more: 1 }).expires_in, 5)
   })
 
-  it("has a token that fits into a header, of the type that is sent there", () => {
+  it("has a token and a token type that fit into a header", () => {
     const of = (access_token: string) => ({ access_token })
     assert.deepStrictEqual(accepted(Auth.TokenResponse, ["", "a b", "a\r\nx: 1", "ä", "a.b-c_~="].map(of)), [
       of("a.b-c_~=")
@@ -149,7 +149,7 @@ describe("TokenResponse", () => {
     assert.deepStrictEqual(accepted(Auth.TokenResponse, [...valid, typed("mac"), typed(" bearer")]), valid)
   })
 
-  it("is written with a token of any origin", () => {
+  it("encodes a token with any label", () => {
     const tokens = [
       Redacted.make("t"),
       Redacted.make("t", { label: "mine" }),

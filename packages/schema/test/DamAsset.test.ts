@@ -39,7 +39,7 @@ describe("Asset", () => {
     assert.deepStrictEqual(Schema.encodeSync(DamAsset.Asset)(decoded) as object, more)
   })
 
-  it("may have an unknown mime as null, not an absent one", () => {
+  it("may have null as an unknown mime, but needs the field", () => {
     assert.isTrue(accepts(DamAsset.Asset, { ...asset, mime: null }))
   })
 
@@ -87,7 +87,7 @@ describe("Moved", () => {
     }
   })
 
-  it("has null for the root and for an asset that is there", () => {
+  it("has null for the root and for an asset that is not deleted", () => {
     assert.isTrue(accepts(DamAsset.Moved, moved))
     assert.isTrue(accepts(DamAsset.Moved, { ...moved, folder_id: id, deleted_at: "2026-01-01T10:00:00.5Z" }))
     assert.isFalse(accepts(DamAsset.Moved, { ...moved, updated_at: null }))
@@ -101,7 +101,7 @@ describe("Moved", () => {
     }
   })
 
-  it("tolerates an added field, refuses it where asked to be strict, but not inside the asset", () => {
+  it("tolerates an added field, and refuses it in strict form except inside the asset", () => {
     const added = { ...moved, added: 1 }
     const inAsset = { ...moved, asset: { ...asset, added: 1 } }
     assert.deepStrictEqual(accepted(DamAsset.Moved, [moved, added, inAsset]), [moved, added, inAsset])
@@ -128,7 +128,7 @@ describe("Filename", () => {
     assert.deepStrictEqual(onDecode(DamAsset.Filename, "e\u0301".repeat(256)), tooLong)
   })
 
-  it("refuses . and .., not other names of dots", () => {
+  it("refuses . and .., but no other names of dots", () => {
     assert.deepStrictEqual(accepted(DamAsset.Filename, [".", "..", "...", ".a", "a."]), ["...", ".a", "a."])
   })
 
@@ -152,7 +152,7 @@ describe("Filename", () => {
     assert.deepStrictEqual(accepted(DamAsset.Filename, ["a/b", "a\\b", "/", "a\ud800", "\udc00a"]), [])
   })
 
-  it("tells every broken rule", () => {
+  it("reports every broken rule", () => {
     assert.deepStrictEqual(onEncode(DamAsset.Filename, "a/\u0001\ud800"), [
       "Expected a name without slash or backslash",
       "Expected a name without control characters",
@@ -207,7 +207,7 @@ describe("MoveRequest", () => {
     }
   })
 
-  it("takes undefined neither for absent nor for null", () => {
+  it("treats undefined neither as absent nor as null", () => {
     assert.isFalse(accepts(DamAsset.MoveRequest, { filename: "a", destination_folder_id: undefined }))
     assert.deepStrictEqual(onEncode(DamAsset.MoveRequest, { filename: undefined, destinationFolderId: null }), [
       "filename: Expected string"
@@ -223,7 +223,7 @@ describe("MoveRequest", () => {
     ])
   })
 
-  it("refuses unknown keys by itself, together with every other issue", () => {
+  it("refuses unknown keys without a parse option, together with all other issues", () => {
     assert.deepStrictEqual(onEncode(DamAsset.MoveRequest, { filename: "..", destinationFolderId: "x", path: "/" }), [
       "filename: Expected a name other than . and ..",
       "destinationFolderId: Expected 22 characters of Base64URL, the last one A, Q, g or w",

@@ -15,7 +15,7 @@ describe("Json.parse", () => {
     assert.deepStrictEqual(Json.parse(text), Result.succeed(JSON.parse(text)))
   })
 
-  it("says what is not JSON", () => {
+  it("reports a text that is not JSON", () => {
     for (const text of ["", "{", '"', '"\\"', "[1,]", "undefined", "]".repeat(200)]) {
       assert.deepStrictEqual(Json.parse(text), Result.fail("not JSON"), text)
     }
@@ -29,19 +29,19 @@ describe("Json.parse", () => {
     assert.deepStrictEqual(Json.parse(nest(129)), tooDeep)
   })
 
-  it("counts what stands in each other, not what stands beside", () => {
+  it("counts nested levels, not siblings", () => {
     assert.isTrue(Result.isSuccess(Json.parse(`[${Array.from({ length: 1000 }, () => arrays(100)).join()}]`)))
   })
 
-  it("takes no bracket in a string for a level, and no escaped quote for its end", () => {
+  it("ignores brackets in a string, and escaped quotes at its end", () => {
     for (const inside of ["[".repeat(1000), `\\"${"[".repeat(1000)}`, `\\"\\"${"[".repeat(1000)}`, "\\\\"]) {
       assert.isTrue(Result.isSuccess(Json.parse(`["${inside}"]`)), inside.slice(0, 10))
     }
     assert.deepStrictEqual(Json.parse(`["\\\\",${arrays(128)}]`), tooDeep)
   })
 
-  it("stops at the bound: 5 million levels are not parsed", () => {
-    // A parser would get to the end of it, and find that it is none.
+  it("stops at the limit: 5 million levels are not parsed", () => {
+    // A parser would read to the end and then find that the text is not JSON.
     assert.deepStrictEqual(Json.parse("[".repeat(5_000_000)), tooDeep)
   })
 })
@@ -49,7 +49,7 @@ describe("Json.parse", () => {
 describe("Json.fromString", () => {
   const schema = Json.fromString(Schema.Struct({ a: Schema.Unknown }))
 
-  it("decodes within the bound, and encodes", () => {
+  it("decodes within the limit, and encodes", () => {
     assert.deepStrictEqual(Schema.decodeUnknownOption(schema)(`{"a":${arrays(127)}}`)._tag, "Some")
     assert.deepStrictEqual(Schema.encodeSync(schema)({ a: 1 }), '{"a":1}')
     assert.deepStrictEqual(Schema.decodeUnknownOption(schema)(`{"a":${arrays(128)}}`), Option.none())

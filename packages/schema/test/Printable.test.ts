@@ -6,14 +6,14 @@ import * as Schema from "effect/Schema"
 const unprintable = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u
 
 describe("Printable", () => {
-  it("shows what a terminal would obey", () => {
+  it("shows control sequences as text", () => {
     assert.strictEqual(Printable.escape("a\u001b[2Jb\u202Ec\u009bd\ne\u2028"), "a\\x1b[2Jb\\u202ec\\x9bd\\x0ae\\u2028")
     assert.strictEqual(Printable.escape("\ud800"), "\ufffd")
     assert.strictEqual(Printable.escape("naïve 👩‍👩‍👧 日本"), "naïve 👩‍👩‍👧 日本")
   })
 
   it.effect.prop(
-    "leaves nothing that a terminal would obey, in text and in JSON",
+    "leaves no control sequence, in text and in JSON",
     { text: Schema.String, character: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0x2100 })) },
     ({ character, text }) =>
       Effect.sync(() => {

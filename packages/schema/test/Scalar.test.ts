@@ -137,7 +137,7 @@ describe("FromDate and ToDate", () => {
     )
   }
 
-  it("round a fraction of a second down and up, so that nothing of the window is left out", () => {
+  it("round a fraction of a second down and up, so that the window never gets smaller", () => {
     for (const date of ["2026-01-01T10:00:00.001Z", "2026-01-01T10:00:00.500Z", "2026-01-01T10:00:00.999Z"]) {
       assert.strictEqual(encode(Scalar.FromDate, date), "2026-01-01 10:00:00")
       assert.strictEqual(encode(Scalar.ToDate, date), "2026-01-01 10:00:01")

@@ -1,7 +1,7 @@
 /**
- * The Status, an entry of the list and a file, as the service's own client describes its answers: the response schemas
- * inside `@transloadit/node`. Whatever they take, ours decode, and leave nothing out. The public types say the same at
- * compile time: types/secondOpinion.ts.
+ * Compares our schemas with the response schemas inside `@transloadit/node`, the service's own client, for the Status,
+ * an entry of the list, and a file. Our schemas must decode everything that theirs accept, without losing a field. The
+ * public types are compared at compile time in types/secondOpinion.ts.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 import { isDeepStrictEqual } from "node:util"
 import { chances, generator, type ZodSchema } from "./zodValues.ts"
 
-// The package exports its client only, so the module of the schemas is found by its path.
+// The package exports only its client, so the module of the schemas is found by its path.
 const path = new URL("./alphalib/types/assemblyStatus.js", import.meta.resolve("@transloadit/node"))
 const theirs: Readonly<Record<string, ZodSchema>> = await import(fileURLToPath(path))
 
@@ -20,10 +20,10 @@ type Value = Readonly<Record<string, unknown>>
 const assembly_id = "0123456789abcdef0123456789abcdef"
 
 /**
- * Where ours is stricter than theirs, and what makes a value of theirs one of ours:
+ * The rules in which our schemas are stricter, and the change that makes a value of theirs valid for ours:
  *
- * - `assembly_id` of a Status is there and has 32 hexadecimal digits, in theirs it is any text or absent: it goes into
- *   the path of the next request. An answer without it is completed by the client, from the id that was asked for.
+ * - `assembly_id` of a Status is required and has 32 hexadecimal digits. In their schema it may be any text or absent.
+ *   We use it in the path of the next request. The client adds the requested id to a response without an id.
  */
 const status = (value: Value): Value => ({ ...value, assembly_id })
 const same = (value: Value): Value => value
@@ -43,7 +43,8 @@ describe("10,000 values of the service's own schemas", () => {
     const make = generator(chances(1))(schema)
     for (let count = 0; count < 10_000; count++) {
       const generated = make() as Value
-      // Valid as they are made, which a part of them shows: theirs is many times slower than ours.
+      // Generated values are valid. Only a part of them is checked, because their schema is many times slower than
+      // ours.
       if (count % 50 === 0 && !schema.safeParse(generated).success)
         assert.fail(`not a value of theirs: ${JSON.stringify(generated)}`)
       const value = toOurs(generated)
@@ -57,7 +58,7 @@ describe("10,000 values of the service's own schemas", () => {
       ["assemblyStatusBusySchema", ["Busy"]],
       ["assemblyStatusOkSchema", ["Aborted", "Busy", "Canceled", "Completed"]],
       ["assemblyStatusErrSchema", ["Failed"]],
-      // An error of the operating system under the service, with neither ok nor error: no definite end.
+      // An error of the operating system below the service, with neither ok nor error: not a final state.
       ["assemblyStatusSysErrSchema", ["Unknown"]]
     ] as const
     const generate = generator(chances(2))

@@ -54,7 +54,7 @@ describe("named errors", () => {
     assert.deepStrictEqual<unknown>(Object.entries(ServiceError.statusOf), named)
   })
 
-  it("belong to one operation each", () => {
+  it("each belong to one operation", () => {
     for (const [error, , own] of table) {
       for (const other of [ServiceError.StatisticsError, ServiceError.ListError, ServiceError.MoveError]) {
         assert.strictEqual(accepts(other, { error }), other === own, error)
@@ -92,13 +92,13 @@ describe("TusErrorBody", () => {
     }
   })
 
-  it("gives every text back unchanged", () => {
+  it("encodes every text unchanged", () => {
     for (const text of ["ERR_A: b\n", "ERR_A: b\nc\n", "ERR_A: \n", '{"error":"a"', "\n"]) {
       assert.strictEqual(Schema.encodeSync(ServiceError.TusErrorBody)(decode(text)), text)
     }
   })
 
-  it("cannot write one form as the other", () => {
+  it("cannot encode one form as the other", () => {
     assert.deepStrictEqual(onEncode(ServiceError.TusErrorBody, { _tag: "Line", code: "a", message: "b" }), [
       "code: Expected ERR_ and a code in upper case"
     ])

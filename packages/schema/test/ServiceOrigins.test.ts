@@ -12,7 +12,7 @@ const rules = (baseUrl: string, additional: ReadonlyArray<string>) =>
   })
 
 describe("ServiceOrigins", () => {
-  it("holds the base URL's own origin alone", () => {
+  it("contains only the origin of the base URL", () => {
     const own = origins("https://api.example.com/v2")
     for (const url of [
       "https://api.example.com/resumable/files/1",
@@ -39,7 +39,7 @@ describe("ServiceOrigins", () => {
     }
   })
 
-  it("holds the cells of the public service for its base URL, and for no other", () => {
+  it("contains the cells of the public service only for its base URL", () => {
     for (const baseUrl of ["https://api2.transloadit.com", "https://api2-ada.transloadit.com/"]) {
       const all = origins(baseUrl)
       for (const host of ["api2", "api2-ada", "api2-eu-west-1", "api2-1x"]) {
@@ -72,7 +72,7 @@ describe("ServiceOrigins", () => {
     assert.isFalse(ServiceOrigins.includes(origins("https://api.example.com"), "https://api2-ada.transloadit.com/"))
   })
 
-  it("takes exact origins and patterns besides", () => {
+  it("accepts additional exact origins and patterns", () => {
     const all = origins("https://api.example.com", [
       "https://Upload.example.com/",
       "https://up-*.eu.example.com",
@@ -98,7 +98,7 @@ describe("ServiceOrigins", () => {
     }
   })
 
-  it("refuses any other entry, and says which", () => {
+  it("refuses any other entry, and names it", () => {
     const wrong = [
       "https://*.example.com",
       "https://a.*.example.com",
@@ -128,14 +128,14 @@ describe("ServiceOrigins", () => {
     ])
   })
 
-  it("takes http on loopback where the base URL is there", () => {
+  it("accepts http on loopback if the base URL is on loopback", () => {
     const all = origins("http://127.0.0.1:3000", ["http://localhost:4000"])
     assert.isTrue(ServiceOrigins.includes(all, "http://127.0.0.1:3000/resumable/files/1"))
     assert.isTrue(ServiceOrigins.includes(all, "http://localhost:4000/resumable/files/1"))
     assert.isFalse(ServiceOrigins.includes(all, "http://127.0.0.1:3001/resumable/files/1"))
   })
 
-  it("keeps entries in a normal form that makes the same origins again", () => {
+  it("keeps entries in a normalized form that gives the same origins again", () => {
     const { entries } = origins("https://API2.transloadit.com:443/", ["https://UP-*.example.com:443/"])
     assert.deepStrictEqual(entries, [
       "https://api2.transloadit.com",

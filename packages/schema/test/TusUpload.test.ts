@@ -19,7 +19,7 @@ describe("UploadLength", () => {
     ])
   })
 
-  it("refuses a negative one and 2^63", () => {
+  it("refuses negative numbers and 2^63", () => {
     const outside = ["Expected 0 to 9223372036854775807 bytes"]
     assert.deepStrictEqual(onDecode(TusUpload.UploadLength, "9223372036854775808"), outside)
     assert.deepStrictEqual(onEncode(TusUpload.UploadLength, 2n ** 63n), outside)
@@ -56,14 +56,14 @@ describe("Metadata", () => {
     assert.deepStrictEqual(onEncode(TusUpload.Metadata, { ...metadata, "!#$%&'()*+-./:;<=>?@[]^_`{|}~": "x" }), [])
   })
 
-  it("has each key once", () => {
+  it("has unique keys", () => {
     assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},filename YQ==`), [
       "filename: Expected a key that is there once"
     ])
     assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k,k`), ["k: Expected a key that is there once"])
   })
 
-  it("reads Base64 that is not canonical in its last bits, and writes it canonically", () => {
+  it("reads Base64 with unused last bits, and writes it in canonical form", () => {
     assert.deepStrictEqual(decode(`${header},k YR==`) as object, { ...metadata, k: "a" })
     assert.strictEqual(encode(decode(`${header},k YR==`)), `${header},k YQ==`)
   })
@@ -316,7 +316,7 @@ describe("responses and PATCH", () => {
   const created = { location: "https://tus.example.com/resumable/files/a", "tus-resumable": "1.0.0" }
   const nosniff = { "x-content-type-options": "nosniff" }
 
-  it("answer a creation with location and tus-resumable, perhaps an offset", () => {
+  it("have location and tus-resumable after a creation, and an optional offset", () => {
     assert.isTrue(accepts(TusUpload.Created, created))
     assert.isTrue(accepts(TusUpload.Created, { ...created, "upload-offset": "5" }))
     assert.deepStrictEqual(
@@ -330,12 +330,12 @@ describe("responses and PATCH", () => {
     assert.deepStrictEqual(onDecode(TusUpload.Created, without(created, "location")), ["location: Missing key"])
   })
 
-  it("have nosniff where asked to be strict", () => {
+  it("have nosniff in strict form", () => {
     assert.deepStrictEqual(onDecode(TusUpload.CreatedStrict, created), ["x-content-type-options: Missing key"])
     assert.isTrue(accepts(TusUpload.CreatedStrict, { ...created, ...nosniff }))
   })
 
-  it("answer an error as plain text with tus-resumable and nosniff", () => {
+  it("return an error as plain text with tus-resumable and nosniff", () => {
     const headers = { "content-type": "text/plain; charset=utf-8", "tus-resumable": "1.0.0", ...nosniff }
     assert.isTrue(accepts(TusUpload.ErrorHeadersStrict, headers))
     for (const key of Object.keys(headers)) {
@@ -353,7 +353,7 @@ describe("responses and PATCH", () => {
     }
   })
 
-  it("tell the offset of an upload", () => {
+  it("report the offset of an upload", () => {
     const head = { "tus-resumable": "1.0.0", "upload-offset": "5" }
     assert.isTrue(accepts(TusUpload.OffsetHeaders, { ...head, "upload-length": "10", "upload-metadata": header }))
     assert.isTrue(accepts(TusUpload.OffsetHeaders, { ...head, "upload-defer-length": "1" }))

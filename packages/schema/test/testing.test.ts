@@ -14,7 +14,8 @@ describe("valid values", () => {
   it.each([...requests.map(([name, schema]) => [name, schema] as const), ...more])(
     "of %s are generated without exhausted filters",
     (_, schema) => {
-      // One discard in a hundred is chance, as for two equal keys; more is a rule that the generator does not know.
+      // One discarded value in a hundred is chance, for example two equal keys. More would mean that the generator
+      // misses a rule.
       assert.strictEqual(sample(Arbitrary.schema(schema), 1000, { maxDiscards: 10 }).length, 1000)
     }
   )

@@ -1,5 +1,5 @@
 /**
- * A client of `effect/sql` over `node:sqlite`, the SQLite that Node brings.
+ * A client of `effect/sql` over `node:sqlite`, the SQLite module of Node.
  *
  * @since 0.1.0
  */
@@ -19,11 +19,11 @@ import * as Stream from "effect/Stream"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 
 /**
- * How a database is opened.
+ * Options for opening a database.
  *
- * - `path`: of the file, or `:memory:`, which forgets everything when the scope closes.
- * - `isExclusive`: whether this process alone may use the file until the scope closes or the process ends. Another
- *   process fails with `LockTimeoutError`. Off by default.
+ * - `path`: the path of the file, or `:memory:`. A database in memory is deleted when the scope closes.
+ * - `isExclusive`: whether this process locks the file until the scope closes or the process ends. Another process then
+ *   fails with `LockTimeoutError`. Off by default.
  *
  * The journal is a write-ahead log. Committed data survives the end of the process; after a power failure the last
  * transactions may be missing (`synchronous = NORMAL`). Foreign keys are enforced.
@@ -36,7 +36,7 @@ export interface Options {
   readonly isExclusive?: boolean | undefined
 }
 
-/** An error of SQLite with its number where `effect/sql` looks for it. */
+/** An error of SQLite, with its number in the property that `effect/sql` reads. */
 class SqliteError extends Error {
   readonly errno: number
   constructor(message: string, errno: number, cause: unknown) {
@@ -45,7 +45,7 @@ class SqliteError extends Error {
   }
 }
 
-/** `node:sqlite` calls the number `errcode`. */
+/** `node:sqlite` names the number `errcode`. */
 const toCause = (problem: unknown): unknown =>
   Predicate.hasProperty(problem, "errcode") && typeof problem.errcode === "number" && problem instanceof Error
     ? new SqliteError(problem.message, problem.errcode, problem)
@@ -63,13 +63,13 @@ const attempt = <A>(operation: string, work: () => A): Effect.Effect<A, SqlError
 type Params = ReadonlyArray<unknown>
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
-/** `effect/sql` has made booleans numbers. What SQLite does not take is refused when it is bound. */
+/** `effect/sql` has converted booleans to numbers. SQLite rejects other invalid types when they are bound. */
 const toInputs = (params: Params): ReadonlyArray<SQLInputValue> => params as ReadonlyArray<SQLInputValue>
 
-/** Prepared statements that are kept for their next use. */
+/** The number of prepared statements that are kept for reuse. */
 const maxPrepared = 200
 
-/** Prepares each text once, as long as it is among the latest. */
+/** Prepares each SQL text once and keeps the latest statements. */
 const preparer = (database: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
   return (sql: string): StatementSync => {
@@ -100,13 +100,13 @@ const makeConnection = (database: DatabaseSync): SqlConnection.Connection => {
     execute: (sql, params, transform) => attempt("execute", () => all(prepare(sql), params, transform)),
     executeUnprepared: (sql, params, transform) =>
       attempt("execute", () => all(database.prepare(sql), params, transform)),
-    // The number of changed rows, and the id of the last row that was inserted.
+    // The number of changed rows and the id of the last inserted row.
     executeRaw: (sql, params) => attempt("execute", () => prepare(sql).run(...toInputs(params))),
     executeValues: (sql, params) => attempt("execute", () => values(prepare(sql), params)),
     executeValuesUnprepared: (sql, params) => attempt("execute", () => values(database.prepare(sql), params)),
     executeStream: (sql, params, transform) =>
       Stream.unwrap(
-        // A statement of its own: another use of the same text would start this one over.
+        // A separate statement for each run: a second run of a shared statement would restart the first.
         attempt("execute", () => database.prepare(sql).iterate(...toInputs(params))).pipe(
           Effect.map((rows) =>
             Stream.fromPull(
@@ -132,7 +132,7 @@ const makeConnection = (database: DatabaseSync): SqlConnection.Connection => {
 
 const setUp = ({ isExclusive = false }: Options): string =>
   `${isExclusive ? "PRAGMA locking_mode = EXCLUSIVE; " : "PRAGMA busy_timeout = 5000; "}` +
-  // The first transaction takes the lock.
+  // The first transaction acquires the lock.
   "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT"
 
 /**
@@ -140,8 +140,8 @@ const setUp = ({ isExclusive = false }: Options): string =>
  *
  * **Details**
  *
- * One connection runs one statement or transaction at a time; other fibers wait. A transaction begins with
- * `BEGIN IMMEDIATE`. A statement blocks the thread of Node while it runs.
+ * One connection runs one statement or transaction at a time; other fibers wait. A transaction starts with `BEGIN
+ * IMMEDIATE`. A statement blocks the thread of Node while it runs.
  *
  * @category constructors
  * @since 0.1.0

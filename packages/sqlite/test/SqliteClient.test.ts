@@ -20,7 +20,7 @@ const notes = Effect.gen(function* () {
 
 const memory = SqliteClient.layer({ path: ":memory:" })
 
-it.effect("rows go in and come out, as objects, as values and as a stream", () =>
+it.effect("rows are written and read as objects, as values and as a stream", () =>
   Effect.gen(function* () {
     const { add, sql, texts } = yield* notes
     for (const text of ["one", "two", "three"]) yield* add(text)
@@ -29,7 +29,7 @@ it.effect("rows go in and come out, as objects, as values and as a stream", () =
       [1, "one"],
       [2, "two"]
     ])
-    // The same text as an object again: a statement that returned arrays is kept.
+    // The same SQL text, now with objects as rows: the statement that returned arrays is still prepared.
     assert.deepStrictEqual(
       { ...(yield* sql<object>`SELECT id, text FROM notes WHERE id < ${3}`)[0] },
       { id: 1, text: "one" }
@@ -51,7 +51,7 @@ it.effect("rows go in and come out, as objects, as values and as a stream", () =
   }).pipe(Effect.provide(memory))
 )
 
-it.effect("a transaction that fails keeps nothing, and an inner one keeps nothing of its own", () =>
+it.effect("a failed transaction keeps nothing, and a failed inner transaction keeps only the outer changes", () =>
   Effect.gen(function* () {
     const { add, sql, texts } = yield* notes
     yield* Effect.flip(sql.withTransaction(Effect.andThen(add("lost"), Effect.fail("a reason"))))
@@ -76,7 +76,7 @@ it.live("another fiber does not run inside a transaction", () =>
   }).pipe(Effect.provide(memory))
 )
 
-it.effect("an error says what SQLite refused", () =>
+it.effect("an error contains SQLite's message", () =>
   Effect.gen(function* () {
     const { add, sql } = yield* notes
     yield* add("one")
@@ -86,7 +86,7 @@ it.effect("an error says what SQLite refused", () =>
   }).pipe(Effect.provide(memory))
 )
 
-it.live("a file that is exclusive belongs to one, and keeps what was committed", () =>
+it.live("an exclusive file has one user, and keeps committed data", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`

@@ -1,5 +1,5 @@
 /**
- * The whole job: creates an Assembly, uploads its files side by side, and waits for the results.
+ * Runs a whole job: creates an Assembly, uploads its files in parallel, and waits for the results.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -17,8 +17,9 @@ import * as Upload from "./Upload.ts"
 import type { SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
- * One file. `source` is a source, or an Effect that makes one such as `UploadSource.fromPath`. These Effects run before the
- * Assembly is created; the bytes of a file are read when its upload begins. `fieldname` is `file` by default.
+ * One file. `source` is a source, or an Effect that makes a source, such as `UploadSource.fromPath`. These Effects run
+ * before the Assembly is created; the bytes of a file are read when its upload starts. `fieldname` is `file` by
+ * default.
  *
  * @since 0.1.0
  * @category models
@@ -31,14 +32,15 @@ export interface File<R = never, Source extends UploadSource = UploadSource> {
 }
 
 /**
- * - `params`: creates the Assembly; the number of files is added.
- * - `concurrency`: how many files are uploaded at once, 4 by default, or `"unbounded"`.
+ * - `params`: the params that create the Assembly. The number of files is added.
+ * - `concurrency`: the number of concurrent uploads, 4 by default, or `"unbounded"`.
  * - `upload`: the options of each upload, see `Upload.Options`.
- * - `onFailure`: what happens to the Assembly when a file fails for good. `cancel` cancels it and stops the other files.
- *   `keep` uploads the other files, and the Assembly waits for the missing one. After a defect, and when the server may
- *   hold wrong bytes as a whole file (`UploadUntrusted` with `mayBeWhole`), the Assembly is canceled in any case.
- * - `progressInterval`: the shortest time between two `Progress` events of the job. By default every step is told.
- * - `wait`: the options of the wait for the results, or false to end when the last byte is stored.
+ * - `onFailure`: what happens to the Assembly if a file fails permanently. `cancel` cancels it and stops the other
+ *   files. `keep` uploads the other files, and the Assembly waits for the missing file. After a defect, or if the
+ *   server may treat wrong bytes as a complete file (`UploadUntrusted` with `mayBeWhole`), the Assembly is always
+ *   canceled.
+ * - `progressInterval`: the minimum time between two `Progress` events of the job. By default each step emits one.
+ * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
  *
  * @since 0.1.0
  * @category models
@@ -79,7 +81,7 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
   })
 
 /**
- * Creates an Assembly, uploads its files, waits until it has completed, and tells what happens.
+ * Creates an Assembly, uploads its files, waits until it has completed, and emits events.
  *
  * @example
  * AssemblyUpload.events(options).pipe(Stream.runForEach((event) => Console.log(event._tag)))
@@ -96,18 +98,18 @@ export const events = <R = never>(
 > => Events.fromProgram((emit: AssemblyFiles.Emit) => program(options, emit), AssemblyFiles.isTransient)
 
 /**
- * Creates an Assembly, uploads its files, waits until it has completed, and answers its Status. With `wait: false` that
- * is the Status of its creation.
+ * Creates an Assembly, uploads its files, waits until it has completed, and returns its Status. With `wait: false` it
+ * returns the Status of its creation.
  *
  * **When to use**
  *
- * For the usual job: files in, results out. Use `Upload` to add one file to an Assembly that exists, and
- * `ResumableAssemblyUpload` when the process may end in the middle of the job.
+ * Use it for the usual job: files in, results out. `Upload` adds one file to an existing Assembly. Use
+ * `ResumableAssemblyUpload` if the process may end during the job.
  *
  * **Details**
  *
- * Every option and every source is checked before the Assembly is created. When a file fails for good, the Assembly is
- * canceled and the error is `FilesFailed`, which has the error of each file.
+ * Every option and every source is checked before the Assembly is created. If a file fails permanently, the Assembly is
+ * canceled and the error is `FilesFailed`, which contains the error of each file.
  *
  * @example
  * AssemblyUpload.run({

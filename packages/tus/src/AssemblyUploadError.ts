@@ -1,19 +1,19 @@
 /**
- * What the upload of all files of an Assembly can fail with.
+ * The errors of the upload of all files of an Assembly.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Schema from "effect/Schema"
-import * as JournalError from "./internal/journalError.ts"
+import * as JournalError from "./JournalError.ts"
 import { ResumableUploadError } from "./UploadError.ts"
 import { SourceFailed } from "./UploadSource.ts"
 import { InvalidTarget } from "./UploadTarget.ts"
 
 /**
- * How the upload of one file ended.
+ * The outcome of the upload of one file.
  *
- * - `Completed`: every byte is stored.
+ * - `Completed`: all bytes are stored.
  * - `Failed`: it failed with `error`.
- * - `Stopped`: another file's failure ended it, or it was never begun.
+ * - `Stopped`: the failure of another file stopped it, or it never started.
  *
  * @since 0.1.0
  * @category errors
@@ -41,10 +41,10 @@ const next = {
 } as const
 
 /**
- * At least one file failed for good.
+ * At least one file failed permanently.
  *
- * - `files`: how each file ended, in the order of the job, with the error of each that failed.
- * - `assembly`: what happened to the Assembly. `not canceled` is one whose cancellation failed.
+ * - `files`: the outcome of each file, in the order of the job, with the error of each failed file.
+ * - `assembly`: what happened to the Assembly. `not canceled` means that the cancellation failed.
  *
  * @since 0.1.0
  * @category errors
@@ -81,8 +81,8 @@ const job = [
 ] as const
 
 /**
- * What `AssemblyUpload` can fail with. An Assembly that fails while files are still uploaded is `AssemblyFailed` with
- * the code of the Assembly, not `FilesFailed`.
+ * The errors of `AssemblyUpload`. If the Assembly fails during the uploads, the error is `AssemblyFailed` with the code
+ * of the Assembly, not `FilesFailed`.
  *
  * @since 0.1.0
  * @category errors
@@ -110,7 +110,7 @@ export type AssemblyUploadError =
   | ApiError.TimedOut
 
 /**
- * What `ResumableAssemblyUpload` can fail with.
+ * The errors of `ResumableAssemblyUpload`.
  *
  * @since 0.1.0
  * @category errors

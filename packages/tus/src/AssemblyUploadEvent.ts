@@ -1,5 +1,5 @@
 /**
- * What happens during the upload of all files of an Assembly. All numbers are bytes.
+ * The events of the upload of all files of an Assembly. All numbers are bytes.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Data from "effect/Data"
@@ -11,12 +11,12 @@ import { ResumableUploadError } from "./UploadError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
 
 /**
- * What happens during a job. `file` is the index in `files`. `Progress`, and a `FileEvent` with a transient `UploadEvent`,
- * are transient: the newest 128 unread ones are kept.
+ * An event of a job. `file` is the index in `files`. `Progress`, and a `FileEvent` with a transient `UploadEvent`, are
+ * transient: the newest 128 unread ones are kept.
  *
- * - `AssemblyCreated`: the Assembly exists and takes uploads.
- * - `AssemblyResumed`: the run continues the Assembly of an earlier run, which may be over; see `status`.
- * - `Waiting`: nothing is done before `until`, in milliseconds since 1970, because of `reason`.
+ * - `AssemblyCreated`: the Assembly exists and accepts uploads.
+ * - `AssemblyResumed`: the run continues the Assembly of an earlier run, which may have ended already; see `status`.
+ * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, because of `reason`.
  * - `FileEvent`: an event of one upload, except its progress.
  * - `Progress`: the bytes of all files together; `total` is undefined while the size of a file is unknown.
  * - `FileCompleted`, `FileFailed`: the upload of a file has ended.
@@ -62,8 +62,8 @@ const { tus_upload_url: _, ...publicFile } = Assembly.File.schema.fields
 const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ */ Schema.optionalKey(Schema.Json) })
 
 /**
- * What a Status says of its Assembly, without what gives access to it: no id and no address of the Assembly, of its
- * updates, or of an upload. The addresses of the results stay.
+ * A Status without the capabilities of its Assembly: it has no id and no URL of the Assembly, of its updates, or of an
+ * upload. The URLs of the results stay.
  *
  * @since 0.1.0
  * @category schemas
@@ -91,8 +91,8 @@ const bytes = Schema.BigInt
 const file = Schema.Int
 
 /**
- * An event without its capabilities: the id and the addresses of the Assembly, and the URLs of uploads. Every
- * {@link AssemblyUploadEvent} is one, so that it can be encoded as it is.
+ * An event without capabilities: without the id and the URLs of the Assembly, and without the URLs of uploads. Every
+ * {@link AssemblyUploadEvent} is also a valid value of this schema, so it can be encoded directly.
  *
  * **Details**
  *
@@ -135,8 +135,8 @@ export type Public = typeof Public.Type
 export const Json = /* @__PURE__ */ Schema.fromJsonString(/* @__PURE__ */ Schema.toCodecJson(Public))
 
 /**
- * The Status that the events of a job end with: that of the completed Assembly, or with `wait: false` the one that the
- * run began with.
+ * The last Status in the events of a job: the Status of the completed Assembly, or with `wait: false` the Status at the
+ * start of the run.
  *
  * @example
  * AssemblyUpload.events(options).pipe(Stream.tap(show), AssemblyUploadEvent.result)

@@ -1,12 +1,13 @@
 /**
- * Who holds a lease of an upload journal, and whether a holder is known to be gone.
+ * The holders of leases of an upload journal, and the detection of holders that have ended.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
 /**
- * - `id`: identifies this process in its leases, or undefined where it has no unique identity.
- * - `isGone`: whether the holder with this id has certainly ended. A wrong true lets two processes run the same upload.
+ * - `id`: identifies this process in its leases. Undefined if it has no unique identity.
+ * - `isGone`: whether the holder with this id has certainly ended. If it is wrongly true, two processes run the same
+ *   upload.
  *
  * @since 0.1.0
  * @category models
@@ -17,7 +18,7 @@ export interface Service {
 }
 
 /**
- * Knows no holder: the lease of a process that ended has to run out.
+ * Knows no holder, so the lease of a process that has ended must expire.
  *
  * @since 0.1.0
  * @category constructors
@@ -25,16 +26,16 @@ export interface Service {
 export const unknown: Service = { id: undefined, isGone: () => Effect.succeed(false) }
 
 /**
- * Tells which holders of leases have ended. By default it knows none.
+ * Detects which holders of leases have ended. By default none is detected.
  *
  * **When to use**
  *
- * To continue at once after a crash, without waiting for the lease of the process that ended.
+ * Use it to continue at once after a crash, without waiting for the lease of the ended process.
  * `@assembly-effect/node/LeaseHolder` has a Layer for processes of one machine.
  *
  * **Details**
  *
- * A journal uses the holder that is provided to the upload, else the one that was provided to the Layer of the journal.
+ * A journal uses the holder in the context of the upload, else the holder in the context of the journal's Layer.
  *
  * @since 0.1.0
  * @category references

@@ -12,8 +12,8 @@ const known = new WeakSet<HttpClient.HttpClient>()
  * **Gotchas**
  *
  * Register only a client that you have built yourself, over a dispatcher that nobody else can reach. A client that
- * keeps, repeats or compresses pieces would send other bytes than those of the file. A client made from a registered
- * one, by `HttpClient.mapRequest` for example, is another client and is not registered.
+ * keeps, repeats or compresses pieces would send wrong bytes. A client that is derived from a registered one, for
+ * example with `HttpClient.mapRequest`, is a different client and is not registered.
  *
  * @since 0.1.0
  * @category registration

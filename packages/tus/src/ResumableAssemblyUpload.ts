@@ -1,5 +1,6 @@
 /**
- * The whole job that survives its process: a journal knows the Assembly and its files, and the next run continues both.
+ * Uploads the files of an Assembly so that the job survives its process: a journal stores the Assembly and its files,
+ * and the next run continues both.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as ApiError from "@assembly-effect/api/ApiError"
@@ -28,10 +29,10 @@ import type { Replayable } from "./UploadSource.ts"
 /**
  * The options of `AssemblyUpload`, for sources that can be read again.
  *
- * - `onFailure`: `keep` by default, so that the next run continues; `cancel` ends the Assembly when a file fails for
- *   good, and the next run creates another one.
- * - `restart`: cancels the Assembly that the journal knows and creates another one. False by default. If the Assembly
- *   cannot be canceled, the call fails and nothing is created. Set it for one call: each call that sets it begins anew.
+ * - `onFailure`: `keep` by default, so that the next run continues. `cancel` cancels the Assembly if a file fails
+ *   permanently, and the next run creates a new Assembly.
+ * - `restart`: cancels the Assembly in the journal and creates a new one. False by default. If the Assembly cannot be
+ *   canceled, the call fails and nothing is created. Set it for one call only: each call with it starts a new Assembly.
  *
  * @since 0.1.0
  * @category options
@@ -40,7 +41,7 @@ export interface Options<R = never> extends Job<File<R, Replayable>> {
   readonly restart?: boolean | undefined
 }
 
-/** A job of this process: who holds it, and what the journal is told of it. */
+/** A job of this process: its lease, and its store in the journal. */
 interface Held {
   readonly entries: UploadJournal.UploadJournal["Service"]["assemblies"]
   readonly key: string
@@ -62,7 +63,7 @@ type CreationError = Effect.Error<ReturnType<typeof Assemblies.create>>
 
 const isConflict = (error: CreationError): boolean => "status" in error && error.status === 409
 
-/** Whether the service says for sure that this creation made no Assembly. */
+/** Whether the service proves that this creation made no Assembly. */
 const isRefused = (error: CreationError): boolean =>
   error._tag === "InvalidRequest" || ("status" in error && (Transport.isRefusal(error.status) || isConflict(error)))
 
@@ -75,7 +76,7 @@ const create = <R>(
   Effect.gen(function* () {
     yield* record(held, "Creating", assemblyId)
     const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length }).pipe(
-      // Nobody else knows an id that was drawn here: an earlier request of this job has arrived late.
+      // Nobody else knows an id that was generated here, so an earlier request of this job has arrived late.
       Effect.catchIf(
         (error) => isConflict(error) && params.assemblyId === undefined,
         () => Assemblies.get(assemblyId)
@@ -87,7 +88,7 @@ const create = <R>(
     return status
   })
 
-/** The Status of the Assembly that the journal knows, which is created where its creation never arrived. */
+/** The Status of the Assembly in the journal. If its creation never arrived, the Assembly is created. */
 const reopen = <R>(
   held: Held,
   options: Options<R>,
@@ -109,7 +110,7 @@ const reopen = <R>(
     )
   )
 
-/** Cancels the Assembly that the journal knows. Another one is created only after this one is over, or is gone. */
+/** Cancels the Assembly in the journal. A new Assembly is created only after this one has ended or is gone. */
 const giveUp = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(
     Effect.filterOrFail(
@@ -127,7 +128,7 @@ const giveUp = (assemblyId: Assembly.AssemblyId) =>
     Effect.catchIf(isNotFound, () => Effect.void)
   )
 
-/** An Assembly that has not completed, and will not. */
+/** Whether an Assembly has ended without completing. */
 const isFinal = (error: ResumableAssemblyUploadError): boolean =>
   error._tag === "AssemblyFailed" ||
   error._tag === "AssemblyCanceled" ||
@@ -168,7 +169,7 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
 
 const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams)
 
-/** The same service, params and files are the same job. */
+/** Two runs with the same service, params and files are the same job. */
 const keyOf = <R>({ files, params }: Options<R>, sources: ReadonlyArray<Replayable>) =>
   Effect.gen(function* () {
     const { origins } = yield* AssemblyClient
@@ -201,7 +202,8 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
   })
 
 /**
- * Does what {@link run} does, and tells what happens. Leaving the stream keeps the Assembly and what was uploaded.
+ * Runs the same job as {@link run}, and emits its events. Interrupting the stream keeps the Assembly and the uploaded
+ * bytes.
  *
  * @since 0.1.0
  * @category running
@@ -215,29 +217,31 @@ export const events = <R = never>(
 > => Events.fromProgram((emit: AssemblyFiles.Emit) => program(options, emit), AssemblyFiles.isTransient)
 
 /**
- * Creates an Assembly, uploads its files, waits until it has completed, and answers its Status; or continues the same
- * job where an earlier run has left it.
+ * Creates an Assembly, uploads its files, waits until it has completed, and returns its Status. If an earlier run has
+ * started the same job, this run continues it.
  *
  * **When to use**
  *
- * When the process may end in the middle of the job: the next run with the same options continues it.
+ * Use it if the process may end during the job: the next run with the same options continues the job.
  *
  * **Details**
  *
- * The same job is one with the same service, `params`, and files (names, metadata, size, and the `identity` of the
- * source). The journal knows its Assembly, and the upload of each file. A next run asks the service for the Assembly:
+ * Two runs are the same job if they have the same service, `params`, and files (names, metadata, size, and the
+ * `identity` of the source). The journal stores the Assembly and the upload of each file. The next run requests the
+ * Assembly from the service:
  *
- * - It takes files: those that are stored are not sent again, the others continue where the server is.
- * - It executes: the run waits for its end.
- * - It has completed: the run answers its Status until the entry of the journal expires.
- * - It failed or was canceled: the error says how, and the run after that creates another Assembly.
+ * - If it still accepts files, stored files are not sent again; the others continue at the offset of the server.
+ * - If it is executing, the run waits for its end.
+ * - If it has completed, the run returns its Status until the entry of the journal expires.
+ * - If it failed or was canceled, the run fails with that error, and the run after it creates a new Assembly.
  *
- * One process at a time holds a job. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds), and then
- * continues or fails with `UploadLeased`.
+ * One process at a time holds a job. Another process emits `Waiting`, waits while the lease lasts (10 seconds), and
+ * then continues or fails with `UploadLeased`.
  *
  * **Gotchas**
  *
- * Who can write into the journal can name another Assembly of the same service there: keep it as a secret.
+ * An attacker who can write to the journal can make an entry name another Assembly of the same service. Store the
+ * journal as a secret.
  *
  * @example
  * ResumableAssemblyUpload.run({

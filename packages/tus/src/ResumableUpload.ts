@@ -1,5 +1,6 @@
 /**
- * The upload that survives a crash: a journal stores it, and the next run continues it from the offset of the server.
+ * Uploads that survive a crash: a journal stores the upload, and the next run continues it from the offset of the
+ * server.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -20,12 +21,10 @@ export type { ResumableUploadError }
 /**
  * The options of an upload, see `Upload.Options`, and:
  *
- * - `restart`: discards the upload that the journal knows, tells `Restarted`, and begins another one. False by default.
- *   Use it after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is
- * removed
- *   from the server (answers other than 204, 404 and 410 fail); a complete one stays. Set it for one call only: each
- * call
- *   with it begins anew.
+ * - `restart`: discards the upload in the journal, emits `Restarted`, and starts a new upload. False by default. Use it
+ *   after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is removed
+ *   from the server (responses other than 204, 404 and 410 fail); a complete one stays. Set it for one call only: each
+ *   call with it starts a new upload.
  *
  * @since 0.1.0
  * @category options
@@ -43,26 +42,25 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
   )
 
 /**
- * Uploads a source, or continues the upload of the same bytes for the same Assembly that the journal knows, and answers
- * when every byte is stored.
+ * Uploads a source and returns when all bytes are stored. If the journal has an upload of the same bytes for the same
+ * Assembly, the run continues it.
  *
  * **When to use**
  *
- * When the process may end during the upload. The next process sends only the bytes that the server does not have.
+ * Use it if the process may end during the upload. The next process sends only the bytes that the server does not have.
  *
  * **Details**
  *
- * Same bytes means the same `identity` of the source: path, size and modification time of a file, or the SHA-256 of the
- * content where there is nothing else. The journal answers for a complete upload until its entry expires, without a
- * request. The entry is removed when the upload is gone from the server for sure.
+ * Two sources have the same bytes if they have the same `identity`: path, size and modification time of a file, or the
+ * SHA-256 of the content if there is no other identity. For a complete upload, the result comes from the journal
+ * without a request, until the entry expires. The entry is removed when the upload is certainly gone from the server.
  *
- * The upload continues with the metadata that it was created with; other values of `metadata` than `filename` and
- * `fieldname`, such as a time stamp, do not make another upload. The origins of `target` decide where its bytes may go,
- * not the journal.
+ * The upload continues with the metadata of its creation. Changed values of `metadata` other than `filename` and
+ * `fieldname`, such as a time stamp, do not start a new upload. The origins of `target` decide where the bytes may be
+ * sent, not the journal.
  *
- * One process at a time holds an upload. Another one tells `Waiting`, waits as long as the lease lasts (10 seconds),
- * and
- * then continues, answers with what the first completed, or fails with `UploadLeased`.
+ * One process at a time holds an upload. Another process emits `Waiting`, waits while the lease lasts (10 seconds), and
+ * then continues, returns the result of the first process, or fails with `UploadLeased`.
  *
  * @example
  * ResumableUpload.run(target, yield* UploadSource.fromPath("video.mp4"), {
@@ -80,7 +78,8 @@ export const run = (
   Events.toResult((emit) => program(target, source, options, emit))
 
 /**
- * Does what {@link run} does, and tells what happens. Leaving the stream ends the request and keeps the upload.
+ * Runs the same upload as {@link run}, and emits its events. Interrupting the stream ends the request and keeps the
+ * upload.
  *
  * @since 0.1.0
  * @category running
@@ -93,9 +92,9 @@ export const events = (
   Events.fromProgram((emit) => program(target, source, options, emit))
 
 /**
- * The options of an upload that exists, which has its metadata, and:
+ * The options of an existing upload, which has its metadata already, and:
  *
- * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`.
+ * - `origins`: further permitted origins of upload URLs, or patterns of them; see `AssemblyClient.Options`.
  *
  * @since 0.1.0
  * @category options
@@ -113,21 +112,20 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
   )
 
 /**
- * Continues an upload of the journal by the key that `UploadJournal.list` tells. `UploadMismatch` refuses a source that
- * is not the one the upload was begun with, and names the difference.
+ * Continues an upload in the journal by its key from `UploadJournal.list`. If the source differs from the original
+ * source, it fails with `UploadMismatch`, which names the difference.
  *
  * **Details**
  *
- * The journal does not decide where bytes go. The origins of the `AssemblyClient` count where one is provided; else the
- * origin of the Assembly, whose URL is part of the key, and those of the public service where it is one of its cells.
- * Another origin fails with `InvalidTarget` or `UnsafeLocation`, and an entry that does not belong to its key with
- * `JournalTorn`, before anything is sent.
+ * The journal does not decide where bytes are sent. The permitted origins are those of the `AssemblyClient`, if it is
+ * provided. Otherwise they are the origin of the Assembly, whose URL is part of the key, and the cells of the public
+ * service if the Assembly is in one of them. Any other origin fails with `InvalidTarget` or `UnsafeLocation`, and an
+ * entry that does not match its key fails with `JournalTorn`, before anything is sent.
  *
  * **Gotchas**
  *
  * An attacker who can write to the journal can add an entry, with its own key, for an upload to another Assembly.
- * Provide the
- * `AssemblyClient` where every key of `list` is resumed.
+ * Provide the `AssemblyClient` if you resume every key of `list`.
  *
  * @example ResumableUpload.resume(key, yield* UploadSource.fromPath("video.mp4"))
  *
@@ -142,7 +140,7 @@ export const resume = (
   Events.toResult((emit) => resumption(key, source, options, emit))
 
 /**
- * Does what {@link resume} does, and tells what happens.
+ * Runs the same upload as {@link resume}, and emits its events.
  *
  * @since 0.1.0
  * @category running

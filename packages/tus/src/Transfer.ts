@@ -1,21 +1,21 @@
 /**
- * Where the bytes of an upload stand, from its creation to its last byte. It is a part of `UploadState`. All of it is
- * pure: its functions get what the network and the source did, and answer the next state.
+ * The state of the bytes of an upload, from its creation to its last byte. It is a part of `UploadState`. All functions
+ * are pure: they take an event of the network or the source, and return the next state.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
-import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { happened } from "./internal/errorText.ts"
 import * as TusError from "./TusError.ts"
 
 /**
- * - `acknowledged`: how many bytes the server said it has stored, the last time it was asked.
- * - `reached`: the most it ever said; only beyond it is there progress, whatever a server says in between.
- * - `handed`: the end of all bytes that were ever handed to the HTTP client; a server cannot have more. Absent where an
- *   earlier process may have sent some.
- * - `length`: what the server was told of the length; absent while it is deferred.
- * - `declared`: a length that was declared, and perhaps not heard.
- * - `failures`: how many requests failed since there was progress.
+ * - `acknowledged`: the number of stored bytes in the last report of the server.
+ * - `reached`: the highest number that the server has ever reported. Only a higher number counts as progress.
+ * - `handed`: the end of all bytes that were ever given to the HTTP client; the server cannot have more. Absent if an
+ *   earlier process may have sent bytes.
+ * - `length`: the length that the server knows; absent while it is deferred.
+ * - `declared`: a length that was sent, but may not have arrived.
+ * - `failures`: the number of failed requests since the last progress.
  */
 const progress = {
   acknowledged: TusUpload.Offset,
@@ -27,13 +27,14 @@ const progress = {
 }
 
 /**
- * Where the bytes of an upload stand. It has a JSON form (`Schema.toCodecJson`).
+ * The state of the bytes of an upload. It has a JSON form (`Schema.toCodecJson`).
  *
- * - `Sending`: the server stands at `acknowledged`. The bytes from there are sent next.
- * - `Asking`: where the server stands is not known. It is asked next. `told` is the offset that it told last, where that
- *   has to be told twice. `only` are the offsets that are valid after the server took a request and counted other bytes
- *   than were sent: with any other offset its bytes are not ours. `counted` is the offset that it told then, if any.
- * - `Done`: every byte is stored.
+ * - `Sending`: the server is at `acknowledged`. The bytes from there are sent next.
+ * - `Asking`: the offset of the server is unknown and is requested next. `told` is the last reported offset, if a
+ *   second response must confirm it. `only` contains the valid offsets after the server accepted a request but counted
+ *   other bytes than were sent; at any other offset, its bytes are wrong. `counted` is the offset that it reported
+ *   then, if any.
+ * - `Done`: all bytes are stored.
  *
  * @since 0.1.0
  * @category models
@@ -61,7 +62,7 @@ export type Transfer = typeof Transfer.Type
  */
 export type Sending = Extract<Transfer, { _tag: "Sending" }>
 /**
- * The state in which the server is asked next how far it is.
+ * The state in which the offset of the server is requested next.
  *
  * @since 0.1.0
  * @category models
@@ -107,8 +108,9 @@ const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit
 })
 
 /**
- * After the creation of this run, which brought every byte along (`sent`) or none. Where the server told nothing, or
- * another offset, it is asked. What it answered with a 201 counts as after a PATCH: it has all bytes, or took none.
+ * The state after a creation in this run, which sent all bytes (`sent`) or none. If the server reported no offset or
+ * another one, it is requested. A 201 response has the same meaning as after a PATCH: the server has all bytes, or
+ * accepted none.
  *
  * @since 0.1.0
  * @category transitions
@@ -117,7 +119,7 @@ export const created = (found: {
   readonly offset: bigint | undefined
   readonly length: bigint | undefined
   readonly sent: bigint
-  /** Whether the server answered. Else the upload was found by its receipt, and may have any first part of the bytes. */
+  /** Whether the server responded. If not, the upload was found by its receipt and may have any prefix of the bytes. */
   readonly answered: boolean
 }): Transfer => {
   const { answered, length, offset, sent } = found
@@ -129,7 +131,7 @@ export const created = (found: {
 }
 
 /**
- * An upload of an earlier process: the server has to be asked where it stands.
+ * The state of an upload of an earlier process, whose offset must be requested.
  *
  * @since 0.1.0
  * @category transitions
@@ -149,7 +151,8 @@ const moveTo = (state: Sending | Asking, offset: bigint, length: bigint | undefi
 }
 
 /**
- * A request was sent: its bytes up to `handed` were given to the HTTP client, and perhaps a length declared.
+ * The state after a request was sent: its bytes up to `handed` were given to the HTTP client, and maybe a length was
+ * declared.
  *
  * @since 0.1.0
  * @category transitions
@@ -164,8 +167,8 @@ export const handedOver = (
 })
 
 /**
- * The server took a PATCH of bytes up to `sent`, and `counted` others, or did not say how many. It is asked once more;
- * if it stands anywhere else, something in between dropped, repeated or changed bytes.
+ * The state after the server accepted a PATCH of bytes up to `sent`, but reported another offset (`counted`) or none.
+ * The offset is requested once more. If it differs again, something in between dropped, repeated or changed bytes.
  *
  * @since 0.1.0
  * @category transitions
@@ -178,7 +181,8 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
 })
 
 /**
- * An answer that the next one may refute. `state` asks again; `error` is the error if it does not.
+ * A response that the next response may contradict. `state` requests the offset again; `error` is the error if the next
+ * response confirms it.
  *
  * @since 0.1.0
  * @category models
@@ -190,8 +194,8 @@ export interface Doubt<E> {
 }
 
 /**
- * The server answered a PATCH of the bytes up to `end`, of which those up to `handed` were given to the HTTP client. The
- * only offset it may tell is the end of both.
+ * The state after a response to a PATCH of the bytes up to `end`, of which the bytes up to `handed` were given to the
+ * HTTP client. The offset must be exactly this end.
  *
  * @since 0.1.0
  * @category transitions
@@ -199,19 +203,21 @@ export interface Doubt<E> {
 export const appended = (
   state: Sending,
   answer: {
+    readonly host: string
     readonly offset: bigint
     readonly end: bigint
     readonly handed: bigint
     readonly length: bigint | undefined
   }
 ): Result.Result<Transfer, Doubt<TusError.ProtocolViolation>> => {
-  const { end, handed, length, offset } = answer
+  const { end, handed, host, length, offset } = answer
   if (offset === end && handed >= end) return Result.succeed(moveTo(state, offset, length ?? state.length))
   return Result.fail({
     _tag: "Doubt",
     state: miscounted(state, handed, offset),
     error: new TusError.ProtocolViolation({
       request: "append",
+      host,
       status: 204,
       problem: `upload-offset ${offset} after bytes up to ${handed} were sent`
     })
@@ -219,7 +225,7 @@ export const appended = (
 }
 
 /**
- * What the server tells about an upload.
+ * The server's report about an upload.
  *
  * @since 0.1.0
  * @category models
@@ -230,7 +236,7 @@ export interface Found {
 }
 
 /**
- * What an answer is compared with: the size of the source, where known, and whether its bytes can be read again.
+ * The expected values: the size of the source, if known, and whether its bytes can be read again.
  *
  * @since 0.1.0
  * @category models
@@ -244,7 +250,7 @@ const mismatch = (field: "upload-length" | "upload-offset", expected: string, fo
   new TusError.UploadMismatch({ field, expected, found: `${found}` })
 
 /**
- * The length that the server can know: that of the source, or one that was declared.
+ * The length that the server can know: the length of the source, or a declared length.
  *
  * @since 0.1.0
  * @category transitions
@@ -253,9 +259,10 @@ export const lengthOf = (state: Sending | Asking, size: bigint | undefined): big
   size ?? state.length ?? state.declared
 
 /**
- * The upload is not to be gone on with: the server has, or may have, other bytes than ours. Whether it may have them all
- * is said by where it told that it stands: at `told` now, and at what it counted before. Where it is not heard now, what
- * it was given says so. A server that does not know the length has no whole upload.
+ * The error of an upload that must not continue, because the server may have other bytes than were sent. `mayBeWhole`
+ * is decided by the offsets that the server reported: `told` now, and `counted` before. If there is no report now, the
+ * number of bytes that were given to the HTTP client decides. A server that does not know the length has no complete
+ * upload.
  *
  * @since 0.1.0
  * @category transitions
@@ -274,15 +281,15 @@ export const untrusted = (
 }
 
 /**
- * The server told where it stands.
+ * The state after the server reported its offset.
  *
- * Another length is another upload, and so is a length that nobody declared. An offset beyond the end is one too, when
- * it was told twice: an answer may be wrong once. One beyond all that was handed over, told twice, is `UploadUntrusted`:
- * its bytes are not ours. One before the end is believed, too low or too high: a PATCH there is a conflict, and nothing
- * is lost as long as the source has the bytes. What would lose bytes if it were wrong has to be told twice: the offset
- * at the end, which finishes the upload, and any offset where the source comes once.
+ * Another length, or a length that was never declared, is `UploadMismatch`. So is an offset beyond the end, if it is
+ * reported twice, because one response may be wrong. An offset beyond all bytes that were given to the HTTP client,
+ * reported twice, is `UploadUntrusted`. An offset before the end is accepted even if it may be wrong: a PATCH there is
+ * a conflict, and nothing is lost while the source has the bytes. An offset that could lose bytes must be reported
+ * twice: the offset at the end, which completes the upload, and any offset of a one-shot source.
  *
- * After an answer that counted other bytes than were sent, nothing but their end is believed.
+ * After a response that counted other bytes than were sent, only the end of the sent bytes is accepted.
  *
  * @since 0.1.0
  * @category transitions
@@ -320,7 +327,7 @@ export const located = (
 }
 
 /**
- * The receipt of the upload says that it is finished, with so many bytes.
+ * The state after the receipt of the upload reports that it is finished, with the given length.
  *
  * @since 0.1.0
  * @category transitions
@@ -341,22 +348,21 @@ export const receipted = (
 }
 
 /**
- * A request failed in a way that can heal: the server is asked next, unless the budget is used up.
+ * A request failed in a way that can heal: the server is asked next, if the policy allows so many `failures`.
  *
  * @since 0.1.0
  * @category transitions
  */
-export const failed = (state: Sending | Asking, maxRetries: number): Option.Option<Asking> =>
-  state.failures >= maxRetries ? Option.none() : Option.some({ ...state, _tag: "Asking", failures: state.failures + 1 })
+export const failed = (state: Sending | Asking): Asking => ({ ...state, _tag: "Asking", failures: state.failures + 1 })
 
 /**
- * What an upload fails with that is not gone on with. Where the server counted other bytes than were sent, and nothing
- * has refuted that, a later run must not go on with it either.
+ * The error of an abandoned upload. If the server counted other bytes than were sent, and no later response
+ * contradicted this, a later run must not continue the upload either.
  *
  * @since 0.1.0
  * @category transitions
  */
-export const abandoned = <E extends { readonly message: string }>(
+export const abandoned = <E extends { readonly _tag: string; readonly message: string }>(
   state: Sending | Asking,
   error: E,
   size: bigint | undefined
@@ -365,8 +371,8 @@ export const abandoned = <E extends { readonly message: string }>(
     ? untrusted(
         state,
         size,
-        `it counted other bytes than were sent, and then ${error.message}`,
-        // By another length it may be whole, whatever it was given.
+        `it counted other bytes than were sent, and then ${happened(error)}`,
+        // With another length the upload may be complete, whatever bytes the server got.
         error instanceof TusError.UploadMismatch ? lengthOf(state, size) : undefined
       )
     : error

@@ -1,5 +1,5 @@
 /**
- * The requests of tus 1.0.0, one function each. `Upload` combines them into an upload that retries and resumes.
+ * The requests of tus 1.0.0, one function for each. `Upload` combines them into an upload that retries and resumes.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -16,7 +16,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stream from "effect/Stream"
 import { concat } from "./internal/concat.ts"
-import { exchange, hostOf, readError } from "./internal/exchange.ts"
+import { exchange, readError } from "./internal/exchange.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import * as Timeout from "./internal/timeout.ts"
 import * as UploadTarget from "./UploadTarget.ts"
@@ -24,13 +24,13 @@ import * as UploadTarget from "./UploadTarget.ts"
 export type { AnswerError } from "./TusError.ts"
 
 /**
- * How long a request without a body may take, and how long a download may pause: 30 seconds by default. After that the
- * request fails with `Stalled`. It holds for each question to the Assembly's receipts too.
+ * The time limit of a request without a body, and the maximum pause of a download: 30 seconds by default. After this
+ * time the request fails with `Stalled`. The limit also applies to each request for the Assembly's receipts.
  *
  * **Gotchas**
  *
- * A request with a body has no limit here, since its time depends on the size and the link. `Upload` watches the bytes
- * instead; a program that sends bodies with `Tus` sets its own limit.
+ * A request with a body has no time limit here, because its time depends on the size and the link. `Upload` monitors
+ * its bytes instead. A program that sends bodies with `Tus` has to set its own limit.
  *
  * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
  *
@@ -40,8 +40,8 @@ export type { AnswerError } from "./TusError.ts"
 export const RequestTimeout: Context.Reference<Duration.Duration> = Timeout.RequestTimeout
 
 /**
- * The bytes of one request: in memory, a Blob (or a slice of one), or a stream of exactly so many bytes. How a failing
- * or short stream shows differs by HTTP client; `Upload` counts the bytes itself.
+ * The bytes of one request: in memory, a Blob (or a slice of a Blob), or a stream of exactly the given number of bytes.
+ * HTTP clients report a failing or short stream in different ways; `Upload` counts the bytes itself.
  *
  * @since 0.1.0
  * @category models
@@ -63,7 +63,7 @@ const isStream = <E>(body: Body<E> | undefined): boolean =>
   body !== undefined && !(body instanceof Uint8Array) && "length" in body
 
 /**
- * Text by key, or null for a key without a value. `assembly_url` is filled in from the target.
+ * A text for each key, or null for a key without a value. `assembly_url` is added from the target.
  *
  * @since 0.1.0
  * @category models
@@ -71,11 +71,11 @@ const isStream = <E>(body: Body<E> | undefined): boolean =>
 export type Metadata = Readonly<Record<string, string | null>>
 
 /**
- * The three forms of a creation (spec.md, "Create a tus upload"); none mixes with another.
+ * The three forms of a creation (spec.md, "Create a tus upload"), which exclude each other.
  *
- * - `Fixed`: of so many bytes. `body` are the first of them, sent along.
- * - `Deferred`: of a length that a later `append` tells.
- * - `Final`: the parts put together, in the order of their bytes. It has no body.
+ * - `Fixed`: an upload of the given length. `body` contains its first bytes, which are sent with the request.
+ * - `Deferred`: an upload whose length a later `append` sends.
+ * - `Final`: concatenates the parts in the given order. It has no body.
  *
  * `partial` makes a part of a later final upload.
  *
@@ -131,9 +131,9 @@ const encodeCreation = (
 }
 
 /**
- * Creates an upload and answers its URL, which passed the checks of the target. `offset` is how many bytes the server
- * has stored, or undefined where a body was sent and the server did not tell. Not idempotent: when the answer is lost,
- * an upload may exist.
+ * Creates an upload and returns its URL, which has passed the checks of the target. `offset` is the number of bytes
+ * that the server has stored. It is undefined if a body was sent and the server reported no offset. Not idempotent: if
+ * the response is lost, an upload may exist.
  *
  * @example
  * Tus.create(target, { _tag: "Fixed", length: 5n, metadata: { filename: "a.txt", fieldname: "file" } })
@@ -141,113 +141,113 @@ const encodeCreation = (
  * @since 0.1.0
  * @category requests
  */
-export const create = Effect.fn(
-  "Tus.create",
-  Telemetry.request("POST")
-)(function* (target: UploadTarget.UploadTarget, creation: Creation) {
-  const headers = yield* encodeCreation(target, creation).pipe(
-    Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
-  )
-  const request = HttpClientRequest.post(Redacted.value(target.tusUrl), {
-    headers: Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  })
-  const body = creation._tag === "Final" ? undefined : creation.body
+export const create = Effect.fnUntraced(
+  function* (target: UploadTarget.UploadTarget, creation: Creation) {
+    const headers = yield* encodeCreation(target, creation).pipe(
+      Effect.mapError((issue) => Input.invalidRequest("Tus.create", issue))
+    )
+    const request = HttpClientRequest.post(Redacted.value(target.tusUrl), {
+      headers: Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    })
+    const body = creation._tag === "Final" ? undefined : creation.body
 
-  const created = yield* exchange({
-    request: "create",
-    http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
-    status: [201],
-    headers: TusUpload.Created,
-    streaming: isStream(body)
-  })
-  const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
-  const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
-  if (body !== undefined) yield* Telemetry.stored(offset, lengthOf(body))
-  return { url, offset }
-})
+    const created = yield* exchange({
+      request: "create",
+      http: body === undefined ? request : HttpClientRequest.setBody(request, toHttpBody(body)),
+      status: [201],
+      headers: TusUpload.Created,
+      streaming: isStream(body)
+    })
+    const url = yield* Effect.fromResult(UploadTarget.resolve(target, created.location))
+    const offset = created["upload-offset"] ?? (body === undefined ? 0n : undefined)
+    if (body !== undefined) yield* Telemetry.stored(offset, lengthOf(body))
+    return { url, offset }
+  },
+  Telemetry.request("Tus.create", "POST")
+)
 
 /**
- * How far an upload has come, its length where the server knows it, and the metadata where the server tells it. Beyond
- * the specification (tus 1.0.0).
+ * Requests the offset of an upload, and its length and metadata if the server reports them. Beyond the specification
+ * (tus 1.0.0).
  *
  * @since 0.1.0
  * @category requests
  */
-export const offset = Effect.fn(
-  "Tus.offset",
-  Telemetry.request("HEAD")
-)(function* (url: UploadTarget.UploadUrl) {
-  const headers = yield* exchange({
-    request: "offset",
-    http: HttpClientRequest.head(Redacted.value(url), { headers: version }),
-    // tus 1.0.0 allows either.
-    status: [200, 204],
-    headers: TusUpload.OffsetHeaders
-  })
-  return {
-    offset: headers["upload-offset"],
-    length: headers["upload-length"],
-    metadata: headers["upload-metadata"]
-  }
-})
+export const offset = Effect.fnUntraced(
+  function* (url: UploadTarget.UploadUrl) {
+    const headers = yield* exchange({
+      request: "offset",
+      http: HttpClientRequest.head(Redacted.value(url), { headers: version }),
+      // tus 1.0.0 allows either.
+      status: [200, 204],
+      headers: TusUpload.OffsetHeaders
+    })
+    return {
+      offset: headers["upload-offset"],
+      length: headers["upload-length"],
+      metadata: headers["upload-metadata"]
+    }
+  },
+  Telemetry.request("Tus.offset", "HEAD")
+)
 
 /**
- * Appends bytes at an offset; a stream is sent as it comes, nothing is held back. `length` ends a deferred length;
- * `checksum` is `<algorithm> <base64>` of the body. Answers the new offset.
+ * Appends bytes at an offset and returns the new offset. A stream is sent without buffering. `length` sets a deferred
+ * length; `checksum` is `<algorithm> <base64>` of the body.
  *
  * @since 0.1.0
  * @category requests
  */
-export const append = Effect.fn(
-  "Tus.append",
-  Telemetry.request("PATCH")
-)(function* <E>(
-  url: UploadTarget.UploadUrl,
-  options: {
-    readonly offset: TusUpload.Offset
-    readonly body: Body<E>
-    readonly length?: TusUpload.UploadLength | undefined
-    readonly checksum?: string | undefined
-  }
-) {
-  const headers = yield* exchange({
-    request: "append",
-    http: HttpClientRequest.patch(Redacted.value(url), {
-      headers: {
-        ...version,
-        "upload-offset": String(options.offset),
-        ...(options.length === undefined ? undefined : { "upload-length": String(options.length) }),
-        ...(options.checksum === undefined ? undefined : { "upload-checksum": options.checksum })
-      }
-    }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
-    status: [204],
-    headers: TusUpload.Appended,
-    streaming: isStream(options.body)
-  })
-  const reached = headers["upload-offset"]
-  yield* Telemetry.stored(reached - options.offset, lengthOf(options.body))
-  return reached
-})
+export const append = Effect.fnUntraced(
+  function* <E>(
+    url: UploadTarget.UploadUrl,
+    options: {
+      readonly offset: TusUpload.Offset
+      readonly body: Body<E>
+      readonly length?: TusUpload.UploadLength | undefined
+      readonly checksum?: string | undefined
+    }
+  ) {
+    const headers = yield* exchange({
+      request: "append",
+      http: HttpClientRequest.patch(Redacted.value(url), {
+        headers: {
+          ...version,
+          "upload-offset": String(options.offset),
+          ...(options.length === undefined ? undefined : { "upload-length": String(options.length) }),
+          ...(options.checksum === undefined ? undefined : { "upload-checksum": options.checksum })
+        }
+      }).pipe(HttpClientRequest.setBody(toHttpBody(options.body))),
+      status: [204],
+      headers: TusUpload.Appended,
+      streaming: isStream(options.body)
+    })
+    const reached = headers["upload-offset"]
+    yield* Telemetry.stored(reached - options.offset, lengthOf(options.body))
+    return reached
+  },
+  Telemetry.request("Tus.append", "PATCH")
+)
 
 const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tusVersion) })
 
 /**
- * Ends an upload and frees what the server stored of it. Beyond the specification (tus 1.0.0, termination).
+ * Terminates an upload and frees its storage on the server. Beyond the specification (tus 1.0.0, termination).
  *
  * @since 0.1.0
  * @category requests
  */
-export const terminate = Effect.fn(
-  "Tus.terminate",
-  Telemetry.request("DELETE")
-)(function* (url: UploadTarget.UploadUrl) {
-  yield* exchange({
-    request: "terminate",
-    http: HttpClientRequest.delete(Redacted.value(url), { headers: version }),
-    status: [204],
-    headers: Terminated
-  })
-})
+export const terminate = Effect.fnUntraced(
+  function* (url: UploadTarget.UploadUrl) {
+    yield* exchange({
+      request: "terminate",
+      http: HttpClientRequest.delete(Redacted.value(url), { headers: version }),
+      status: [204],
+      headers: Terminated
+    })
+  },
+  Telemetry.request("Tus.terminate", "DELETE")
+)
 
 const list = (text: string | undefined): ReadonlyArray<string> =>
   (text ?? "")
@@ -263,37 +263,37 @@ const Discovered = Schema.Struct({
 })
 
 /**
- * What the server can do: protocol versions, extensions, its largest upload in bytes, and checksum algorithms. Beyond
- * the specification (tus 1.0.0).
+ * Requests the capabilities of the server: protocol versions, extensions, the largest upload in bytes, and checksum
+ * algorithms. Beyond the specification (tus 1.0.0).
  *
  * @since 0.1.0
  * @category requests
  */
-export const discover = Effect.fn(
-  "Tus.discover",
-  Telemetry.request("OPTIONS")
-)(function* (target: UploadTarget.UploadTarget) {
-  const headers = yield* exchange({
-    request: "discover",
-    http: HttpClientRequest.options(Redacted.value(target.tusUrl)),
-    status: [200, 204],
-    headers: Discovered
-  })
-  return {
-    versions: list(headers["tus-version"]),
-    extensions: list(headers["tus-extension"]),
-    maxSize: headers["tus-max-size"],
-    checksumAlgorithms: list(headers["tus-checksum-algorithm"])
-  }
-})
+export const discover = Effect.fnUntraced(
+  function* (target: UploadTarget.UploadTarget) {
+    const headers = yield* exchange({
+      request: "discover",
+      http: HttpClientRequest.options(Redacted.value(target.tusUrl)),
+      status: [200, 204],
+      headers: Discovered
+    })
+    return {
+      versions: list(headers["tus-version"]),
+      extensions: list(headers["tus-extension"]),
+      maxSize: headers["tus-max-size"],
+      checksumAlgorithms: list(headers["tus-checksum-algorithm"])
+    }
+  },
+  Telemetry.request("Tus.discover", "OPTIONS")
+)
 
-/** Fails a stream that gives nothing for as long as a request may take. */
-const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, host: string) =>
-  Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limitedPiece(pull, "download", host)))
+/** Fails if a stream emits nothing within the time limit of a request. */
+const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, url: UploadTarget.UploadUrl) =>
+  Stream.transformPull(stream, (pull) => Effect.succeed(Timeout.limitedPiece(pull, { request: "download", url })))
 
 /**
- * The bytes of a finished upload. {@link RequestTimeout} holds for the answer, and for each piece of it. Beyond the
- * specification.
+ * Downloads the bytes of a finished upload. {@link RequestTimeout} applies to the response headers and to each piece.
+ * Beyond the specification.
  *
  * @since 0.1.0
  * @category requests
@@ -303,16 +303,14 @@ export const download = (url: UploadTarget.UploadUrl) =>
     Effect.gen(function* () {
       const client = yield* HttpClient.HttpClient
       const subject = { operation: "Tus.download" }
-      const host = hostOf(Redacted.value(url))
       yield* Telemetry.server(Redacted.value(url))
       const admitted = Effect.flatMap(Transport.gate(), (gate) => Transport.admit(gate, Redacted.value(url), subject))
       const request = HttpClientRequest.get(Redacted.value(url), { headers: version })
-      const response = yield* Timeout.limited(
-        Effect.andThen(admitted, Transport.execute(client, request, subject)),
-        "download",
-        host
-      )
+      const response = yield* Timeout.limited(Effect.andThen(admitted, Transport.execute(client, request, subject)), {
+        request: "download",
+        url
+      })
       if (response.status !== 200) return yield* Effect.flatMap(readError("download", response), Effect.fail)
-      return moving(Stream.mapError(response.stream, Transport.toFailure(subject)), host)
+      return moving(Stream.mapError(response.stream, Transport.toFailure(subject)), url)
     })
-  ).pipe(Stream.withSpan("Tus.download", Telemetry.request("GET")))
+  ).pipe(Stream.withSpan("Tus.download", Telemetry.spanOf("GET")))

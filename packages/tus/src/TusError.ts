@@ -1,10 +1,10 @@
 /**
- * What the requests of tus, and an upload, can fail with.
+ * The errors of tus requests and of uploads.
  *
  * **Details**
  *
- * An error tells the host of the server, and never a path or a query: whoever has an upload URL may write to it. What the
- * server said is redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
+ * An error contains the host of the server, but never a path or a query, because an upload URL grants writing. Text of
+ * the server is redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Duration from "effect/Duration"
@@ -25,24 +25,33 @@ export const RequestName = Schema.Literals(["create", "offset", "append", "termi
  */
 export type RequestName = typeof RequestName.Type
 
-/** Which request failed, and at which host. */
+/** The failed request and its host. */
 const subject = {
   request: RequestName,
-  host: Schema.optionalKey(Schema.String)
+  host: Schema.String
 }
 
-/** An answer that is not a success; `message` has what the server said. */
+/** The code of the server and the id of the request (`x-request-id`), where the answer tells them. */
+const told = {
+  code: Schema.optionalKey(Schema.String),
+  requestId: Schema.optionalKey(Schema.String)
+}
+
+/** A response that is not a success. `message` contains the text of the server. */
 const answer = {
   ...subject,
   status: Schema.Int,
+  ...told,
   message: Schema.String
 }
 
-const at = ({ host, request }: { readonly request: string; readonly host?: string }): string =>
-  host === undefined ? request : `${request} at ${host}`
+const at = ({ host, request }: { readonly request: string; readonly host: string }): string => `${request} at ${host}`
+
+/** The host of an error of a whole upload. It is absent where the error is not about what a server said. */
+const server = { host: Schema.optionalKey(Schema.String) }
 
 /**
- * 404 or 410: the server does not have the upload, or no longer. Run the upload again: another one begins.
+ * 404 or 410: the server does not have the upload, or no longer has it. Run the upload again to start a new one.
  *
  * @since 0.1.0
  * @category errors
@@ -50,8 +59,8 @@ const at = ({ host, request }: { readonly request: string; readonly host?: strin
 export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", answer) {}
 
 /**
- * 400, 401, 403, 412, any other 4xx, and 501: the server refuses the request, and would refuse it again. Look at the
- * Status of the Assembly: one that is over takes no more files.
+ * 400, 401, 403, 412, any other 4xx, and 501: the server refuses the request, and a retry would fail too. Look at the
+ * Status of the Assembly: an Assembly that has ended accepts no more files.
  *
  * @since 0.1.0
  * @category errors
@@ -59,7 +68,7 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
 /**
- * 409: the server is at another offset. The upload asks for it and continues; told after `maxRetries` failures.
+ * 409: the server is at another offset. The upload asks for it and continues; told when the policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -67,8 +76,8 @@ export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRe
 export class OffsetConflict extends Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer) {}
 
 /**
- * 413: more bytes than the server takes. `maxSize` is the largest upload that it takes, in bytes, where it told; an
- * upload below it was refused for the size of one request, and a `chunkSize` helps.
+ * 413: more bytes than the server accepts. `maxSize` is the largest permitted upload in bytes, if the server reports
+ * it. If the upload is smaller, a single request was too large, and a smaller `chunkSize` helps.
  *
  * @since 0.1.0
  * @category errors
@@ -80,7 +89,7 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 }) {}
 
 /**
- * 423: another request holds the upload. It is retried; told after `maxRetries` failures.
+ * 423: another request holds the upload. It is retried; told when the policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -88,8 +97,8 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {}
 
 /**
- * 460: the bytes that arrived are not the ones that were sent. They are sent again; told after `maxRetries` failures.
- * Beyond the specification (tus 1.0.0).
+ * 460: the bytes that arrived are not the ones that were sent. They are sent again; told when the policy gives up.
+ * `maxRetries` failures. Beyond the specification (tus 1.0.0).
  *
  * @since 0.1.0
  * @category errors
@@ -97,8 +106,8 @@ export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLock
 export class ChecksumMismatch extends Schema.TaggedError<ChecksumMismatch>()("ChecksumMismatch", answer) {}
 
 /**
- * 5xx, 408, 425 and 499: the server could not do it now, or a gateway gave it up. `retryAfter` is how long it asks to
- * wait, where it does.
+ * 5xx, 408, 425 and 499: a temporary failure of the server or of a gateway. `retryAfter` is the pause that the server
+ * requests, if any.
  *
  * @since 0.1.0
  * @category errors
@@ -109,7 +118,7 @@ export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFa
 }) {}
 
 /**
- * An answer that tus 1.0.0 or the specification does not allow.
+ * A response that tus 1.0.0 or the specification does not permit.
  *
  * @since 0.1.0
  * @category errors
@@ -117,6 +126,7 @@ export class ServerFailure extends Schema.TaggedError<ServerFailure>()("ServerFa
 export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("ProtocolViolation", {
   ...subject,
   status: Schema.Int,
+  ...told,
   problem: Schema.String
 }) {
   override get message() {
@@ -125,7 +135,7 @@ export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("
 }
 
 /**
- * Nothing moved for `after`: no byte was sent, or no answer came after the last one. See `stallTimeout` and
+ * No progress for `after`: no byte was sent, or no response arrived after the last byte. See `stallTimeout` and
  * `finishTimeout` of an upload, and `Tus.RequestTimeout`.
  *
  * @since 0.1.0
@@ -141,73 +151,77 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
 }
 
 /**
- * The answer to the creation was lost. The upload may exist: the receipts of the Assembly (`tus_uploads`) do not tell,
- * and the creation was not repeated.
+ * The response to the creation was lost. The upload may exist: the receipts of the Assembly (`tus_uploads`) do not show
+ * it, and the creation was not repeated.
  *
  * **Details**
  *
- * Look at the Status of the Assembly. If it does not list the file, run the upload again; a `ResumableUpload` looks at
- * the receipts again, and `UploadJournal.forget` makes it begin anew. If in doubt, begin another Assembly.
+ * Look at the Status of the Assembly. If it does not list the file, run the upload again. A `ResumableUpload` reads the
+ * receipts again; `UploadJournal.forget` makes it start a new upload. If in doubt, start a new Assembly.
  *
  * @since 0.1.0
  * @category errors
  */
 export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("CreationUnknown", {
+  host: Schema.String,
   problem: Schema.String
 }) {
   override get message() {
-    return `the answer to the creation was lost (${this.problem}), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again`
+    return `the answer to the creation at ${this.host} was lost (${this.problem}), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
 /**
- * The parts are stored, and the answer to the request that puts them together was lost, or the server does not say that
- * it has finished. The file may exist: the receipts of the Assembly do not tell, and the request was not repeated.
+ * The parts are stored, but the response to their concatenation was lost, or the server does not report its end. The
+ * file may exist: the receipts of the Assembly do not show it, and the request was not repeated.
  *
  * **Details**
  *
- * The way out is that of {@link CreationUnknown}.
+ * Proceed as after {@link CreationUnknown}.
  *
  * @since 0.1.0
  * @category errors
  */
 export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknown>()("ConcatenationUnknown", {
+  host: Schema.String,
   problem: Schema.String
 }) {
   override get message() {
-    return `the server did not confirm that it put the parts together (${this.problem}), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again`
+    return `the server ${this.host} did not confirm that it put the parts together (${this.problem}), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
 /**
- * The server lists its extensions of tus 1.0.0, without the one that an option needs. Nothing was created; run the
+ * The server's list of tus extensions does not contain the extension that an option needs. Nothing was created; run the
  * upload without the option.
  *
  * @since 0.1.0
  * @category errors
  */
 export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("ExtensionMissing", {
+  host: Schema.String,
   option: Schema.Literal("parallel"),
   extension: Schema.Literal("concatenation"),
   offered: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `the server does not offer ${this.extension}, only ${this.offered.join(", ")}; run the upload without the option ${this.option}`
+    return `the server ${this.host} does not offer ${this.extension}, only ${this.offered.join(", ")}; run the upload without the option ${this.option}`
   }
 }
 
 /**
- * The server counts other bytes than the ones that were sent: something in between dropped, repeated or changed some.
- * What is stored may be wrong, so nothing more is sent to this upload.
+ * The server counts other bytes than were sent: something in between dropped, repeated or changed bytes. The stored
+ * bytes may be wrong, so nothing more is sent to this upload.
  *
- * `mayBeWhole` says whether the server may take what it has for a whole file, and its Assembly for an input. Then cancel
- * the Assembly and upload the file to another one. Otherwise upload the file again: a `ResumableUpload` with
- * `restart: true`.
+ * `mayBeWhole` is true if the server may treat its bytes as a complete file and the Assembly may use it as input. Then
+ * cancel the Assembly and upload the file to a new one. Otherwise upload the file again, with `restart: true` for a
+ * `ResumableUpload`.
  *
  * @since 0.1.0
  * @category errors
  */
 export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("UploadUntrusted", {
+  ...server,
   problem: Schema.String,
   mayBeWhole: Schema.Boolean
 }) {
@@ -215,33 +229,40 @@ export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("Uplo
     const next = this.mayBeWhole
       ? "cancel the Assembly, which may use them, and upload the file to another one"
       : "upload the file again (with restart: true where a journal knows the upload)"
-    return `the server may have stored other bytes than the ones that were sent (${this.problem}); ${next}`
+    return `the server${this.host === undefined ? "" : ` ${this.host}`} may have stored other bytes than the ones that were sent (${this.problem}); ${next}`
   }
 }
 
 /**
- * The upload at this URL, or the source at hand, is not the one that was begun: they differ in `field`. Continue with the
- * source that the upload was begun with, or begin another upload.
+ * The upload at this URL, or the given source, differs in `field` from the upload that was started. Continue with the
+ * original source, or start a new upload.
  *
  * @since 0.1.0
  * @category errors
  */
 export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("UploadMismatch", {
+  ...server,
   field: Schema.Literals(["upload-length", "upload-offset", "upload-metadata", "size", "fingerprint"]),
   expected: Schema.String,
   found: Schema.String
 }) {
+  /** What differs, without the advice that ends the message. */
+  get problem() {
+    const where = this.host === undefined ? this.field : `${this.field} at ${this.host}`
+    return `${where}: expected ${this.expected}, found ${this.found}`
+  }
+
   override get message() {
     const next =
       this.field === "size" || this.field === "fingerprint"
         ? "give the source that the upload was begun with"
         : "begin another upload (with restart: true where a journal knows this one)"
-    return `${this.field}: expected ${this.expected}, found ${this.found}; ${next}`
+    return `${this.problem}; ${next}`
   }
 }
 
 /**
- * What one answer of the server can mean.
+ * The errors of a response of the server.
  *
  * @since 0.1.0
  * @category errors

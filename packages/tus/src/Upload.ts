@@ -23,27 +23,49 @@ export { CanStream } from "./internal/session.ts"
 export type { UploadError }
 
 /**
+ * The name of a checksum algorithm, as tus 1.0.0 has it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
+
+/**
  * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
- * - `maxRetries`: how many failures in a row are retried, 8 by default; progress resets the count.
- * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter.
- * - `stallTimeout`: how long a request may make no progress before it fails, 30 seconds by default.
- * - `finishTimeout`: how long the server may take to store the upload after the last byte, 10 minutes by default.
- * - `maxWait`: the longest wait that a server may ask for, 1 hour by default. If it asks for more, the upload fails with
- *   that error, whose `retryAfter` is the wait.
+ * - `maxRetries`: how many failures in a row are retried at most; progress resets the count. 8 by default, or what the
+ *   `RetryPolicy` of the call says.
+ * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter. A
+ *   `RetryPolicy` of the call has its own pauses.
+ * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
+ * - `finishTimeout`: the maximum time in which the server stores the upload after the last byte, 10 minutes by default.
+ * - `maxWait`: the longest wait that a server may ask for, 1 hour by default, or what the `RetryPolicy` of the call says.
+ *   If it asks for more, the upload fails with that error, whose `retryAfter` is the wait.
  * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in one
  *   request, and a one-shot stream has a window of 8 MiB.
- * - `checksum`: sends each body with its checksum, if the server offers the algorithm; bytes that changed on the way (460)
- *   are sent again. Bodies are then held in memory, `chunkSize` is 8 MiB by default, and small sources do not travel with
- *   the creation. If the server does not offer the algorithm nothing is checked; see `Tus.discover`. None by default.
- * - `parallel`: the number of parts, of 1 MiB at least, that are uploaded side by side and put together by the server. The
- *   source has to be one that can be read again. 1 by default.
- * - `progressInterval`: the shortest time between two `Progress` events. The newest one that was held back precedes any
- *   other event. By default every step is told.
+ * - `checksum`: sends each body with its checksum, if the server supports the algorithm. Bytes that were changed in
+ *   transit (460) are sent again. Bodies are held in memory, `chunkSize` is 8 MiB by default, and small sources are not
+ *   sent with the creation. If the server does not support the algorithm, nothing is checked; see `Tus.discover`. None
+ *   by default.
+ * - `parallel`: the number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by the
+ *   server. The source must be one that can be read again. 1 by default.
+ * - `progressInterval`: the minimum time between two `Progress` events. A delayed `Progress` is emitted before any
+ *   other event. By default each step emits one.
+ *
+ * The policy of a call is the one that operations have, `RetryPolicy` of `@assembly-effect/api`. Its `withPolicy`, `none`
+ * and `layer` work for uploads too, within the `maxRetries` and `maxWait` that the options give.
  *
  * @since 0.1.0
  * @category options
  */
-export interface Options extends Session.Options {
+export interface Options {
+  readonly metadata: { readonly filename: string; readonly fieldname: string } & Readonly<Record<string, string | null>>
+  readonly maxRetries?: number | undefined
+  readonly retryDelay?: Duration.Input | undefined
+  readonly stallTimeout?: Duration.Input | undefined
+  readonly finishTimeout?: Duration.Input | undefined
+  readonly maxWait?: Duration.Input | undefined
+  readonly chunkSize?: number | undefined
+  readonly checksum?: ChecksumAlgorithm | undefined
   readonly parallel?: number | undefined
   readonly progressInterval?: Duration.Input | undefined
 }
@@ -67,8 +89,8 @@ const observed = (target: UploadTarget, source: UploadSource, options: Options, 
   Telemetry.observe("Upload", source, emit, (tell) => program(target, source, options, tell))
 
 /**
- * Uploads a source, and tells what happens. The upload does not wait for the reader of its events. Interrupting the
- * stream ends the request, and the upload stays on the server.
+ * Uploads a source and emits events. The upload does not wait for the reader of its events. Interrupting the stream
+ * ends the request, and the upload stays on the server.
  *
  * @example
  * Upload.events(target, source, { metadata: { filename: "cat.jpg", fieldname: "file" } }).pipe(
@@ -86,7 +108,7 @@ export const events = (
   Events.fromProgram((emit) => observed(target, source, options, emit))
 
 /**
- * Uploads a source and answers when every byte is stored.
+ * Uploads a source and returns when all bytes are stored.
  *
  * @example Upload.run(target, UploadSource.fromBytes(bytes), { metadata: { filename: "a.txt", fieldname: "file" } })
  *
@@ -101,7 +123,7 @@ export const run = (
   Events.toResult((emit) => observed(target, source, options, emit))
 
 /**
- * The options of {@link resume}; the number of parts was decided when the upload was created.
+ * The options of {@link resume}. The number of parts was decided when the upload was created.
  *
  * @since 0.1.0
  * @category options
@@ -119,7 +141,7 @@ const resumption = (
     Effect.gen(function* () {
       yield* OptionRules.check({ ...options, source })
       const tell = yield* Events.paced(heard, options.progressInterval)
-      // Without a marker: the program knows the upload by its URL alone.
+      // No marker: the program identifies the upload only by its URL.
       const store = StateStore.forgetful({ _tag: "Created", marker: "", url })
       const session = yield* Session.make(target, options, tell, store)
       yield* Interpreter.run({ session, source, concurrency: 1 })
@@ -127,18 +149,18 @@ const resumption = (
   )
 
 /**
- * Continues an upload at a URL that the program kept itself, and answers when every byte is stored.
+ * Continues an upload at a URL that the program has stored, and returns when all bytes are stored.
  *
  * **When to use**
  *
- * When your own storage knows the upload, instead of an `UploadJournal`. Encode the `url` of `Created` with
+ * Use it if your own storage contains the upload, instead of an `UploadJournal`. Encode the `url` of `Created` with
  * `UploadTarget.urlAtRest`, store it as a secret, and decode it in the next run, which checks it again.
  *
  * **Details**
  *
- * The server is asked where it is, and only the bytes after that are sent. `metadata` is what the upload was created
- * with: `UploadMismatch` refuses an upload of another length, or of other metadata where the server tells it. A one-shot
- * stream has to begin with the first byte, and continues only where the server has none.
+ * The offset is requested from the server, and only the remaining bytes are sent. `metadata` is the metadata of the
+ * creation. An upload of another length, or with other metadata on the server, fails with `UploadMismatch`. A one-shot
+ * stream must start with the first byte, so it continues only if the server has no bytes.
  *
  * @example
  * Effect.gen(function* () {
@@ -158,7 +180,7 @@ export const resume = (
   Events.toResult((emit) => resumption(target, url, source, options, emit))
 
 /**
- * Does what {@link resume} does, and tells what happens.
+ * Runs the same upload as {@link resume}, and emits its events.
  *
  * @since 0.1.0
  * @category running

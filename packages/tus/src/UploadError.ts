@@ -1,9 +1,9 @@
 /**
- * What an upload can fail with. Each union is a Schema as well, so that a failure can be stored or sent.
+ * The errors of uploads. Each union is also a Schema, so that an error can be stored or sent.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Schema from "effect/Schema"
-import * as JournalError from "./internal/journalError.ts"
+import * as JournalError from "./JournalError.ts"
 import * as TusError from "./TusError.ts"
 import { SourceFailed } from "./UploadSource.ts"
 import { InvalidTarget, UnsafeLocation } from "./UploadTarget.ts"
@@ -31,7 +31,7 @@ const upload = [
 ] as const
 
 /**
- * What `Upload` can fail with.
+ * The errors of `Upload`.
  *
  * @example
  * const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(UploadError.UploadError)))
@@ -68,7 +68,7 @@ export type UploadError =
   | ApiError.TransportFailure
 
 /**
- * What `ResumableUpload` can fail with: the errors of an upload, of its journal, and of a target that the journal names.
+ * The errors of `ResumableUpload`: those of an upload, of its journal, and of a target in the journal.
  *
  * @since 0.1.0
  * @category errors

@@ -1,5 +1,5 @@
 /**
- * What happens during an upload. All numbers are bytes.
+ * The events of an upload. All numbers are bytes.
  *
  * An upload does not wait for the reader of its events. `Progress`, `Retrying`, `Resumed`, `Waiting` and `Finishing` are
  * transient: the newest 128 unread ones are kept, and a `Progress` replaces the one before it. All other events are
@@ -15,16 +15,16 @@ import type { UploadUrl } from "./UploadTarget.ts"
 
 /**
  * - `Created`: the server has created the upload. `length` is undefined while it is unknown.
- * - `Resumed`: the server told its offset; sending continues from there.
- * - `Progress`: `sent` bytes were sent, and the server confirmed that it stored `acknowledged` bytes. Where the platform
- *   sends a body as a whole, the sent bytes are unknown, and both numbers are the same.
- * - `Retrying`: a request failed and is retried after `delay`. `attempt` counts the failures in a row.
+ * - `Resumed`: the server reported its offset; sending continues from there.
+ * - `Progress`: `sent` bytes were sent, and the server confirmed that it stored `acknowledged` bytes. If the platform
+ *   sends a body as a whole, the number of sent bytes is unknown, and both numbers are the same.
+ * - `Retrying`: a request failed and is retried after `delay`. `attempt` counts consecutive failures.
  * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, because of `reason`.
- * - `Restarted`: the option `restart` discarded the upload that the journal knew; another one begins.
+ * - `Restarted`: the option `restart` discarded the upload in the journal; a new upload starts.
  * - `PartCompleted`: the bytes of a part, from `start` to `end`, are stored.
- * - `Finishing`: the last byte was sent; the server stores the file or puts its parts together. Told only where the
+ * - `Finishing`: the last byte was sent; the server stores the file or concatenates its parts. Emitted only if the
  *   platform reports that the last byte was sent.
- * - `Completed`: every byte is stored.
+ * - `Completed`: all bytes are stored.
  *
  * @since 0.1.0
  * @category models
@@ -65,13 +65,13 @@ const bytes = Schema.BigInt
 const total = Schema.optional(Schema.BigInt)
 
 /**
- * An event without its capability: `Created` and `Completed` have no `url`, since whoever has it may write to the upload.
- * Every {@link UploadEvent} is one, so that it can be encoded as it is.
+ * An event without its capability: `Created` and `Completed` have no `url`, because it grants writing. Every {@link
+ * UploadEvent} is also a valid value of this schema, so it can be encoded directly.
  *
  * **When to use**
  *
- * To send events to a page, as Server-Sent Events for example, or to store them: see {@link Json}. A program that needs
- * the URL itself at rest uses `UploadTarget.urlAtRest`.
+ * Use it to send events to a web page, for example as Server-Sent Events, or to store them: see {@link Json}. A program
+ * that stores the URL itself uses `UploadTarget.urlAtRest`.
  *
  * **Details**
  *
@@ -126,7 +126,7 @@ export interface UploadResult {
 }
 
 /**
- * The result that the events of an upload end with.
+ * The result in the events of an upload.
  *
  * @example
  * Upload.events(target, source, options).pipe(Stream.tap(show), UploadEvent.result)

@@ -1,8 +1,9 @@
 /**
- * What survives a crash: one entry for each upload, written before the creation request, again before the first byte, and
- * when all bytes are stored. An entry holds capabilities; store it as a secret.
+ * The journal of uploads that survive a crash. It has one entry for each upload, written before the creation request,
+ * before the first byte, and when all bytes are stored. An entry contains capabilities; store it as a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
+import type * as Brand from "effect/Brand"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Digest from "effect/crypto/Digest"
@@ -11,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Redacted from "effect/Redacted"
@@ -20,26 +22,19 @@ import * as AssemblyEntryAtRest from "./internal/assemblyEntry.ts"
 import * as JournalEntries from "./internal/journalEntries.ts"
 import * as Files from "./internal/journalFiles.ts"
 import * as Stores from "./internal/journalStores.ts"
+import * as Subtle from "./internal/subtle.ts"
 import * as JournalEntry from "./internal/journalEntry.ts"
 import * as JournalKey from "./internal/journalKey.ts"
-import type * as JournalTexts from "./internal/journalTexts.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Lock from "./internal/lock.ts"
-import type { JournalFailed, UploadLeased } from "./internal/journalError.ts"
+import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
 
-export {
-  type JournalError,
-  JournalFailed,
-  JournalTorn,
-  LeaseLost,
-  NoSuchUpload,
-  UploadLeased
-} from "./internal/journalError.ts"
+export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
 
 /**
- * An entry. URLs are plain texts here: `UploadTarget.urlAtRest` makes capabilities of them, through the checks.
+ * An entry. Its URLs are plain text; `UploadTarget.urlAtRest` checks them and converts them to capabilities.
  *
  * @since 0.1.0
  * @category models
@@ -55,59 +50,88 @@ export type Entry = JournalEntry.Entry
 export type AssemblyEntry = AssemblyEntryAtRest.AssemblyEntry
 
 /**
- * A key that keeps the rule of keys: 1 to 64 characters of a-z and 0-9.
+ * A valid key: 1 to 64 characters of a-z and 0-9.
  *
  * @since 0.1.0
  * @category models
  */
-export type Key = JournalKey.JournalKey
+export type Key = string & Brand.Brand<"JournalKey">
 
 /**
- * A lease that is held until its scope ends: `lost` fails when it is lost, `check` fails unless it is held now.
+ * A lease that is held until its scope ends.
  *
  * @since 0.1.0
  * @category models
  */
-export type Lease = Leasing.Lease
+export interface Lease {
+  /** Fails when the lease is lost, and never ends otherwise. */
+  readonly lost: Effect.Effect<never, LeaseLost>
+  /** Fails unless the lease is held now. An expired lease is renewed, if nobody has taken it. */
+  readonly check: Effect.Effect<void, LeaseLost>
+}
 
 /**
- * Where entries are kept, as texts, and leases. `make` makes a journal of it.
+ * The leases of a store, as texts. `swap` is a compare-and-set: it replaces the text `expected` (undefined for no text)
+ * and returns whether it did. If the store permits, the comparison and the replacement are atomic.
  *
  * @since 0.1.0
  * @category models
  */
-export type Store = JournalTexts.Store
+export interface Leases {
+  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+  readonly swap: (key: Key, expected: string | undefined, text: string) => Effect.Effect<boolean, JournalFailed>
+  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
+  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
+}
 
 /**
- * The leases of a store, as texts that run out.
+ * The locks of a platform that releases them when their holder ends, such as Web Locks. A store that has them needs no
+ * leases. `lock` holds the lock of a key until its scope ends, or returns undefined if another holder has it. `lost`
+ * completes with the reason when the lock is lost, and never otherwise.
  *
  * @since 0.1.0
  * @category models
  */
-export type Leases = JournalTexts.Leases
+export interface Locks {
+  readonly lock: (
+    key: Key
+  ) => Effect.Effect<{ readonly lost: Effect.Effect<string> } | undefined, JournalFailed, Scope.Scope>
+}
 
 /**
- * The locks of a platform that releases them when their holder ends. A store that has them needs no leases.
+ * The storage of entries as texts, and the leases or locks that hold their keys. `make` builds a journal on it.
  *
  * @since 0.1.0
  * @category models
  */
-export type Locks = JournalTexts.Locks
+export interface Store {
+  readonly get: (key: Key) => Effect.Effect<string | undefined, JournalFailed>
+  readonly set: (key: Key, text: string) => Effect.Effect<void, JournalFailed>
+  readonly remove: (key: Key) => Effect.Effect<void, JournalFailed>
+  readonly keys: Effect.Effect<ReadonlyArray<string>, JournalFailed>
+  readonly leases: Leases | Locks
+}
 
 /**
- * The entries of one kind: uploads, or Assemblies.
+ * The entries of one kind: uploads, or Assemblies. `get` and `list` omit expired entries, and `list` also omits
+ * unreadable ones. `forget` removes an entry whatever it contains.
  *
  * @since 0.1.0
  * @category models
  */
-export type Entries<A> = JournalEntries.Entries<A>
+export interface Entries<A> {
+  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
+  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+  readonly forget: (key: string) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
+  readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
+}
 
 /**
- * The journal: the entries of uploads, and those of Assemblies whose files are uploaded as one job. `lease` holds an
- * upload or a job until its scope ends.
+ * The journal: the entries of uploads, and the entries of Assemblies whose files are uploaded as one job. `lease` holds
+ * an upload or a job until its scope ends.
  *
- * A key that breaks the rule, 1 to 64 characters of a-z and 0-9, fails with `InvalidRequest` before the store is asked.
- * `list` skips what a store has under other names.
+ * An invalid key fails with `InvalidRequest` before the store is used. A valid key has 1 to 64 characters of a-z and
+ * 0-9. `list` skips other names in the store.
  *
  * @since 0.1.0
  * @category services
@@ -123,10 +147,10 @@ export class UploadJournal extends Context.Service<
 >()("@assembly-effect/tus/UploadJournal") {}
 
 /**
- * - `expiry`: how long an entry is valid, 24 hours by default, since servers remove unfinished uploads. An `Untrusted` entry
- *   never expires. Expired entries are removed by `list`, and by `put` once an hour at most.
- * - `leaseDuration`: how long a lease outlives a process that died, 10 seconds by default. A running process renews it
- *   after a third of that. Where a store has locks, it is how long another holder waits for one.
+ * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
+ *   `Untrusted` entry never expires. `list` removes expired entries, and `put` does so at most once an hour.
+ * - `leaseDuration`: how long the lease of a dead process stays valid, 10 seconds by default. A running process renews
+ *   it after a third of this time. If a store has locks, this is how long another holder waits for one.
  *
  * @since 0.1.0
  * @category options
@@ -139,7 +163,7 @@ export interface Options {
 const sweepEvery = Duration.toMillis("1 hour")
 
 /**
- * A journal over a store. `holder` is what is known of the holders of leases where the upload is given nothing else.
+ * Makes a journal on a store. `holder` is the default {@link LeaseHolder} for uploads without one.
  *
  * @since 0.1.0
  * @category constructors
@@ -155,7 +179,7 @@ export const make = (
   const millis = Duration.toMillis(options.leaseDuration ?? "10 seconds")
   const lease = "lock" in leases ? Lock.make(leases, { millis }) : Leasing.make(leases, { millis, holder })
 
-  /** Removes leases that expired long ago. Who takes one in this moment loses it at the renewal. */
+  /** Removes leases that expired long ago. If a process acquires one at this moment, its next renewal fails. */
   const sweepLeases = Effect.gen(function* () {
     if ("lock" in leases) return
     const now = yield* Clock.currentTimeMillis
@@ -166,7 +190,7 @@ export const make = (
   })
 
   let sweptAt: number | undefined
-  /** Removes what has expired, once an hour at most. What cannot be removed now is removed later. */
+  /** Removes expired texts, at most once an hour. A text that cannot be removed now is removed later. */
   const sweepAtTimes: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     if (sweptAt !== undefined && sweptAt + sweepEvery > now) return Effect.void
     sweptAt = now
@@ -204,7 +228,7 @@ export const make = (
 
 const utf8 = new TextEncoder()
 
-/** A digest of what identifies an upload or a job. */
+/** A digest of the identity of an upload or a job. */
 const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(JSON.stringify(parts)))).pipe(
     Effect.map(Hex.encode),
@@ -212,8 +236,8 @@ const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   )
 
 /**
- * The key of an upload: the Assembly it is for, and what identifies its bytes. `file` is its index among the files of a
- * job, which may have two of the same bytes and name.
+ * The key of an upload: its Assembly and the identity of its bytes. `file` is its index among the files of a job,
+ * because two files may have the same bytes and name.
  *
  * @since 0.1.0
  * @category constructors
@@ -237,12 +261,12 @@ export const keyOf = (
     ...(upload.file === undefined ? [] : [upload.file])
   ])
 
-/** No digest in hexadecimal digits begins with it. */
+/** No hexadecimal digest starts with this text. */
 const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 
 /**
- * The key of a job: the service, its params, and what identifies its files.
+ * The key of a job: the service, its params and the identities of its files.
  *
  * @since 0.1.0
  * @category constructors
@@ -251,20 +275,42 @@ export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<
   Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
 
 /**
- * A journal in memory: it survives a failed upload, not the process.
+ * A journal over a store of your own, such as the database of an application. Fails where entries cannot be named, since
+ * their keys are digests.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerMemory = (options?: Options): Layer.Layer<UploadJournal> =>
+export const layerStore = <E, R>(
+  store: Effect.Effect<Store, E, R>,
+  options?: Options
+): Layer.Layer<UploadJournal, E | JournalFailed, Exclude<R, Scope.Scope>> =>
   Layer.effect(
     UploadJournal,
-    Effect.map(LeaseHolder.LeaseHolder, (holder) => make(Stores.memory(), options, holder))
+    Effect.gen(function* () {
+      yield* Subtle.forJournal
+      return make(yield* store, options, yield* LeaseHolder.LeaseHolder)
+    })
   )
 
 /**
- * A journal in a folder, one file an entry, readable by its owner only. Files are replaced as a whole: a crash leaves
- * the old entry or the new one.
+ * A journal in memory. It survives a failed upload, but not the end of the process.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, JournalFailed> =>
+  Layer.effect(
+    UploadJournal,
+    Effect.gen(function* () {
+      yield* Subtle.forJournal
+      return make(Stores.memory(), options, yield* LeaseHolder.LeaseHolder)
+    })
+  )
+
+/**
+ * A journal in a folder, with one file for each entry, readable only by its owner. Files are replaced atomically: after
+ * a crash either the old or the new entry exists.
  *
  * @example UploadJournal.layerFileSystem("/var/lib/my-app/uploads")
  *
@@ -278,6 +324,7 @@ export const layerFileSystem = (
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
+      yield* Subtle.forJournal
       return make(yield* Files.make(folder), options, yield* LeaseHolder.LeaseHolder)
     })
   )
@@ -287,18 +334,21 @@ export const layerFileSystem = (
  *
  * **Gotchas**
  *
- * Such a store has no atomic set-if-absent: two processes that begin the same upload in the same moment may both hold
- * its lease, and each may create an upload. The one that wrote first stops with `LeaseLost` at its next renewal, a third
- * of `leaseDuration` later. Every later change of a lease is atomic where the store's `modify` is. Fibers of one process
- * that share this layer never hold the same lease.
+ * A key-value store has no atomic set-if-absent: if two processes start the same upload at the same moment, both may
+ * hold its lease, and each may create an upload. The process that wrote first stops with `LeaseLost` at its next
+ * renewal, after a third of `leaseDuration`. Every later change of a lease is atomic if the store's `modify` is atomic.
+ * Fibers of one process that share this layer never hold the same lease.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerKeyValueStore = (options?: Options): Layer.Layer<UploadJournal, never, KeyValueStore.KeyValueStore> =>
+export const layerKeyValueStore = (
+  options?: Options
+): Layer.Layer<UploadJournal, JournalFailed, KeyValueStore.KeyValueStore> =>
   Layer.effect(
     UploadJournal,
     Effect.gen(function* () {
+      yield* Subtle.forJournal
       const store = KeyValueStore.prefix(yield* KeyValueStore.KeyValueStore, "upload-journal-")
       return make(Stores.fromKeyValueStore(store), options, yield* LeaseHolder.LeaseHolder)
     })

@@ -1,5 +1,5 @@
 /**
- * The sources of uploads: bytes that can be read again, and streams that come once.
+ * The sources of uploads: bytes that can be read again, and one-shot streams.
  */
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
@@ -22,11 +22,11 @@ const remedy = {
 } as const
 
 /**
- * The source failed. The network has no part in it, so that it is never retried.
+ * The source failed. This is not a network failure, so it is never retried.
  *
- * - `Unreadable`: reading failed. Mend the source and run the upload again.
- * - `TooShort`, `TooLong`: it has another number of bytes than its `size`. Give the right size.
- * - `Changed`: it changed while the upload ran. Upload it again when nothing writes to it.
+ * - `Unreadable`: reading failed. Repair the source and run the upload again.
+ * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.
+ * - `Changed`: it changed during the upload. Upload it again when nothing writes to it.
  * - `NotReplayable`: the server needs bytes again that a one-shot stream has released. Use a larger `chunkSize`, or a
  *   source that can be read again.
  *
@@ -46,11 +46,11 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  * Bytes of a known size that can be read again from any offset.
  *
  * - `size`: in bytes.
- * - `bytes(start, end)`: those from `start` up to, and without, `end`.
- * - `identity`: identifies the content, so that a resume can compare it. Undefined where nothing does.
- * - `slice`, where a platform has one: the same range as a Blob, for requests that cannot stream.
- * - `read`, where that is less work than a stream: the same range at once, or a first part of it. Asked for small
- *   ranges only.
+ * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
+ * - `identity`: identifies the content, so that a resumed upload can compare it. Undefined if there is no identity.
+ * - `slice`: the same range as a Blob, for requests that cannot stream; only if the platform supports it.
+ * - `read`: the whole range, or a first part of it, without a stream; only if this is less work. It is called only for
+ *   small ranges.
  *
  * @since 0.1.0
  * @category models
@@ -65,8 +65,8 @@ export interface Replayable {
 }
 
 /**
- * Bytes that can be read once. `size` is undefined while it is unknown. An upload keeps the bytes that are not acknowledged
- * yet.
+ * Bytes that can be read once. `size` is undefined while it is unknown. An upload keeps the bytes that are not
+ * acknowledged yet.
  *
  * @since 0.1.0
  * @category models
@@ -100,7 +100,7 @@ export const make = (options: {
   _tag: "Replayable",
   size: options.size,
   bytes: (start, end) =>
-    // Up to the end it is given whole, so that a source that holds more than it announced is noticed.
+    // The last range is streamed to the end of the source, so that a source with more bytes than announced is detected.
     end === options.size ? options.bytes(start) : Pieces.takeBytes(options.bytes(start), end - start),
   identity: Effect.succeed(options.identity)
 })
@@ -125,8 +125,27 @@ export const fromBytes = (bytes: Uint8Array): Replayable => ({
   read: (start, end) => Effect.succeed(bytes.subarray(Number(start), Number(end)))
 })
 
+const blobPart = 1024 * 1024
+
 /**
- * A Blob, or a File of a browser. It is known by its size, type, name and modification time.
+ * A range of a Blob, in parts that are read as they are wanted. Its own stream has pieces of 4 KiB in one runtime, and
+ * in another the whole Blob in one piece.
+ */
+const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8Array, SourceFailed> =>
+  Stream.unfold(start, (at) =>
+    at >= end
+      ? Effect.succeed(undefined)
+      : Effect.tryPromise({
+          try: async () => {
+            const next = Math.min(end, at + blobPart)
+            return [new Uint8Array(await blob.slice(at, next).arrayBuffer()), next] as const
+          },
+          catch: () => new SourceFailed({ kind: "Changed", problem: "the Blob can no longer be read" })
+        })
+  )
+
+/**
+ * A Blob, or a File of a browser. Its identity is its size, type, name and modification time.
  *
  * @since 0.1.0
  * @category constructors
@@ -134,14 +153,7 @@ export const fromBytes = (bytes: Uint8Array): Replayable => ({
 export const fromBlob = (blob: Blob): Replayable => ({
   _tag: "Replayable",
   size: BigInt(blob.size),
-  bytes: (start, end) =>
-    start === end
-      ? Stream.empty
-      : Stream.fromReadableStream({
-          evaluate: () => blob.slice(Number(start), Number(end)).stream(),
-          onError: () => new SourceFailed({ kind: "Changed", problem: "the Blob can no longer be read" })
-          // A Blob in memory may come as a whole.
-        }).pipe(Stream.flatMap(Pieces.inPieces)),
+  bytes: (start, end) => Pieces.cutLarge(blobParts(blob, Number(start), Number(end))),
   identity: Effect.succeed(
     "name" in blob && "lastModified" in blob
       ? `file ${String(blob.name)} ${blob.size} ${String(blob.lastModified)}`
@@ -153,24 +165,24 @@ export const fromBlob = (blob: Blob): Replayable => ({
 const unreadable = (error: PlatformError.PlatformError) =>
   new SourceFailed({ kind: "Unreadable", problem: error.message })
 
-/** What tells one state of a file from another. */
+/** The properties that distinguish two states of a file. */
 const fileState = (info: FileSystem.File.Info): string =>
   `${BigInt(info.size)} bytes, modified ${Option.match(info.mtime, {
     onNone: () => "at an unknown time",
     onSome: (time) => time.toISOString()
   })}`
 
-/** Whether two looks at a path found one file, and not another one that took its place. */
+/** Whether a path still leads to the same file, and not to a replacement. */
 const isSameFile = (now: FileSystem.File.Info, before: FileSystem.File.Info): boolean =>
   now.dev === before.dev && Option.getOrUndefined(now.ino) === Option.getOrUndefined(before.ino)
 
 /**
- * A file, opened when its bytes are wanted and read as they are sent. It is known by its path, size and modification
- * time; a file that changes, or is replaced by another one, while it is uploaded fails the upload.
+ * A file. It is opened when its bytes are needed, and read as they are sent. Its identity is its path, size and
+ * modification time. If the file changes or is replaced during the upload, the upload fails.
  *
  * **Gotchas**
  *
- * A file that is overwritten in place while its modification time is set back shows no change.
+ * If a file is overwritten in place and its modification time is set back, the change is not detected.
  *
  * @since 0.1.0
  * @category constructors
@@ -214,7 +226,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         Effect.gen(function* () {
           const file = yield* open
           const check = checkOf(file)
-          // What fits into one piece is checked once, after it was read.
+          // A file of one piece is checked once, after it was read.
           if (end - start > FilePieces.smallest) yield* check
           const reader = yield* FilePieces.reader(file, pieceSize)
           return Stream.unfold(start, (position) =>
@@ -229,7 +241,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
                 return undefined
               }
               const next = position + BigInt(piece.value.length)
-              // Before the last bytes leave: what the server has then is the file as it was.
+              // Checked before the last bytes are sent, so that a complete upload contains the unchanged file.
               if (next >= end) yield* check
               return [piece.value, next] as const
             })
@@ -246,18 +258,18 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     }
   })
 
-/** A value that a stream failed with and that is no `Error`. */
+/** The reason of a stream's failure that is not an `Error`. */
 const shown = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return String(error)
   return Predicate.hasProperty(error, "_tag") ? String(error._tag) : "a value that is no Error"
 }
 
 /**
- * A stream that can be read once. Unacknowledged bytes are kept in memory, `chunkSize` of the upload at most.
+ * A stream that can be read once. Unacknowledged bytes are kept in memory, at most `chunkSize` of the upload.
  *
  * **Gotchas**
  *
- * A piece must not change after it was given: it may be sent, and sent again, later.
+ * A piece must not change after the stream has emitted it, because it may be sent later, or again.
  *
  * @example UploadSource.fromStream(request.stream, { size: 1024n })
  *
@@ -281,8 +293,8 @@ export const fromStream = <E>(
 })
 
 /**
- * The same source, known by the SHA-256 of its content: over the digests of pieces of 1 MiB, since a digest of
- * WebCrypto wants its input whole. It is read once for it.
+ * The same source with the SHA-256 of its content as its identity. The source is read once for it. The digest is
+ * computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of a digest in memory.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,18 +1,18 @@
 /**
- * What an upload is doing, as one value from its plan to its end, and every change of it. All of it is pure: an
- * interpreter performs the next step, and a store keeps the value. Its form at rest is the entry of an `UploadJournal`.
+ * The state of an upload as one value, from its plan to its end, and its transitions. Everything is pure: an
+ * interpreter performs the next step, and a store keeps the value. Its stored form is the entry of an `UploadJournal`.
  */
 import type { UploadUntrusted } from "./TusError.ts"
 import * as Transfer from "./Transfer.ts"
 import type { UploadUrl } from "./UploadTarget.ts"
 
 /**
- * An upload at one URL: that of the whole source, or that of a part.
+ * An upload at one URL: of the whole source, or of one part.
  *
  * - `Planned`: its creation was not sent, or was refused.
  * - `Creating`: its creation may have been sent, with this marker.
- * - `Created`: it is at `url`. `transfer` is where its bytes stand, as far as this process knows; without it the server
- *   is asked.
+ * - `Created`: it is at `url`. `transfer` is the state of its bytes, as far as this process knows; without it, the next
+ *   step requests the offset of the server.
  *
  * @since 0.1.0
  * @category models
@@ -52,7 +52,7 @@ export interface Created {
 }
 
 /**
- * The bytes of the source from `start` up to, and without, `end`, and the upload of them.
+ * The bytes of the source from `start` (inclusive) to `end` (exclusive), and their upload.
  *
  * @since 0.1.0
  * @category models
@@ -75,8 +75,8 @@ export interface Parts {
 }
 
 /**
- * Every part, at `parts`, is whole. Their final creation may have been sent, with this marker. `url` is the final upload,
- * as far as this process knows. `length` is that of all parts together.
+ * All `parts` are complete. Their final creation may have been sent, with this marker. `url` is the final upload, as
+ * far as this process knows. `length` is the length of all parts together.
  *
  * @since 0.1.0
  * @category models
@@ -90,7 +90,7 @@ export interface Concatenating {
 }
 
 /**
- * Every byte is stored at `url`.
+ * All bytes are stored at `url`.
  *
  * @since 0.1.0
  * @category models
@@ -102,8 +102,8 @@ export interface Completed {
 }
 
 /**
- * The server may have stored other bytes at `urls` than the ones that were sent. They are the URLs of all parts, and of
- * the final upload. `problem` and `mayBeWhole` are those of `UploadUntrusted`. No other state follows.
+ * The server may have stored other bytes at `urls` than were sent. `urls` contains the URLs of all parts and of the
+ * final upload. `problem` and `mayBeWhole` have the same meaning as in `UploadUntrusted`. No other state follows.
  *
  * @since 0.1.0
  * @category models
@@ -132,7 +132,7 @@ export type Unfinished = Piece | Parts | Concatenating
 export type Ended = Completed | Untrusted
 
 /**
- * What an upload is doing.
+ * The state of an upload.
  *
  * @since 0.1.0
  * @category models
@@ -148,7 +148,7 @@ export type UploadState = Unfinished | Ended
 export const isEnded = (state: UploadState): state is Ended => state._tag === "Completed" || state._tag === "Untrusted"
 
 /**
- * A change of the state.
+ * A transition of the state.
  *
  * @since 0.1.0
  * @category models
@@ -156,19 +156,19 @@ export const isEnded = (state: UploadState): state is Ended => state._tag === "C
 export type Change = (state: UploadState) => UploadState
 
 /**
- * The beginning of an upload at one URL.
+ * The initial state of an upload at one URL.
  *
  * @since 0.1.0
  * @category transitions
  */
 export const planned: UploadState = { _tag: "Planned" }
 
-/** A part below this gains less by running beside others than its requests cost. */
+/** The minimum size of a part. A smaller part saves less time than its requests cost. */
 const smallestPart = 1024n * 1024n
 
 /**
- * The beginning of an upload in so many parts, or fewer when the source is small: one part is an upload at one URL. The
- * parts cover the source, in order, without a gap.
+ * The initial state of an upload in the given number of parts, or in fewer parts if the source is small. A single part
+ * is an upload at one URL. The parts cover the source in order, without gaps.
  *
  * @example UploadState.inParts(8n * 1024n * 1024n, 4)
  *
@@ -189,14 +189,14 @@ export const inParts = (size: bigint, count: number): UploadState => {
   }
 }
 
-/** A part may still be at work while the bytes of another one are not to be trusted. */
+/** A part may still be running after the bytes of another part have become untrusted. */
 const unlessUntrusted =
   (change: Change): Change =>
   (state) =>
     state._tag === "Untrusted" ? state : change(state)
 
 /**
- * Where a piece is in the state of its upload.
+ * The place of a piece in the state of its upload.
  *
  * @since 0.1.0
  * @category models
@@ -235,7 +235,7 @@ export const part = (index: number): Place => ({
 })
 
 /**
- * The server does not know the upload any more: the next run begins anew.
+ * The server no longer knows the upload. The next run starts a new one.
  *
  * @since 0.1.0
  * @category transitions
@@ -261,7 +261,7 @@ export const concatenated = (url: UploadUrl): Change =>
   unlessUntrusted((state) => (state._tag === "Concatenating" ? { ...state, url } : state))
 
 /**
- * The server refused the creation that was announced: the upload stands where it stood before.
+ * The server refused the announced creation. The upload returns to the state before it.
  *
  * @since 0.1.0
  * @category transitions
@@ -278,7 +278,7 @@ export const completed = (url: UploadUrl, length: bigint): Change =>
   unlessUntrusted(() => ({ _tag: "Completed", url, length }))
 
 /**
- * The upload URLs that a state knows.
+ * The upload URLs in a state.
  *
  * @since 0.1.0
  * @category transitions
@@ -301,7 +301,7 @@ export const urlsOf = (state: UploadState): ReadonlyArray<UploadUrl> => {
 }
 
 /**
- * The bytes that are stored may be others than the ones that were sent.
+ * The stored bytes may differ from the sent bytes.
  *
  * @since 0.1.0
  * @category transitions
@@ -310,8 +310,8 @@ export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
   unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), problem, mayBeWhole }))
 
 /**
- * What is wrong with a piece that is left now. Where the server counted other bytes than were sent, nobody hears what it
- * would have answered next, and the next run must not guess it. `size` is that of the piece, where it is known.
+ * The error of a piece that is abandoned now. If the server counted other bytes than were sent, its next response is
+ * unknown, and the next run must not guess it. `size` is the size of the piece, if known.
  *
  * @since 0.1.0
  * @category transitions

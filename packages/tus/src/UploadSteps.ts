@@ -1,9 +1,9 @@
 /**
- * The steps of an upload, one function each, for a host that keeps the state itself: a durable workflow, for example.
+ * The single steps of an upload, for a host that keeps the state itself, such as a durable workflow.
  *
- * A host decides on a marker, keeps it, and then calls {@link create}. Where its process ended before the answer came, it
- * calls {@link recover} with the same marker, and never {@link create} again. {@link finish} sends the bytes that the
- * server does not have, as often as it is called.
+ * A host generates a marker, stores it, and then calls {@link create}. If its process ends before the response, the
+ * next process calls {@link recover} with the same marker, and never {@link create} again. {@link finish} sends the
+ * bytes that the server does not have. It may be called any number of times.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Effect from "effect/Effect"
@@ -31,8 +31,9 @@ export type Options = Omit<Upload.Options, "parallel">
 /**
  * The options of an upload, see `Upload.Options`, and:
  *
- * - `marker`: a text of one character at least that no other upload has. It is sent with the creation, in the metadata key
- *   `upload_marker`, and finds the upload again. Who knows it cannot write: it may be derived from a key of the host.
+ * - `marker`: a unique text of at least one character. It is sent with the creation, in the metadata key
+ *   `upload_marker`, and is used to find the upload again. It does not grant writing, so it may be derived from a key
+ *   of the host.
  *
  * @since 0.1.0
  * @category options
@@ -42,8 +43,8 @@ export interface CreateOptions extends Options {
 }
 
 /**
- * An upload that exists: its URL, and the marker that it was created with. `transfer` is where its bytes stand. A host
- * that keeps the upload for a later process leaves `transfer` out: that process asks the server.
+ * An existing upload: its URL and the marker of its creation. `transfer` is the state of its bytes. A host that stores
+ * the upload for a later process omits `transfer`; that process requests the offset from the server.
  *
  * @since 0.1.0
  * @category models
@@ -67,12 +68,12 @@ const begin = (
   }).pipe(Effect.scoped)
 
 /**
- * Creates an upload with a marker of the caller's. A small source goes along. When the answer is lost, the receipts of
- * the Assembly are asked; where they do not tell, the error is `CreationUnknown`.
+ * Creates an upload with the caller's marker. A small source is sent with this request. If the response is lost, the
+ * receipts of the Assembly decide; if they do not show the upload, the error is `CreationUnknown`.
  *
  * **Gotchas**
  *
- * Keep the marker before the call, and call once for each marker: a second call makes a second upload.
+ * Store the marker before the call, and call once for each marker: a second call creates a second upload.
  *
  * @example
  * UploadSteps.create(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })
@@ -88,9 +89,9 @@ export const create = (
   begin(target, source, options, { _tag: "Planned" })
 
 /**
- * Finds the upload whose creation an earlier process has sent, or may have sent, by the receipts of the Assembly. Creates
- * nothing. The error is `CreationUnknown` where the receipts do not tell: the creation may never have been sent, and
- * whether to {@link create} with another marker is for the caller to decide.
+ * Finds an upload whose creation an earlier process sent or may have sent, in the receipts of the Assembly. Creates
+ * nothing. If the receipts do not show the upload, the error is `CreationUnknown`: the creation may never have been
+ * sent, and the caller decides whether to call {@link create} with a new marker.
  *
  * @example
  * UploadSteps.recover(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })
@@ -103,7 +104,7 @@ export const recover = (
   source: Replayable,
   options: CreateOptions
 ): Effect.Effect<UploadState.Created, Upload.UploadError, HttpClient.HttpClient> =>
-  // The question carries no bytes, so that it needs no checksum.
+  // This request carries no bytes, so it needs no checksum.
   begin(target, source, { ...options, checksum: undefined }, { _tag: "Creating", marker: options.marker })
 
 const finishing = (target: UploadTarget, source: Replayable, upload: Existing, options: Options, emit: Events.Emit) =>
@@ -115,13 +116,13 @@ const finishing = (target: UploadTarget, source: Replayable, upload: Existing, o
   })
 
 /**
- * Sends the bytes that the server does not have of an upload that exists, and answers when every byte is stored.
+ * Sends the bytes of an existing upload that the server does not have, and returns when all bytes are stored.
  *
  * **Details**
  *
- * Without `transfer` the server is asked where it stands. Before a byte is sent, the length and the metadata that it
- * tells are compared with `options.metadata` and the marker: another upload is `UploadMismatch`. A URL that the host has
- * kept as text becomes one again through `UploadTarget.urlAtRest`.
+ * Without `transfer`, the offset is requested from the server. Before a byte is sent, the length and the metadata on
+ * the server are compared with `options.metadata` and the marker; a difference is `UploadMismatch`. Decode a stored URL
+ * with `UploadTarget.urlAtRest`.
  *
  * @example
  * Effect.flatMap(UploadSteps.recover(target, source, { metadata, marker }), (upload) =>
@@ -140,7 +141,8 @@ export const finish = (
   Events.toResult((emit) => finishing(target, source, upload, options, emit))
 
 /**
- * Does what {@link finish} does, and tells what happens. Leaving the stream ends the request and keeps the upload.
+ * Runs the same steps as {@link finish}, and emits their events. Interrupting the stream ends the request and keeps the
+ * upload.
  *
  * @since 0.1.0
  * @category running

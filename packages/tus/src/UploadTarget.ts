@@ -1,5 +1,5 @@
 /**
- * Where uploads may be sent. Every upload URL comes from this module, which checks it (spec.md, "Create a tus upload").
+ * The targets of uploads. This module creates and checks every upload URL (spec.md, "Create a tus upload").
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -18,8 +18,8 @@ import * as SchemaParser from "effect/SchemaParser"
 import { secureUrl } from "./internal/secureUrl.ts"
 
 /**
- * An upload URL that passed the checks; only this module makes one. It is redacted, since it is a capability: whoever has
- * it may write to the upload.
+ * An upload URL that passed the checks; only this module makes one. It is redacted because it is a capability that
+ * grants writing to the upload.
  *
  * @since 0.1.0
  * @category models
@@ -27,7 +27,8 @@ import { secureUrl } from "./internal/secureUrl.ts"
 export type UploadUrl = Redacted.Redacted<string & Brand.Brand<"UploadUrl">>
 
 /**
- * The URL of the creation request, the URL of the Assembly that authorizes it, and the origins that upload URLs may have.
+ * The URL of the creation request, the URL of the Assembly that authorizes it, and the permitted origins of upload
+ * URLs.
  *
  * @since 0.1.0
  * @category models
@@ -42,8 +43,8 @@ export interface UploadTarget {
 const TypeId = "~@assembly-effect/tus/UploadTarget"
 
 /**
- * A part of the target breaks a rule. Nothing was sent. Where the rule names a host that belongs to the service, add its
- * origin to the option `origins`.
+ * A part of the target breaks a rule. Nothing was sent. If the error names a host of the service, add its origin to the
+ * option `origins`.
  *
  * @since 0.1.0
  * @category errors
@@ -58,8 +59,8 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
 }
 
 /**
- * The service, or the journal, named an upload URL that breaks a rule. Nothing was sent there. The error tells its
- * host only: the rest may be a capability. Where its origin belongs to the service, add it to the option `origins`.
+ * The service or the journal named an upload URL that breaks a rule. Nothing was sent there. The error contains only
+ * its host, because the rest may be a capability. If its origin belongs to the service, add it to the option `origins`.
  *
  * @since 0.1.0
  * @category errors
@@ -72,7 +73,7 @@ export class UnsafeLocation extends Schema.TaggedError<UnsafeLocation>()("Unsafe
   }
 }
 
-/** The URLs that passed the checks, and nothing else: a brand holds at compile time, this at run time. */
+/** The URLs that passed the checks. A brand is checked only at compile time; this set is checked at run time. */
 const made = new WeakSet<Redacted.Redacted<unknown>>()
 
 const checked = (text: string): UploadUrl => {
@@ -85,21 +86,21 @@ const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
 
 const refused = (field: InvalidTarget["field"], rule: string) => new InvalidTarget({ field, rule })
 
-/** No name of a host is longer. */
+/** The maximum length of a host name. */
 const maxHost = 253
 
-/** Why a URL is refused whose origin does not belong to the service; the host is what a person looks for. */
+/** The reason why the origin of a URL is refused. It contains the host, which helps to find the problem. */
 const foreign = (url: string): string =>
   URL.canParse(url)
     ? `the host ${Transport.Redaction.text(new URL(url).host, { max: maxHost })} does not belong to the service; if it does, add its origin to the option origins`
     : "not an absolute URL"
 
 /**
- * Makes a target from its parts, for a program without an `AssemblyClient`, such as a page.
+ * Makes a target from its parts, for a program without an `AssemblyClient`, such as a web page.
  *
  * - `baseUrl`: the URL of the service; by default the origin of `tusUrl`.
- * - `origins`: further origins that upload URLs may have, or patterns of them; see `AssemblyClient.Options`. Set them from
- *   your configuration, never from an answer of the service.
+ * - `origins`: further permitted origins of upload URLs, or patterns of them; see `AssemblyClient.Options`. Set them
+ *   from your configuration, never from a response of the service.
  *
  * @since 0.1.0
  * @category constructors
@@ -130,7 +131,7 @@ export const make = (options: {
   })
 
 /**
- * Makes the target from the Status of an Assembly. Its origins have to belong to the service of the `AssemblyClient`. A
+ * Makes the target from the Status of an Assembly. Its origins must belong to the service of the `AssemblyClient`. A
  * Status without `tus_url` is refused; no other host is tried.
  *
  * @since 0.1.0
@@ -144,7 +145,7 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
     if (typeof assemblySslUrl !== "string") {
       return yield* refused("assembly_ssl_url", "missing from the Assembly status")
     }
-    // It authorizes the uploads: they would go into that Assembly.
+    // The Assembly URL authorizes the uploads, so a wrong one would send them into another Assembly.
     if (ServiceOrigins.assemblyIdAt(assemblySslUrl) !== status.assembly_id) {
       return yield* refused("assembly_ssl_url", "names another Assembly than assembly_id")
     }
@@ -170,8 +171,8 @@ export const within = (
     : Result.fail(refused("tus_url", foreign(Redacted.value(target.tusUrl))))
 
 /**
- * The origins of the deployment that the Assembly of a target belongs to: those of the `AssemblyClient` if one is
- * provided, else the origin of the Assembly; and `additional` ones.
+ * The origins of the deployment of a target's Assembly: those of the `AssemblyClient` if it is provided, else the
+ * origin of the Assembly. `additional` origins are added.
  *
  * @since 0.1.0
  * @category constructors
@@ -194,23 +195,23 @@ export const deployment = (
     return ServiceOrigins.includes(origins, assembly) ? origins : yield* refused("assembly_ssl_url", foreign(assembly))
   })
 
-/** What precedes the path of an absolute URL; the text is checked as it is, before a URL parser could repair it. */
+/** The part of an absolute URL before its path. The text is checked unchanged, because a URL parser could repair it. */
 const originPart = /^https?:\/\/[^/]*/i
 
 /**
- * Checks the `location` of a creation: an absolute URL of an origin that belongs to the service, or a path, that ends in
- * `/resumable/files/<id>[/…]`. Relative ones resolve against `tus_url`.
+ * Checks the `location` of a creation. It must be an absolute URL whose origin belongs to the service, or a path, and
+ * end in `/resumable/files/<id>[/…]`. Relative URLs are resolved against `tus_url`.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const resolve = (target: UploadTarget, location: string): Result.Result<UploadUrl, UnsafeLocation> =>
   Result.gen(function* () {
-    const own = new URL(Redacted.value(target.tusUrl))
-    const whole = location.startsWith("//") ? own.protocol + location : location
+    const own = Redacted.value(target.tusUrl)
+    const whole = location.startsWith("//") ? new URL(own).protocol + location : location
     const path = whole.replace(originPart, "")
     yield* Result.mapError(decodePath(path), () => "its path is not /resumable/files/<id>[/…]")
-    const url = yield* secureUrl(path === whole ? own.origin + path : whole)
+    const url = yield* secureUrl(path === whole ? (ServiceOrigins.originOf(own) ?? "") + path : whole)
     if (ServiceOrigins.originOf(url) === undefined) return yield* Result.fail("its host is not in its canonical form")
     if (!ServiceOrigins.includes(target.origins, url)) return yield* Result.fail(foreign(url))
     return checked(url)
@@ -230,8 +231,8 @@ const fromRest = ({
 }) => make({ ...urls, baseUrl, origins })
 
 /**
- * A target at rest, as plain JSON. It holds capabilities: store it as a secret. Decoding runs every check of
- * {@link make} again.
+ * The stored form of a target, as plain JSON. It contains capabilities: store it as a secret. Decoding repeats every
+ * check of {@link make}.
  *
  * @since 0.1.0
  * @category schemas
@@ -254,7 +255,7 @@ export const AtRest = Schema.Struct({
 )
 
 /**
- * Whether this module made the value as an upload URL.
+ * Whether this module has checked the upload URL.
  *
  * @since 0.1.0
  * @category guards
@@ -262,8 +263,8 @@ export const AtRest = Schema.Struct({
 export const isUploadUrl = (u: unknown): u is UploadUrl => Redacted.isRedacted(u) && made.has(u)
 
 /**
- * An upload URL at rest, as plain text. It is a capability: store it as a secret. Decoding checks it against the
- * target again.
+ * The stored form of an upload URL, as plain text. It is a capability: store it as a secret. Decoding checks it against
+ * the target again.
  *
  * @since 0.1.0
  * @category schemas

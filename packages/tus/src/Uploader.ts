@@ -1,5 +1,5 @@
 /**
- * Uploads as a service, so that the logic of an application is tested without HTTP.
+ * Uploads as a service, so that tests of an application need no HTTP.
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -38,12 +38,12 @@ export interface Service {
 }
 
 /**
- * Uploads for an application that is tested without HTTP.
+ * The upload service for applications that are tested without HTTP.
  *
  * **When to use**
  *
- * When tests of your own logic should not upload: call the functions of this module instead of those of `Upload` and
- * `AssemblyUpload`, provide {@link layer} in the program and {@link layerTest} in its tests.
+ * Use it if tests of your own logic should not upload. Call the functions of this module instead of those of `Upload`
+ * and `AssemblyUpload`, provide {@link layer} in the program and {@link layerTest} in its tests.
  *
  * @example
  * const publish = (path: string) =>
@@ -58,7 +58,7 @@ export interface Service {
 export class Uploader extends Context.Service<Uploader, Service>()("@assembly-effect/tus/Uploader") {}
 
 /**
- * Uploads a source, and tells what happens. See `Upload.events`.
+ * Uploads a source and emits events. See `Upload.events`.
  *
  * @since 0.1.0
  * @category running
@@ -71,7 +71,7 @@ export const events = (
   Stream.unwrap(Effect.map(Uploader, (uploader) => uploader.events(target, source, options)))
 
 /**
- * Uploads a source, and answers when every byte is stored. See `Upload.run`.
+ * Uploads a source and returns when all bytes are stored. See `Upload.run`.
  *
  * @since 0.1.0
  * @category running
@@ -83,7 +83,7 @@ export const run = (
 ): Effect.Effect<UploadEvent.UploadResult, UploadError, Uploader> => UploadEvent.result(events(target, source, options))
 
 /**
- * Creates an Assembly, uploads its files, and tells what happens. See `AssemblyUpload.events`.
+ * Creates an Assembly, uploads its files and emits events. See `AssemblyUpload.events`.
  *
  * @since 0.1.0
  * @category running
@@ -94,7 +94,7 @@ export const assemblyEvents = <R = never>(
   Stream.unwrap(Effect.map(Uploader, (uploader) => uploader.assemblyEvents(options)))
 
 /**
- * Creates an Assembly, uploads its files, and answers its Status. See `AssemblyUpload.run`.
+ * Creates an Assembly, uploads its files and returns its Status. See `AssemblyUpload.run`.
  *
  * @since 0.1.0
  * @category running
@@ -113,7 +113,7 @@ export const runAssembly = <R = never>(
 export const layer: Layer.Layer<Uploader, never, HttpClient.HttpClient | AssemblyClient> = Layer.effect(
   Uploader,
   Effect.gen(function* () {
-    // Nothing else of the Layer's context: a span that built it is no parent of an upload.
+    // Only these services of the Layer's context: a span around the Layer must not become the parent of an upload.
     const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
       Context.add(AssemblyClient, yield* AssemblyClient)
     )
@@ -124,7 +124,7 @@ export const layer: Layer.Layer<Uploader, never, HttpClient.HttpClient | Assembl
   })
 )
 
-/** The bytes of a source, all of which are read. */
+/** Reads a source to its end. */
 const read = (source: UploadSource) =>
   Stream.runFold(
     source._tag === "Replayable" ? source.bytes(0n, source.size) : source.stream,
@@ -133,7 +133,7 @@ const read = (source: UploadSource) =>
   )
 
 /**
- * The events of an upload that succeeds: the source is read to its end, and its bytes go nowhere.
+ * The events of a successful upload. The source is read to its end, and its bytes are discarded.
  *
  * @example Uploader.layerTest({ events: ({ source, target }) => Uploader.uploaded(target, source) })
  *
@@ -157,7 +157,7 @@ export const uploaded = (
   )
 
 /**
- * The events of a job that succeeds: every source is read to its end, and the Assembly completes with these results.
+ * The events of a successful job. Every source is read to its end, and the Assembly completes with these results.
  *
  * @example
  * Uploader.layerTest({
@@ -187,11 +187,11 @@ export const completed = (
   )
 
 /**
- * What a test layer answers. An answer is a Stream of events: {@link uploaded} and {@link completed} make the usual ones,
- * `Stream.fail` fails.
+ * The responses of a test layer. A response is a Stream of events: {@link uploaded} and {@link completed} make the
+ * usual Streams, and `Stream.fail` fails.
  *
- * - `events`: for one source; by default it succeeds.
- * - `assemblyEvents`: for a job, with its sources in their order; by default it succeeds without results.
+ * - `events`: the events of one source. By default it succeeds.
+ * - `assemblyEvents`: the events of a job, from its sources in their order. By default it succeeds without results.
  *
  * @since 0.1.0
  * @category models
@@ -213,8 +213,8 @@ export interface Answers {
 }
 
 /**
- * Answers what a test says, and sends nothing. The options are checked and the sources are opened as in {@link layer}, so
- * that a wrong option fails in a test too.
+ * Returns the events of the test and sends nothing. The options are checked and the sources are opened as in {@link
+ * layer}, so that an invalid option fails in a test too.
  *
  * @example
  * publish("cat.jpg").pipe(

@@ -1,6 +1,7 @@
 /**
  * A status decides before the body that follows it, and what cannot heal is not repeated.
  */
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -13,6 +14,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Option from "effect/Option"
 import * as TestClock from "effect/testing/TestClock"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Behaviour from "../../../test/hostile/Behaviour.ts"
@@ -92,6 +94,11 @@ describe("an answer whose body hangs", () => {
 describe("a failure that is permanent", () => {
   it.live("is not healed: a client that changes bodies ends the upload with its first PATCH", () =>
     Effect.gen(function* () {
+      const once: RetryPolicy.Policy = {
+        start: Effect.succeed(({ failures }) =>
+          Effect.succeed(failures === 1 ? Option.some(Duration.zero) : Option.none())
+        )
+      }
       const { methods, target } = yield* make((request, response) => {
         if (request.method === "POST") response.writeHead(201, { ...tus, location: "/resumable/files/abc" }).end()
         else response.writeHead(204, { ...tus, "upload-offset": "0", "upload-length": "300000" }).end()
@@ -105,7 +112,11 @@ describe("a failure that is permanent", () => {
             )
       )
       const error = yield* Effect.flip(
-        Effect.provideService(Upload.run(target, source, Scene.options), HttpClient.HttpClient, changing)
+        Effect.provideService(
+          Upload.run(target, source, Scene.options).pipe(RetryPolicy.withPolicy(once)),
+          HttpClient.HttpClient,
+          changing
+        )
       )
       assert.deepInclude(error, { _tag: "TransportFailure", code: "BODY_CHANGED", sent: "no", permanent: true })
       assert.deepStrictEqual(methods, ["POST"])

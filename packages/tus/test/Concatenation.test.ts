@@ -70,13 +70,13 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
           : answer
       }
       const error = yield* Effect.flip(Upload.run(server.target, source, options))
-      return { error, requests: server.requests }
+      return { error, requests: server.requests, host: new URL(server.origin).host }
     })
 
   it.effect("by another part refuses the parts, before a byte is sent", () =>
     Effect.gen(function* () {
-      const { error, requests } = yield* at(undefined, "POST")
-      assert.strictEqual(error.message, "create: status 201, one Location for two parts")
+      const { error, host, requests } = yield* at(undefined, "POST")
+      assert.strictEqual(error.message, `create at ${host}: status 201, one Location for two parts`)
       assert.notInclude(requests, "PATCH")
     })
   )
@@ -102,7 +102,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
       assert.deepInclude(error, { _tag: "ExtensionMissing", option: "parallel", extension: "concatenation" })
       assert.strictEqual(
         error.message,
-        "the server does not offer concatenation, only creation, termination; run the upload without the option parallel"
+        `the server ${new URL(server.origin).host} does not offer concatenation, only creation, termination; run the upload without the option parallel`
       )
       assert.deepStrictEqual(server.requests, ["OPTIONS"])
     })
@@ -148,12 +148,13 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
       const server = yield* finalAnswers(pending, before, head({}), whole)
       const events = yield* Stream.runCollect(Upload.events(server.target, source, options))
       assert.strictEqual(count(server, "HEAD"), 4)
+      const asked = `offset at ${new URL(server.origin).host}: status 200`
       assert.deepStrictEqual(
         events.flatMap((event) => (event._tag === "Waiting" ? [event.reason] : [])),
         [
-          `offset: status 200, upload-offset missing, upload-length ${size}`,
-          `offset: status 200, upload-offset 0, upload-length ${size}`,
-          "offset: status 200, upload-offset missing, upload-length missing"
+          `${asked}, upload-offset missing, upload-length ${size}`,
+          `${asked}, upload-offset 0, upload-length ${size}`,
+          `${asked}, upload-offset missing, upload-length missing`
         ]
       )
     })
@@ -183,7 +184,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
       const error = yield* Effect.flip(untrusted)
       assert.deepInclude(error, {
         _tag: "UploadUntrusted",
-        problem: `offset: status 200, the parts hold ${size} bytes, the final upload 0`,
+        problem: `offset at ${new URL(server.origin).host}: status 200, the parts hold ${size} bytes, the final upload 0`,
         mayBeWhole: true
       })
       const { length } = server.requests

@@ -218,7 +218,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-metadata" })
           assert.strictEqual(
             error.message,
-            "upload-metadata: expected the upload_marker it was created with, found another; begin another upload (with restart: true where a journal knows this one)"
+            `upload-metadata at ${new URL(server.tusUrl).host}: expected the upload_marker it was created with, found another; begin another upload (with restart: true where a journal knows this one)`
           )
           assert.deepStrictEqual(server.requests, ["HEAD"])
         })

@@ -46,6 +46,8 @@ const over = Effect.fnUntraced(function* (
 })
 
 const fast = Link.make(() => 0)
+const withoutPort = (reason: string): string => reason.replace(/:\d+:/, ":")
+
 const retries = (events: ReadonlyArray<UploadEvent.UploadEvent>) => events.filter(UploadEvent.$is("Retrying"))
 
 layer(NodeHttpClient.layerFetch)("Slices", (it) => {
@@ -60,11 +62,16 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
       })
     )
 
-    it.effect(`of ${kind} pass a link of 20 kB/s`, () =>
+    it.effect(`of ${kind} take no longer than a second on a slow link, once it is known`, () =>
       Effect.gen(function* () {
-        const { events, sent } = yield* over(Link.ofRate(20_000), 1_000_000, source)
-        assert.deepStrictEqual(retries(events), [])
-        assert.deepStrictEqual(sent, [262_144, 262_144, 262_144, 213_568])
+        for (const rate of [20_000, 100_000, 300_000]) {
+          const { events, sent } = yield* over(Link.ofRate(rate), 1_000_000, source)
+          assert.deepStrictEqual(retries(events), [])
+          assert.strictEqual(sent[0], 262_144)
+          assert.isAtMost(Math.max(...sent.slice(1)), rate)
+          // As large as that allows, but for one that finds it out, and the end.
+          assert.isAtLeast(Math.min(...sent.slice(2, -2)), rate / 2)
+        }
       })
     )
 
@@ -74,8 +81,8 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
         assert.deepStrictEqual(sent.slice(0, 6), [262_144, 131_072, 65_536, 32_768, 16_384, 16_384])
         assert.isTrue(sent.slice(5).every((size) => size <= 16_384))
         assert.deepStrictEqual(
-          retries(events).map(({ reason }) => reason),
-          Array.from({ length: 4 }, () => "append: nothing was sent or received for 30s")
+          retries(events).map(({ reason }) => withoutPort(reason)),
+          Array.from({ length: 4 }, () => "append at 127.0.0.1: nothing was sent or received for 30s")
         )
       })
     )
@@ -106,13 +113,43 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
     })
   )
 
-  it.effect("stay as they are while they pass slowly", () =>
+  it.effect("are as large as a second allows, where the way there and back takes a part of it", () =>
+    Effect.gen(function* () {
+      const { sent } = yield* over(
+        Link.make(({ bytes }) => 0.4 + bytes / (4 * mebi)),
+        8 * mebi
+      )
+      // 2 MiB take 0.9 seconds, twice as much would take 1.4.
+      assert.deepStrictEqual(
+        sent.slice(0, 6).map((size) => size / kibi),
+        [256, 512, 1024, 2048, 2048, 2048]
+      )
+    })
+  )
+
+  it.effect("do not become smaller where that makes them no faster", () =>
     Effect.gen(function* () {
       const { sent } = yield* over(
         Link.make(() => 2),
-        mebi
+        4 * mebi
       )
-      assert.deepStrictEqual(sent, [256 * kibi, 256 * kibi, 256 * kibi, 256 * kibi])
+      assert.deepStrictEqual(
+        sent.slice(0, 5).map((size) => size / kibi),
+        [256, 128, 256, 512, 1024]
+      )
+    })
+  )
+
+  it.effect("become larger again after a slow one", () =>
+    Effect.gen(function* () {
+      const { sent } = yield* over(
+        Link.make(({ index }) => (index === 2 ? 8 : 0)),
+        4 * mebi
+      )
+      assert.deepStrictEqual(
+        sent.slice(0, 6).map((size) => size / kibi),
+        [256, 512, 1024, 128, 256, 512]
+      )
     })
   )
 
@@ -133,7 +170,7 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
   it.effect("with checksums are the same ones", () =>
     Effect.gen(function* () {
       const { events, sent } = yield* over(Link.ofRate(6000), 600_000, UploadSource.fromBytes, { checksum: "sha256" })
-      assert.deepStrictEqual(sent.slice(0, 3), [262_144, 131_072, 131_072])
+      assert.deepStrictEqual(sent.slice(0, 4), [262_144, 131_072, 16_384, 16_384])
       assert.strictEqual(retries(events).length, 1)
     })
   )
@@ -156,8 +193,8 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
       assert.deepStrictEqual(retries(waited.events), [])
       const healed = yield* over(late(631), 300_000)
       assert.deepStrictEqual(
-        retries(healed.events).map(({ reason }) => reason),
-        ["append: nothing was sent or received for 10m 30s"]
+        retries(healed.events).map(({ reason }) => withoutPort(reason)),
+        ["append at 127.0.0.1: nothing was sent or received for 10m 30s"]
       )
     })
   )

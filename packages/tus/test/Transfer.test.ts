@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Option from "effect/Option"
+import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transfer from "@assembly-effect/tus/Transfer"
 import * as TusError from "@assembly-effect/tus/TusError"
+import { SourceFailed } from "@assembly-effect/tus/UploadSource"
 
 const sending: Transfer.Sending = { _tag: "Sending", acknowledged: 10n, reached: 10n, length: 100n, failures: 3 }
 const asking: Transfer.Asking = { ...sending, _tag: "Asking" }
@@ -76,7 +78,7 @@ describe("Transfer.handedOver", () => {
 })
 
 describe("Transfer.appended", () => {
-  const whole = { offset: 60n, end: 60n, handed: 60n, length: undefined }
+  const whole = { host: "tus.example.com", offset: 60n, end: 60n, handed: 60n, length: undefined }
   it("goes on from the offset, with a fresh budget", () => {
     assert.deepStrictEqual(
       Transfer.appended(sending, whole),
@@ -96,7 +98,7 @@ describe("Transfer.appended", () => {
       assert.deepStrictEqual(wrong.state, { ...asking, only: [60n], counted: offset })
       assert.strictEqual(
         wrong.error.message,
-        `append: status 204, upload-offset ${offset} after bytes up to 60 were sent`
+        `append at tus.example.com: status 204, upload-offset ${offset} after bytes up to 60 were sent`
       )
     }
   })
@@ -225,13 +227,37 @@ describe("Transfer.receipted", () => {
 })
 
 describe("Transfer.abandoned", () => {
-  const error = new Error("it is away")
+  const error = Object.assign(new Error("it is away"), { _tag: "Away" })
   it("leaves nothing to go on with, while other bytes than were sent are counted", () => {
     assert.strictEqual(
       Transfer.abandoned({ ...asking, only: [60n] }, error, 100n).message,
       "the server may have stored other bytes than the ones that were sent " +
         "(it counted other bytes than were sent, and then it is away); cancel the Assembly, which may use them, and upload the file to another one"
     )
+  })
+  it("tells what happened without the advice of that error", () => {
+    const state = { ...asking, only: [60n] }
+    for (const [failure, happened] of [
+      [
+        new TusError.UploadMismatch({ field: "upload-length", expected: "100", found: "17" }),
+        "upload-length: expected 100, found 17"
+      ],
+      [new SourceFailed({ kind: "TooShort", problem: "it ended after 1 of 2 bytes" }), "it ended after 1 of 2 bytes"],
+      [
+        new ApiError.RateLimited({
+          operation: "Tus.offset",
+          code: "RATE_LIMIT_REACHED",
+          status: 429,
+          explanation: "slow down",
+          retryAfter: Duration.hours(2)
+        }),
+        "Tus.offset: too many requests, status 429"
+      ]
+    ] as const) {
+      assert.deepInclude(Transfer.abandoned(state, failure, 100n), {
+        problem: `it counted other bytes than were sent, and then ${happened}`
+      })
+    }
   })
   it("is else the error itself", () => {
     for (const state of [sending, asking]) assert.strictEqual(Transfer.abandoned(state, error, 100n), error)
@@ -255,9 +281,9 @@ describe("Transfer.abandoned", () => {
 })
 
 describe("Transfer.failed", () => {
-  it("counts up to the budget", () => {
-    assert.deepStrictEqual(Transfer.failed(sending, 4), Option.some({ ...asking, failures: 4 }))
-    assert.deepStrictEqual(Transfer.failed(sending, 3), Option.none())
+  it("counts, and asks next", () => {
+    assert.deepStrictEqual(Transfer.failed(sending), { ...asking, failures: 4 })
+    assert.deepStrictEqual(Transfer.failed(asking), { ...asking, failures: asking.failures + 1 })
   })
 })
 

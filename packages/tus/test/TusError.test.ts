@@ -5,7 +5,10 @@ import * as ApiError from "@assembly-effect/api/ApiError"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Tus from "@assembly-effect/tus/Tus"
 import * as TusError from "@assembly-effect/tus/TusError"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadError from "@assembly-effect/tus/UploadError"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import { SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -16,7 +19,8 @@ import * as Layer from "effect/Layer"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 
-const answer = { request: "append", status: 400, message: "ERR_X: what the server said" } as const
+const host = "tus.example.com"
+const answer = { request: "append", host, status: 400, message: "ERR_X: what the server said" } as const
 
 const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: string }, string]> = [
   [new TusError.UploadGone(answer), answer.message],
@@ -27,48 +31,45 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
   [new TusError.ChecksumMismatch(answer), answer.message],
   [new TusError.ServerFailure({ ...answer, retryAfter: Duration.seconds(3) }), answer.message],
   [
-    new TusError.ProtocolViolation({ request: "offset", status: 200, problem: "no offset" }),
-    "offset: status 200, no offset"
+    new TusError.ProtocolViolation({ request: "offset", host, status: 200, problem: "no offset" }),
+    "offset at tus.example.com: status 200, no offset"
   ],
   [
-    new TusError.Stalled({ request: "append", after: Duration.seconds(30) }),
-    "append: nothing was sent or received for 30s"
+    new TusError.Stalled({ request: "append", host, after: Duration.seconds(30) }),
+    "append at tus.example.com: nothing was sent or received for 30s"
   ],
   [
-    new TusError.CreationUnknown({ problem: "create: the connection failed" }),
-    "the answer to the creation was lost (create: the connection failed), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again"
+    new TusError.CreationUnknown({ host, problem: "create: the connection failed" }),
+    "the answer to the creation at tus.example.com was lost (create: the connection failed), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again"
   ],
   [
-    new TusError.ConcatenationUnknown({ problem: "create: the connection failed" }),
-    "the server did not confirm that it put the parts together (create: the connection failed), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again"
+    new TusError.ConcatenationUnknown({ host, problem: "create: the connection failed" }),
+    "the server tus.example.com did not confirm that it put the parts together (create: the connection failed), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again"
   ],
   [
     new TusError.UploadUntrusted({ problem: "16607 for 4194304", mayBeWhole: false }),
     "the server may have stored other bytes than the ones that were sent (16607 for 4194304); upload the file again (with restart: true where a journal knows the upload)"
   ],
   [
-    new TusError.UploadUntrusted({ problem: "5 for 4", mayBeWhole: true }),
-    "the server may have stored other bytes than the ones that were sent (5 for 4); cancel the Assembly, which may use them, and upload the file to another one"
+    new TusError.UploadUntrusted({ host, problem: "5 for 4", mayBeWhole: true }),
+    "the server tus.example.com may have stored other bytes than the ones that were sent (5 for 4); cancel the Assembly, which may use them, and upload the file to another one"
   ],
   [
     new TusError.ExtensionMissing({
+      host,
       option: "parallel",
       extension: "concatenation",
       offered: ["creation", "checksum"]
     }),
-    "the server does not offer concatenation, only creation, checksum; run the upload without the option parallel"
+    "the server tus.example.com does not offer concatenation, only creation, checksum; run the upload without the option parallel"
   ],
   [
-    new TusError.UploadMismatch({ field: "upload-length", expected: "5", found: "6" }),
-    "upload-length: expected 5, found 6; begin another upload (with restart: true where a journal knows this one)"
+    new TusError.UploadMismatch({ host, field: "upload-length", expected: "5", found: "6" }),
+    "upload-length at tus.example.com: expected 5, found 6; begin another upload (with restart: true where a journal knows this one)"
   ],
   [
     new TusError.UploadMismatch({ field: "size", expected: "5", found: "6" }),
     "size: expected 5, found 6; give the source that the upload was begun with"
-  ],
-  [
-    new TusError.Stalled({ request: "append", host: "tus.example.com", after: Duration.seconds(30) }),
-    "append at tus.example.com: nothing was sent or received for 30s"
   ],
   [new UploadTarget.InvalidTarget({ field: "origins", rule: "a rule" }), "origins: a rule"],
   [new UploadTarget.UnsafeLocation({ rule: "a rule" }), "the upload URL is refused: a rule"],
@@ -197,6 +198,129 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The text of an
         error.message,
         "Tus.create: upload-metadata.filename: Expected at least 1 character; upload-metadata.fieldname: Missing key"
       )
+    })
+  )
+})
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An error of an upload", (it) => {
+  const source = UploadSource.fromBytes(Scene.content(300_000))
+  const parts = UploadSource.fromBytes(Scene.content(2 * 1024 * 1024))
+  const headers = { "x-request-id": "r-1" }
+  const body = "ERR_X: no\n"
+  const away: ReadonlyArray<Fault> = Array.from({ length: 8 }, () => ({ _tag: "Status", method: "GET", status: 500 }))
+
+  /** What goes wrong, the options of the upload, and the tag of its error. */
+  const cases: Readonly<Record<string, readonly [ReadonlyArray<Fault>, Partial<Upload.Options>, string]>> = {
+    "a creation that is refused": [[{ _tag: "Status", method: "POST", status: 403 }], {}, "UploadRefused"],
+    "a creation that is turned away": [[{ _tag: "Status", method: "POST", status: 429 }], {}, "RateLimited"],
+    "a creation whose answer is lost": [[{ _tag: "NoAnswer", method: "POST" }, ...away], {}, "CreationUnknown"],
+    "a checksum that is not asked about in time": [
+      [{ _tag: "NoAnswer", method: "OPTIONS" }],
+      { checksum: "sha1" },
+      "Stalled"
+    ],
+    "a question that is not answered": [
+      [
+        { _tag: "Cut", method: "PATCH", bytes: 100 },
+        { _tag: "NoAnswer", method: "HEAD" }
+      ],
+      { maxRetries: 1 },
+      "Stalled"
+    ],
+    "bytes that stall": [[{ _tag: "Stall", method: "PATCH", bytes: 100 }], {}, "Stalled"],
+    "an answer without an offset": [
+      [
+        { _tag: "Cut", method: "PATCH", bytes: 100 },
+        { _tag: "MissingOffset", method: "HEAD" }
+      ],
+      { maxRetries: 1 },
+      "ProtocolViolation"
+    ],
+    "bytes that are not counted": [[{ _tag: "WrongOffset", method: "PATCH", offset: "17" }], {}, "UploadUntrusted"],
+    "bytes that are not counted twice": [
+      [
+        { _tag: "WrongOffset", method: "PATCH", offset: "17" },
+        { _tag: "WrongOffset", method: "HEAD", offset: "17" }
+      ],
+      { maxRetries: 1 },
+      "UploadUntrusted"
+    ],
+    "another length": [
+      [
+        { _tag: "Cut", method: "PATCH", bytes: 100 },
+        { _tag: "WrongLength", method: "HEAD", length: "17" }
+      ],
+      { maxRetries: 1 },
+      "UploadMismatch"
+    ],
+    "a lost connection": [[{ _tag: "Cut", method: "PATCH", bytes: 100 }], {}, "TransportFailure"],
+    "an upload that is gone": [[{ _tag: "Status", method: "PATCH", status: 410 }, ...away], {}, "UploadGone"],
+    "parts that are not put together": [
+      [{ _tag: "NoAnswer", method: "FINAL" }, ...away],
+      { parallel: 2 },
+      "ConcatenationUnknown"
+    ]
+  }
+
+  for (const [what, [faults, options, tag]] of Object.entries(cases)) {
+    it.effect(`tells the host of ${what}, and no path`, () =>
+      Effect.gen(function* () {
+        const { server, target } = yield* Scene.make(faults)
+        const error = yield* Effect.flip(
+          Upload.run(target, options.parallel === undefined ? source : parts, {
+            ...Scene.options,
+            finishTimeout: "400 millis",
+            maxRetries: 0,
+            ...options
+          })
+        )
+        assert.strictEqual(error._tag, tag, error.message)
+        assert.propertyVal(error, "host", new URL(server.tusUrl).host)
+        assert.notMatch(`${error.message} ${JSON.stringify(error)}`, /resumable|assemblies/)
+      })
+    )
+  }
+
+  it.effect("has the code of the server and the id of the request", () =>
+    Effect.gen(function* () {
+      for (const [status, tag] of [
+        [400, "UploadRefused"],
+        [404, "UploadGone"],
+        [409, "OffsetConflict"],
+        [413, "TooLarge"],
+        [423, "UploadLocked"],
+        [460, "ChecksumMismatch"],
+        [500, "ServerFailure"],
+        [302, "ProtocolViolation"]
+      ] as const) {
+        const { server, target } = yield* Scene.make([
+          { _tag: "Status", method: "PATCH", status, headers, body },
+          ...away
+        ])
+        const error = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, maxRetries: 0 }))
+        assert.deepInclude(error, {
+          _tag: tag,
+          request: "append",
+          host: new URL(server.tusUrl).host,
+          code: "ERR_X",
+          requestId: "r-1"
+        })
+      }
+      const { target } = yield* Scene.make([{ _tag: "Status", method: "POST", status: 429, headers, body }])
+      const limited = yield* Effect.flip(Upload.run(target, source, { ...Scene.options, maxRetries: 0 }))
+      assert.deepInclude(limited, { _tag: "RateLimited", operation: "Tus.create", code: "ERR_X", requestId: "r-1" })
+    })
+  )
+})
+
+layer(Layer.empty)("Every error of an upload", (it) => {
+  /** They are about the source. `UnsafeLocation` names a host in its rule: one that is not the server's. */
+  const local = ["SourceFailed", "UnsafeLocation"]
+
+  it.effect("can tell the host", () =>
+    Effect.sync(() => {
+      const without = UploadError.UploadError.members.filter(({ fields }) => !Object.hasOwn(fields, "host"))
+      assert.deepStrictEqual(without.map(({ identifier }) => identifier).toSorted(), local)
     })
   )
 })

@@ -117,7 +117,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload", (it) 
       assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(large))
       assert.deepInclude(
         events.find(({ _tag }) => _tag === "Retrying"),
-        { reason: "append: nothing was sent or received for 400ms" }
+        { reason: `append at ${new URL(server.tusUrl).host}: nothing was sent or received for 400ms` }
       )
     }).pipe(Effect.provide(NodeHttpClient.layerFetch))
   )

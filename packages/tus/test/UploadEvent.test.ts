@@ -107,7 +107,7 @@ layer(Layer.empty)("The JSON form of an event", (it) => {
 
   it.effect("of a failure decodes to an instance of its class, and so do the errors of the files of a job", () =>
     Effect.gen(function* () {
-      const error = new TusError.Stalled({ request: "append", after: Duration.seconds(30) })
+      const error = new TusError.Stalled({ request: "append", host: "tus.example.com", after: Duration.seconds(30) })
       const { decoded } = yield* roundTrip(AssemblyUploadEvent.Json, AssemblyUploadEvent.FileFailed({ file: 1, error }))
       assert.deepStrictEqual(decoded, { _tag: "FileFailed", file: 1, error })
 

@@ -2,7 +2,7 @@ import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { assert, layer } from "@effect/vitest"
+import { assert, layer, vi } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -12,6 +12,32 @@ import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
 
 const bytes = Scene.content(300_000)
+
+const content = Scene.content(3 * 1024 * 1024)
+const whole = BigInt(content.length)
+
+/** A Blob whose stream gives pieces of another size: those of workerd have 4 KiB, one in Node's memory comes as a whole. */
+class RuntimeBlob extends Blob {
+  readonly pieceSize: number
+  constructor(part: Uint8Array<ArrayBuffer>, pieceSize: number) {
+    super([part])
+    this.pieceSize = pieceSize
+  }
+  override slice(start?: number, end?: number) {
+    return new RuntimeBlob(content.subarray(start, end), this.pieceSize)
+  }
+  override stream() {
+    const { pieceSize } = this
+    const bytesOfAll = this.arrayBuffer()
+    return new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start: async (controller) => {
+        const all = new Uint8Array(await bytesOfAll)
+        for (let at = 0; at < all.length; at += pieceSize) controller.enqueue(all.slice(at, at + pieceSize))
+        controller.close()
+      }
+    })
+  }
+}
 
 const collect = (source: UploadSource.Replayable, start: number, end: number) =>
   Effect.map(Stream.mkUint8Array(source.bytes(BigInt(start), BigInt(end))), TusServer.sha256)
@@ -54,6 +80,35 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
             assert.strictEqual(yield* collect(source, start, end), expected, `${name} ${start} to ${end}`)
           }
         }
+      })
+    )
+
+    it.effect("a Blob comes in pieces of a sensible size, whatever its own stream gives", () =>
+      Effect.gen(function* () {
+        for (const size of [4096, content.length]) {
+          const pieces = yield* Stream.runCollect(
+            UploadSource.fromBlob(new RuntimeBlob(content, size)).bytes(17n, whole)
+          )
+          assert.strictEqual(TusServer.sha256(Buffer.concat(pieces)), TusServer.sha256(content.subarray(17)))
+          const sizes = pieces.map(({ length }) => length)
+          assert.isAtMost(Math.max(...sizes), 256 * 1024)
+          assert.isAtMost(sizes.length, Math.ceil(content.length / (256 * 1024)))
+        }
+      })
+    )
+
+    it.effect("a Blob that can no longer be read fails the source, not the network", () =>
+      Effect.gen(function* () {
+        const gone = new Blob([content])
+        vi.spyOn(gone, "slice").mockImplementation(() => {
+          const part = new Blob([])
+          return Object.assign(part, {
+            arrayBuffer: () => Promise.reject(new DOMException("gone", "NotReadableError")),
+            stream: () => new ReadableStream({ start: (at) => at.error(new DOMException("gone", "NotReadableError")) })
+          })
+        })
+        const error = yield* Effect.flip(Stream.runDrain(UploadSource.fromBlob(gone).bytes(0n, whole)))
+        assert.deepInclude(error, { kind: "Changed", problem: "the Blob can no longer be read" })
       })
     )
 

@@ -63,7 +63,7 @@ layer(Uploader.layerTest())("A test layer without answers", (it) => {
   )
 })
 
-const gone = new TusError.UploadGone({ request: "append", status: 404, message: "gone" })
+const gone = new TusError.UploadGone({ request: "append", host: "tus.example.com", status: 404, message: "gone" })
 
 layer(
   Uploader.layerTest({

@@ -1,4 +1,7 @@
-/** The same call with Effect alone: one request, signed, its answer decoded, no errors of the service. */
+/**
+ * The same call with Effect alone: sends one signed request and decodes its response. It handles no errors of the
+ * service.
+ */
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"

@@ -1,24 +1,8 @@
 import * as Effect from "effect/Effect"
-import * as esbuild from "esbuild"
-import { fileURLToPath } from "node:url"
-import { gzipSync } from "node:zlib"
+import { bundleSize } from "../bundle.ts"
 import * as Harness from "../harness.ts"
 
-/** The size of a program as an edge runtime gets it, in kB. */
-const size = (program: string) =>
-  Harness.attempt(async () => {
-    const { outputFiles } = await esbuild.build({
-      entryPoints: [fileURLToPath(new URL(`../programs/${program}.ts`, import.meta.url))],
-      bundle: true,
-      minify: true,
-      write: false,
-      format: "esm",
-      platform: "neutral",
-      mainFields: ["module", "main"],
-      target: "es2024"
-    })
-    return gzipSync(outputFiles[0]!.contents, { level: 9 }).length / 1000
-  })
+const size = (program: string) => Harness.attempt(() => bundleSize(program))
 
 export const row: Harness.Row = {
   id: "P10",

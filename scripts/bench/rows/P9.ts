@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL("../../../", import.meta.url))
 const packages = ["schema", "auth", "api", "tus"]
 
-/** A package as it is published: built, with the exports of `publishConfig`. */
+/** Builds a package as it is published, with the exports of `publishConfig`. */
 const publish = async (folder: string, name: string) => {
   const to = join(folder, "node_modules/@assembly-effect", name)
   const manifest = JSON.parse(await readFile(join(root, "packages", name, "package.json"), "utf8"))
@@ -20,7 +20,7 @@ const publish = async (folder: string, name: string) => {
   await writeFile(join(to, "package.json"), JSON.stringify({ ...manifest, exports: manifest.publishConfig.exports }))
 }
 
-/** A folder where both sides are installed, and a program for each that tells how long its import took. */
+/** Creates a folder with both sides installed, and for each side a program that measures its import time. */
 const install = async () => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "bench-import-")))
   await run(join(root, "node_modules/.bin/tsc"), ["-b"], { cwd: root })
@@ -43,7 +43,7 @@ const install = async () => {
   return folder
 }
 
-/** Milliseconds until a new process has imported, the start of Node itself left out. */
+/** The import time of a new process in milliseconds, without the start of Node itself. */
 const importTime = (folder: string, program: string) =>
   Harness.attempt(async () => Number((await run(process.execPath, [join(folder, program)])).stdout))
 

@@ -1,4 +1,4 @@
-/** Answers every request, which must have no body, with the same list of 50 Assemblies, from memory. */
+/** Responds to every request with the same list of 50 Assemblies from memory. The requests must have no body. */
 import type { AddressInfo } from "node:net"
 import { createServer } from "node:net"
 
@@ -27,7 +27,7 @@ const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r
 const answer = Buffer.concat([Buffer.from(head), body])
 const end = Buffer.from("\r\n\r\n")
 
-// Sockets alone: what a framework would cost here, every side would wait for, and the ratios would tell less.
+// Plain sockets: a framework would add the same time to every side and make the ratios less clear.
 const server = createServer({ noDelay: true }, (socket) => {
   let last: Buffer = Buffer.alloc(0)
   socket.on("error", () => socket.destroy())

@@ -289,8 +289,8 @@ export const api = [
     [
       {
         name: "statistics look back too far",
-        find: `const limit = Duration.days(91)`,
-        replace: `const limit = Duration.days(92)`
+        find: `const limit = 91 * 24`,
+        replace: `const limit = 92 * 24`
       }
     ]
   ),

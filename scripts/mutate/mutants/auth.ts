@@ -214,7 +214,7 @@ export const auth = [
       },
       {
         name: "a request leaves for another origin",
-        find: `if (urlOf(leaving)?.origin !== urlOf(ours)?.origin) return other.elsewhere`,
+        find: `if (!isSameUrl(leaving, ours, isSameOrigin)) return other.elsewhere`,
         replace: `if (urlOf(leaving) === undefined) return other.elsewhere`,
         project: "api"
       },
@@ -238,7 +238,7 @@ export const auth = [
       },
       {
         name: "a redirect within the origin is followed",
-        find: `if (url !== first || leaving.method !== ours.method) return other.followed`,
+        find: `if (!isSameUrl(leaving, first, isSentAlike) || leaving.method !== ours.method) return other.followed`,
         replace: `if (leaving.method !== ours.method) return other.followed`,
         project: "api"
       },

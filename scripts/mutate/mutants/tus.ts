@@ -278,7 +278,7 @@ export const tus = [
     [
       {
         name: "an upload that is left in doubt is not recorded as untrusted",
-        find: `: Effect.ignore(store.update(UploadState.untrusted(toOwn(error))))`,
+        find: `: ignored(store.update(UploadState.untrusted(toOwn(error))))`,
         replace: `: Effect.sync(() => toOwn(error))`
       },
       {
@@ -289,8 +289,8 @@ export const tus = [
       {
         name: "a creation that was refused is remembered",
         tests: ["Journaled", "Resumable"],
-        find: `Creation.isRefusal(error) ? Effect.ignore(`,
-        replace: `Creation.isRefusal(error) && isPart ? Effect.ignore(`
+        find: `Creation.isRefusal(error) ? ignored(`,
+        replace: `Creation.isRefusal(error) && isPart ? ignored(`
       }
     ]
   ),
@@ -312,22 +312,32 @@ export const tus = [
   ),
   ...changes(
     "packages/tus/src/internal/policy.ts",
-    ["Pauses", "Waits", "/Creation.test"],
+    ["Pauses", "Waits", "/Creation.test", "/RetryPolicy.test"],
     [
       {
         name: "the server's wait is ignored",
-        find: `Duration.sum(wait)`,
-        replace: `Duration.sum(Duration.zero)`
+        find: `failures, error, wait: asked(error) }`,
+        replace: `failures, error, wait: Option.none() }`
       },
       {
         name: "a wait is kept however long it is",
-        find: `if (Duration.isGreaterThan(wait, policy.maxWait)) return`,
-        replace: `if (Duration.isGreaterThan(wait, Duration.sum(policy.maxWait, Duration.infinity))) return`
+        find: `limits.maxWait ?? Duration.hours(1)`,
+        replace: `Duration.days(1e9)`
       },
       {
-        name: "the pause is not doubled",
-        find: `maxPause: maxDelay }, failures)`,
-        replace: `maxPause: maxDelay }, 1)`
+        name: "the policy of a call is ignored",
+        find: `said === undefined`,
+        replace: `said !== null`
+      },
+      {
+        name: "the options do not limit the policy of a call",
+        find: `: limited(said, limits)`,
+        replace: `: said`
+      },
+      {
+        name: "a Schedule does not begin anew after progress",
+        find: `if (next === undefined || failures === 1) next`,
+        replace: `if (next === undefined) next`
       },
       {
         name: "the pause is doubled without end",
@@ -388,6 +398,12 @@ export const tus = [
     ["Journaled", "Resumable"],
     [
       {
+        name: "a page streams the bodies of its requests",
+        find: `!isPage() && takesStreams()`,
+        replace: `takesStreams() || isPage()`,
+        tests: ["Page"]
+      },
+      {
         name: "metadata are not compared on resume",
         find: `if (found.metadata === undefined) return Effect.void`,
         replace: `if (found.metadata !== null) return Effect.void`
@@ -433,8 +449,8 @@ export const tus = [
       },
       {
         name: "a source shorter than announced is taken for a broken network",
-        find: `if (count < length) return Stream.fail(tooShort(count, length))`,
-        replace: `if (count < 0n) return Stream.fail(tooShort(count, length))`,
+        find: `if (count < length) return Effect.fail(tooShort(count, length))`,
+        replace: `if (count < 0n) return Effect.fail(tooShort(count, length))`,
         tests: ["UploadSource"]
       }
     ]
@@ -522,8 +538,8 @@ export const tus = [
       },
       {
         name: "the question after a 413 has no limit of time",
-        find: `inTime("discover", job.policy.stallTimeout, Tus.discover(job.target))`,
-        replace: `inTime("discover", Duration.infinity, Tus.discover(job.target))`,
+        find: `inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, `,
+        replace: `inTime({ request: "discover", url: job.target.tusUrl }, Duration.infinity, `,
         tests: ["Waits"]
       }
     ]
@@ -544,13 +560,23 @@ export const tus = [
       },
       {
         name: "slices grow beyond the most",
-        find: `Math.min(size.most, size.next * 2)`,
-        replace: `size.next * 2`
+        find: `Math.min(size.most, next * 2)`,
+        replace: `next * 2`
       },
       {
         name: "slices grow while they pass slowly",
-        find: `slice.bytes >= BigInt(size.next) && isFast(slice.millis, policy)`,
-        replace: `slice.bytes >= BigInt(size.next) && policy !== undefined`
+        find: `millis(next * 2) <= Math.max(goal, last.millis * alike)`,
+        replace: `millis(next * 2) >= Math.min(0, goal)`
+      },
+      {
+        name: "slices stay large on a slow link",
+        find: `millis(next) > goal && millis(half) * alike < millis(next)`,
+        replace: `millis(next) > goal && millis(half) > millis(next)`
+      },
+      {
+        name: "slices become small where that makes them no faster",
+        find: `millis(next) > goal && millis(half) * alike < millis(next)`,
+        replace: `millis(next) > goal`
       },
       {
         name: "a server that stores the last slice has stallTimeout",
@@ -689,7 +715,7 @@ export const tus = [
     [
       {
         name: "an Assembly is created before its options are checked",
-        find: `yield* Options.refuse("AssemblyUpload", optionIssues(job))`,
+        find: `yield* Options.refuse("AssemblyUpload", [...optionIssues(job), ...missing])`,
         replace: `yield* Effect.void`
       },
       {
@@ -841,8 +867,8 @@ export const tus = [
       },
       {
         name: "what follows a success has no limit",
-        find: `(size += chunk.length) <= maxErrorBytes)`,
-        replace: `(size += chunk.length) <= maxErrorBytes * 1e6)`,
+        find: `(size += piece.length) <= maxErrorBytes)`,
+        replace: `(size += piece.length) <= maxErrorBytes * 1e6)`,
         project: "node",
         tests: ["Bombs"]
       },

@@ -1,11 +1,11 @@
-/** Chance that a seed repeats: mulberry32, which is small and even enough to choose mutations by. */
+/** Reproducible random numbers from a seed: mulberry32, which is small and uniform enough for mutations. */
 export class Draw {
   #state: number
   constructor(seed: number) {
     this.#state = seed >>> 0
   }
 
-  /** From 0 up to, and without, 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
@@ -13,7 +13,7 @@ export class Draw {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number below a bound. */
+  /** An integer below a bound. */
   below(bound: number): number {
     return Math.floor(this.next() * bound)
   }

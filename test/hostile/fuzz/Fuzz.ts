@@ -1,6 +1,6 @@
 /**
- * Mutated answers for everything that reads one, counted by what became of them. Whatever is no value and no typed error
- * ends the run with the seed that shows it again.
+ * Gives mutated responses to everything that reads one, and counts the outcomes. Any outcome that is neither a value
+ * nor a typed error ends the run, with the seed that reproduces it.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -21,7 +21,7 @@ import * as Service from "./Service.ts"
 import type { Failure, Subject } from "./Subjects.ts"
 import * as VirtualClock from "./VirtualClock.ts"
 
-/** What must not happen. */
+/** An outcome that must not happen. */
 export class Finding extends Data.TaggedError("Finding")<{
   readonly subject: string
   readonly seed: number
@@ -32,25 +32,25 @@ export class Finding extends Data.TaggedError("Finding")<{
   }
 }
 
-/** How often each subject ended in what, by their names. */
+/** The number of each outcome, by the names of the subjects. */
 export type Counts = Map<string, Map<string, number>>
 
 export interface Report {
   readonly counts: Counts
-  /** How many mutated answers were read. */
+  /** The number of mutated responses that were read. */
   readonly answers: number
   readonly runs: number
-  /** The longest run, in milliseconds of this machine. */
+  /** The duration of the longest run, in milliseconds of this machine. */
   readonly slowest: number
 }
 
-/** Nobody asks more often for one thing. */
+/** The maximum number of requests in one run. */
 const mostRequests = 400
 
-/** No run takes so long on any machine, in milliseconds. */
+/** The maximum duration of a run on any machine, in milliseconds. */
 const mostMillis = 20_000
 
-/** No message of an error is longer, in characters: what a server wrote has 1,000 at most, and our words stand around it. */
+/** The maximum length of an error message in characters: at most 1,000 of the server, and the text around it. */
 const mostMessage = 4 * 1024
 
 const sizeOf = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<number> => {
@@ -70,7 +70,7 @@ const sizeOf = ({ body }: HttpClientRequest.HttpClientRequest): Effect.Effect<nu
 
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** The body as it comes: whole, in two pieces, cut, or without an end. */
+/** The body as it arrives: complete, in two pieces, cut, or without an end. */
 const deliver = (draw: Draw, body: Uint8Array): BodyInit => {
   const way = draw.next()
   if (way < 0.85) return body as BufferSource
@@ -92,7 +92,7 @@ const toResponse = (draw: Draw, { body, headers, status }: Mutation.Answer, isHe
     headers: Object.entries(headers).map(([name, value]) => [name, value.trim()] as [string, string])
   })
 
-/** A service in memory of whose answers most are mutated, and some are lost. */
+/** A service in memory. Most of its responses are mutated, and some are lost. */
 const makeClient = (draw: Draw, baseUrl: string, count: () => void) => {
   const answer = Service.make(baseUrl)
   let requests = 0
@@ -118,7 +118,7 @@ const makeClient = (draw: Draw, baseUrl: string, count: () => void) => {
 const baseUrl = "https://api2.example.com"
 const start = Date.UTC(2026, 10, 21)
 
-/** Why an error is none that a program can handle. */
+/** The reason why a program cannot handle an error. */
 const fault = (error: Failure): string | undefined => {
   if (typeof error._tag !== "string" || typeof error.message !== "string") return "an error without a tag or a message"
   if (error.message.length > mostMessage) return `a message of ${error.message.length} characters`
@@ -130,7 +130,7 @@ const fault = (error: Failure): string | undefined => {
   }
 }
 
-/** What a run ended in; a `Finding` where it must not end so. */
+/** The outcome of a run, or a `Finding` if this outcome is not permitted. */
 export const outcomeOf = (exit: Exit.Exit<unknown, Failure>): Result.Result<string, string> => {
   if (Exit.isSuccess(exit)) return Result.succeed("a value")
   const found = Cause.findError(exit.cause)
@@ -152,7 +152,7 @@ export const inTime = <A>(run: Promise<A>, subject: string, seed: number): Promi
     run.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-/** One run of one subject in memory, and how many mutated answers it read. */
+/** Runs one subject once in memory. Returns the number of mutated responses that it read. */
 export const one = async (
   subject: Subject,
   seed: number
@@ -173,7 +173,7 @@ export const one = async (
   return { outcome: outcome.success, answers }
 }
 
-/** So many mutated answers for all subjects together, in memory. */
+/** Runs all subjects in memory until the given number of mutated responses was read. */
 export const run = async (options: {
   readonly subjects: ReadonlyArray<Subject>
   readonly seed: number

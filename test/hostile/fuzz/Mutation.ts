@@ -1,9 +1,9 @@
 /**
- * Answers made wrong: in their status, their headers and their body, by a seed.
+ * Mutates the status, the headers and the body of responses, with a seed.
  */
 import type { Draw } from "./Draw.ts"
 
-/** An answer before it is sent. */
+/** A response before it is sent. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -101,7 +101,7 @@ const prototypeNames = ["toString", "constructor", "__proto__", "valueOf", "hasO
 
 const nested = (open: string, close: string, levels: number) => open.repeat(levels) + close.repeat(levels)
 
-/** Texts of JSON values, of which some are none. */
+/** Texts of JSON values, some of them invalid. */
 const fragments = (draw: Draw): string =>
   draw.of<() => string>([
     () => "null",
@@ -134,7 +134,7 @@ const fragments = (draw: Draw): string =>
     () => '"'
   ])()
 
-/** Where in a text a value of JSON begins and ends, for one of them: strings, numbers and words. */
+/** The start and end of a random JSON value in a text: a string, a number or a word. */
 const scalars = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/g
 
 const withoutBytes = new Uint8Array(0)
@@ -151,7 +151,7 @@ const concat = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 
 const decoder = new TextDecoder()
 
-/** Changes one scalar, or one key, of a text that looks like JSON. */
+/** Changes one scalar or one key of a text that looks like JSON. */
 const changeJson = (draw: Draw, body: Uint8Array): Uint8Array => {
   const source = decoder.decode(body)
   const found = [...source.matchAll(scalars)]
@@ -161,7 +161,7 @@ const changeJson = (draw: Draw, body: Uint8Array): Uint8Array => {
   return encoder.encode(source.slice(0, match.index) + fragments(draw) + source.slice(end))
 }
 
-/** Adds a key in front of the others, of which one may have its name. */
+/** Adds a key before the others, sometimes with the name of an existing key. */
 const addKey = (draw: Draw, body: Uint8Array): Uint8Array => {
   const source = decoder.decode(body)
   const keys = [...source.matchAll(/"(\w+)":/g)].map(([, key = ""]) => key)
@@ -232,7 +232,7 @@ const changeHeaders = (draw: Draw, headers: Answer["headers"]): Answer["headers"
   return changed
 }
 
-/** The answer with one to three things wrong. */
+/** The response with one to three mutations. */
 export const mutate = (draw: Draw, answer: Answer): Answer => {
   let { body, headers, status } = answer
   for (let changes = 1 + draw.below(3); changes > 0; changes--) {

@@ -1,12 +1,12 @@
 /**
- * The right answer to every request of the packages: what a mutation starts from.
+ * The correct response to every request of the packages, which the mutations start from.
  */
 import * as Operations from "../../../packages/api/test/utils/operations.ts"
 import { type Answer, json, text } from "./Mutation.ts"
 
 export const { assemblyId } = Operations
 
-/** A request, as far as an answer depends on it. `bytes` are those of a body that is sent to tus. */
+/** The parts of a request that determine its response. `bytes` is the body of a tus request. */
 export interface Request {
   readonly method: string
   readonly path: string
@@ -14,7 +14,7 @@ export interface Request {
   readonly bytes: number
 }
 
-/** The files that are sent have so many bytes. */
+/** The size of the uploaded files in bytes. */
 export const size = 600_000
 
 const tus = { "tus-resumable": "1.0.0" }
@@ -29,7 +29,7 @@ const metadataOf = (header: string): Readonly<Record<string, string>> =>
     })
   )
 
-/** A service of one Assembly and one upload, whose address is `origin`. `stored` are the bytes of the upload at first. */
+/** A service with one Assembly and one upload at `origin`. `stored` is the initial number of stored bytes. */
 export const make = (origin: string, stored = 0) => {
   let offset = stored
   let readings = 0
@@ -92,7 +92,7 @@ export const make = (origin: string, stored = 0) => {
     if (path.startsWith("/dam/")) return json(200, success("Dam.move"))
     if (method === "DELETE") return json(200, status(path, "ASSEMBLY_CANCELED"))
     readings++
-    // Who follows an Assembly sees its end.
+    // A client that follows an Assembly sees its end.
     return json(200, status(path, readings > 4 ? "ASSEMBLY_COMPLETED" : "ASSEMBLY_EXECUTING"))
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Everything in the packages that reads an answer.
+ * Everything in the packages that reads a response.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -25,13 +25,16 @@ import type { Draw } from "./Draw.ts"
 import * as Mutation from "./Mutation.ts"
 import * as Service from "./Service.ts"
 
-/** What every error of the packages has. */
+/** The fields that every error of the packages has. */
 export interface Failure {
   readonly _tag: string
   readonly message: string
 }
 
-/** One that reads answers of the service at `baseUrl`. `count` hears of an answer that comes another way than HTTP. */
+/**
+ * A subject that reads responses of the service at `baseUrl`. `count` is called for a response that does not come over
+ * HTTP.
+ */
 export interface Subject {
   readonly name: string
   readonly run: (
@@ -50,7 +53,7 @@ const target = (baseUrl: string) =>
     assemblySslUrl: `${baseUrl}/assemblies/${Service.assemblyId}`
   })
 
-/** How long things may take, and how long they wait for each other. */
+/** The time limits and pauses of the subjects. */
 export interface Pace {
   readonly requestTimeout: Duration.Input
   readonly deadline: Duration.Input
@@ -58,7 +61,7 @@ export interface Pace {
   readonly maxWait: Duration.Input
 }
 
-/** Of an ordinary program, for a clock that does not wait. */
+/** The values of an ordinary program, for a virtual clock. */
 export const ordinary: Pace = {
   requestTimeout: "1 minute",
   deadline: "5 minutes",
@@ -121,7 +124,7 @@ const upload = (
     ).pipe(Effect.provideService(Tus.RequestTimeout, Duration.fromInputUnsafe(requestTimeout)))
 })
 
-/** A notification whose text is wrong, and signed all the same: the service itself may be the attacker. */
+/** A malformed notification with a valid signature, because the service itself may be the attacker. */
 const webhook: Subject = {
   name: "Webhook.verify",
   run: (baseUrl, draw, count) => {
@@ -153,9 +156,9 @@ const small = UploadSource.fromBytes(bytes.subarray(0, 1000))
 const large = UploadSource.fromBytes(bytes)
 const oneShot = UploadSource.fromStream(Stream.make(bytes.subarray(0, 300_000), bytes.subarray(300_000)))
 
-/** All of them, with the times that they are given. */
+/** All subjects, with the given times. */
 export const all = (pace: Pace): ReadonlyArray<Subject> => {
-  // Who sends a body with `Tus` sets its limit.
+  // A program that sends bodies with `Tus` sets its own time limit.
   const { interval, requestTimeout: ofBody } = pace
   return [
     ...Operations.cases.map(({ name, run }) => api(name, pace, run)),

@@ -1,5 +1,5 @@
 /**
- * A clock whose time passes when nothing else has anything to do: hours of waiting take no time, in their order.
+ * A clock that advances only when nothing else can run: hours of waiting take no time, and their order is kept.
  */
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -10,7 +10,7 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** After so many turns of the event loop everything that could go on has gone on. */
+/** After this number of turns of the event loop, everything that could run has run. */
 const idleTurns = 4
 
 export const make = (start: number) => {

@@ -1,6 +1,6 @@
 /**
- * Mutated answers as bytes on a connection: what only HTTP itself can break, such as framing, codings, and statuses that
- * no library would write.
+ * Mutated responses as bytes on a connection, with failures that only HTTP itself has: framing, codings, and statuses
+ * that no library would write.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Duration from "effect/Duration"
@@ -18,7 +18,7 @@ import * as Mutation from "./Mutation.ts"
 import * as Service from "./Service.ts"
 import type { Pace, Subject } from "./Subjects.ts"
 
-/** Quick, since this time is real. */
+/** Short, because this time is real. */
 export const pace: Pace = {
   requestTimeout: Duration.seconds(1),
   deadline: Duration.seconds(3),
@@ -35,7 +35,7 @@ const startLines = [
   "\u0000"
 ]
 
-/** A coding that the body has, or has not. */
+/** A coding that the body may or may not have. */
 const encode = (draw: Draw, body: Uint8Array): readonly [string | undefined, Uint8Array] =>
   draw.of<() => readonly [string | undefined, Uint8Array]>([
     () => [undefined, body],
@@ -51,10 +51,10 @@ const encode = (draw: Draw, body: Uint8Array): readonly [string | undefined, Uin
     () => ["gzip", Zlib.gzipSync(body).subarray(0, 15)]
   ])()
 
-/** How long a connection says nothing before it is closed, in milliseconds. */
+/** How long a silent connection stays open, in milliseconds. */
 const silence = 1500
 
-/** A body in a frame that fits, or does not. */
+/** A body in a valid or invalid frame. */
 const frame = (draw: Draw, body: Uint8Array): readonly [string | undefined, Uint8Array] => {
   const chunk = (size: string) => Buffer.concat([Buffer.from(`${size}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")])
   return draw.of<() => readonly [string | undefined, Uint8Array]>([
@@ -88,7 +88,7 @@ const write = (draw: Draw, socket: Socket, answer: Mutation.Answer, isHead: bool
   if (way < 0.9) socket.end(bytes)
   else if (way < 0.98) socket.write(bytes.subarray(0, draw.below(bytes.length)), () => socket.resetAndDestroy())
   else {
-    // Long enough for the limits of a request; those of minutes are for the clock in memory.
+    // Long enough for the time limits of a request. Limits of minutes are tested with the clock in memory.
     socket.write(bytes.subarray(0, draw.below(bytes.length)))
     setTimeout(() => socket.destroy(), silence)
   }
@@ -102,7 +102,7 @@ const read = async (request: IncomingMessage): Promise<number> => {
 
 const clients = { fetch: FetchHttpClient.layer, undici: NodeHttpClient.layerUndici } as const
 
-/** One run of one subject over a connection, and how many mutated answers it was given. */
+/** Runs one subject once over a connection. Returns the number of mutated responses that it got. */
 const one = (subject: Subject, client: keyof typeof clients, seed: number) =>
   Effect.gen(function* () {
     const draw = new Draw(seed)
@@ -121,10 +121,12 @@ const one = (subject: Subject, client: keyof typeof clients, seed: number) =>
     return { outcome: Fuzz.outcomeOf(exit), answers }
   }).pipe(Effect.scoped, Effect.provide(clients[client]), Effect.provideService(References.MinimumLogLevel, "None"))
 
-/** Side by side: runs wait for what never comes. */
+/** In parallel, because many runs wait for data that never arrives. */
 const concurrency = 8
 
-/** So many answers for all subjects together, over connections, through `fetch` and undici in turns. */
+/**
+ * Sends the given number of responses to all subjects together, over connections, through `fetch` and undici in turns.
+ */
 export const run = async (options: {
   readonly subjects: ReadonlyArray<Subject>
   readonly seed: number

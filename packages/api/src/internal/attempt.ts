@@ -15,7 +15,7 @@ import * as AuthError from "./authError.ts"
 import * as Request from "./request.ts"
 import * as Response from "./response.ts"
 
-/** What the attempts of a client share. */
+/** The dependencies that all attempts of a client share. */
 export interface Environment {
   readonly baseUrl: SecureUrl
   readonly authenticator: Authenticator.Authenticator["Service"]
@@ -24,12 +24,13 @@ export interface Environment {
 }
 
 /**
- * What one attempt may differ in. All times are in milliseconds.
+ * The conditions of one attempt. Times are in milliseconds.
  *
- * - `requestTimeout`: for each request, from when it leaves.
- * - `until`: the moment at which everything has ended, waits included.
- * - `clockSkew`: how far the clock is off.
- * - `accepted`: hears the headers of an answer to a signed request that was not about its expiry.
+ * - `requestTimeout`: the time limit of each request, measured from the moment it is sent.
+ * - `until`: the time when the operation must have ended, pauses included.
+ * - `clockSkew`: the skew that the signature corrects.
+ * - `accepted`: called with the headers of a response to a signed request, unless the response reports an expired
+ *   signature.
  */
 export interface Conditions {
   readonly requestTimeout: number
@@ -42,22 +43,24 @@ export interface Conditions {
 const timeLeft = ({ until }: Conditions): Effect.Effect<number> =>
   Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, until - now))
 
-/** Ends what takes longer than `limit`, or than the operation has. */
+/** Fails after `limit`, or when the time of the operation is over. */
 const inTime =
   (subject: Transport.Subject, conditions: Conditions, limit: number) =>
   <A, R>(effect: Effect.Effect<A, Response.Failed, R>): Effect.Effect<A, Response.Failed, R> =>
     Effect.flatMap(timeLeft(conditions), (left) => {
       const after = Duration.millis(Math.min(left, limit))
-      const timedOut = Response.withoutWait(new ApiError.TimedOut({ ...subject, after }))
-      return withLimit(effect, Effect.andThen(Effect.sleep(after), Effect.fail(timedOut)))
+      const timedOut = Effect.suspend(() =>
+        Effect.fail(Response.withoutWait(new ApiError.TimedOut({ ...subject, after })))
+      )
+      return withLimit(effect, Effect.andThen(Effect.sleep(after), timedOut))
     })
 
 const isAboutExpiry = ({ error }: Response.Failed): boolean =>
   error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
 
 /**
- * One request with its whole answer. It is authenticated anew, so each attempt carries a fresh nonce and expiry. A
- * proof that the service refuses is replaced once where the Authenticator has another one.
+ * Makes one request with its complete response. Each attempt is authenticated again, with a fresh nonce and expiry. If
+ * the service refuses the proof and the Authenticator has another one, it is replaced once.
  */
 export const compile = (operation: Operation.Any, { authenticator, baseUrl, http, maxBytes }: Environment) => {
   const decode = Response.decoder(operation, { maxBytes })
@@ -77,7 +80,7 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
         inTime(encoded.subject, conditions, Infinity)
       )
 
-  /** Waits for the permit of a request, and answers how long that took. */
+  /** Waits for the permit of a request, and returns the time it waited. */
   const admit = (encoded: Request.Encoded, conditions: Conditions) =>
     Effect.flatMap(timeLeft(conditions), (left) =>
       Transport.admit(conditions.gate, encoded.url, encoded.subject, Duration.millis(left)).pipe(
@@ -101,7 +104,7 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
       Transport.scopedToFailure
     )
 
-  /** Sends an admitted request. A rate limit makes everybody pause who asks the same gate. */
+  /** Sends an admitted request. A rate limit pauses all requests that use the same gate. */
   const exchange = (encoded: Request.Encoded, conditions: Conditions, proof: Authenticator.Proof | undefined) =>
     receive(
       Request.toHttp(operation, encoded, proof),
@@ -121,7 +124,9 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
     return refusal === undefined ? Effect.succeed("final" as const) : authenticator.refused(proof, refusal)
   }
 
-  /** A proof for a request that may leave now: what was made before a wait has aged, and is made again. */
+  /**
+   * Makes the proof of an admitted request. A proof from before a wait is replaced, because its expiry is too early.
+   */
   const prove = Effect.fnUntraced(function* (encoded: Request.Encoded, conditions: Conditions) {
     const proof = yield* authenticate(encoded, conditions)
     const waited = yield* admit(encoded, conditions)

@@ -16,7 +16,7 @@ const toDetails = (
 })
 
 /**
- * What an operation fails with when nobody could vouch for it. Its own request was not sent then.
+ * The error of an operation whose authentication failed. Its own request was not sent.
  */
 export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError): Response.Failed => {
   switch (error._tag) {
@@ -53,7 +53,8 @@ export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError)
 }
 
 /**
- * What the service said where it did not accept the proof: any 401, whoever wrote its body, and the codes for it.
+ * The refusal in a response, if the service did not accept the proof: any 401, whatever the body says, or an
+ * authentication code.
  */
 export const refusal = (error: Response.Failed["error"]): AuthError.Refusal | undefined => {
   if (error instanceof ApiError.AuthenticationFailed) return { code: error.code, status: error.status }

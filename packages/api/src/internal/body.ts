@@ -13,7 +13,7 @@ export interface Options extends Transport.Subject {
   readonly secrets: ReadonlyArray<string>
 }
 
-/** A success that cannot be read is no answer: too large, not UTF-8, or lost on the way. */
+/** A success whose body is too large, not UTF-8 or lost is an unexpected response. */
 const readSuccess = (
   response: HttpClientResponse.HttpClientResponse,
   options: Options
@@ -32,8 +32,8 @@ const readSuccess = (
 }
 
 /**
- * The body as text: at most `maxBytes`, and strict UTF-8. The status of an error decides before its body: what of that
- * cannot be read is told as the `problem`.
+ * Reads the body as strict UTF-8 text of at most `maxBytes`. The status of an error takes precedence over its body: if
+ * the body cannot be read, `problem` says why.
  */
 export const read = (
   response: HttpClientResponse.HttpClientResponse,

@@ -6,18 +6,11 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
 import * as ApiError from "../ApiError.ts"
+import type { AssemblyError } from "../Assemblies.ts"
 
 /**
- * How an Assembly ended that did not complete.
- *
- * @since 0.1.0
- * @category models
- */
-export type AssemblyError = ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted
-
-/**
- * How an Assembly ended: its Status when it completed, else the error for the way it did. None while the Status tells no
- * definite end.
+ * The outcome of an Assembly: its Status if it completed, else the error of its end. `None` while the Status is not
+ * final.
  *
  * @example
  * Option.match(Assemblies.outcome(status), { onNone: () => "running", onSome: Result.isSuccess })
@@ -48,21 +41,23 @@ export const outcome = (status: Assembly.Status): Option.Option<Result.Result<As
   }
 }
 
-/** The pauses between two readings: from `first`, half as long again each time, at most `max`. */
+/** The pauses between two readings: they start at `first`, grow by half each time and end at `max`. */
 export interface Pace {
   readonly first: Duration.Duration
   readonly max: Duration.Duration
 }
 
-/** The pause before reading number `reading` + 1, up to a tenth longer, so that many watchers spread. */
+/**
+ * The pause before reading number `reading` + 1. Up to a tenth is added at random, so that many watchers spread out.
+ */
 export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Duration> =>
   Effect.map(Random.next, (chance) =>
     Duration.times(Duration.min(Duration.times(pace.first, 1.5 ** Math.min(reading, 40)), pace.max), 1 + chance / 10)
   )
 
 /**
- * Reads again after a rate limit, however often: one that outlives the retries of one reading says nothing about the
- * Assembly. A wait of more than `maxWait` is told instead.
+ * Reads again after every rate limit. A rate limit that outlasts the retries of one reading says nothing about the
+ * Assembly. If the requested pause is longer than `maxWait`, it fails.
  */
 export const patiently = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,
@@ -80,7 +75,7 @@ export const patiently = <E, R>(
   return go(0)
 }
 
-/** Reads until the Status tells a definite end, and answers how it ended. */
+/** Reads until the Status is final, and returns the outcome. */
 export const poll = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,
   pace: Pace

@@ -1,6 +1,6 @@
 /**
- * One queue for each origin in front of a rate limiter: the first of it waits for the next permit, the others for their
- * turn. Who leaves the queue, or sees that its turn comes too late, takes no permit along.
+ * One queue for each origin in front of a rate limiter. The first request in a queue waits for the next permit, the
+ * others for their turn. A request that leaves the queue, or whose turn would be too late, uses no permit.
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Clock from "effect/Clock"
@@ -17,10 +17,12 @@ export interface Options {
   readonly maxPause: Duration.Duration
 }
 
-/** No longer pause is kept by Effect's stores. */
+/** Effect's stores do not keep a longer pause. */
 export const longestPause = Duration.hours(1)
 
-/** The queue of an origin: how many are in it, and when the first of them may go. Times are in milliseconds. */
+/**
+ * The queue of an origin: the number of waiting requests, and the time of the next permit. Times are in milliseconds.
+ */
 interface Lane {
   readonly turn: Semaphore.Semaphore
   waiting: number
@@ -30,14 +32,14 @@ interface Lane {
 const late = (wait: number) => new Admission.NotAdmitted({ wait: Option.some(Duration.millis(wait)) })
 const broken = () => new Admission.NotAdmitted({ wait: Option.none() })
 
-/** How long it takes until all who wait in a lane have gone and one more may, if nothing else uses the limiter. */
+/** The time until one more request gets a permit after all waiting requests, if nothing else uses the limiter. */
 const estimate = (lane: Lane, now: number, { algorithm, limit, window }: Options): number => {
   const time = Duration.toMillis(window)
   const behind = algorithm === "fixed-window" ? Math.floor(lane.waiting / limit) * time : (lane.waiting * time) / limit
   return lane.waiting === 0 ? 0 : Math.max(0, lane.nextAt - now) + behind
 }
 
-/** The gate that a limiter makes, with a lane for each origin. */
+/** Makes a gate from a limiter, with a lane for each origin. */
 export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admission.Gate => {
   const lanes = new Map<string, Lane>()
   const laneOf = (origin: string): Lane => {
@@ -48,11 +50,11 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
     return lane
   }
 
-  /** The pause that the service asked for. No tokens: that it also learns a limit is not wanted here. */
+  /** The pause that the service has requested. It consumes no tokens, because the adaptive limit is not used here. */
   const pauseOf = (key: string) =>
     limiter.adaptiveConsume({ key, tokens: 0, fallbackLimit: options.limit, fallbackWindow: options.window })
 
-  /** How long until the next permit, in milliseconds; 0 when one was taken. */
+  /** Takes a permit and returns 0, or returns the time until the next permit in milliseconds. */
   const take = Effect.fnUntraced(function* (key: string) {
     const pause = Duration.toMillis((yield* pauseOf(key)).delay)
     if (pause > 0) return pause
@@ -64,7 +66,7 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
     )
   }, Effect.mapError(broken))
 
-  /** Waits for a permit at the head of the lane, not longer than `until`. */
+  /** Waits for a permit at the head of the lane, at most until `until`. */
   const head = (key: string, lane: Lane, until: number): Effect.Effect<void, Admission.NotAdmitted> =>
     Effect.flatMap(take(key), (wait) => {
       if (wait === 0) return Effect.void
@@ -79,7 +81,7 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
       })
     })
 
-  /** Waits in the lane; the time may run out there as well when another process takes the permits. */
+  /** Waits in the lane. The wait can still time out there if another process takes the permits. */
   const queue = (key: string, lane: Lane, now: number, until: number): Effect.Effect<void, Admission.NotAdmitted> =>
     Effect.suspend(() => {
       lane.waiting++

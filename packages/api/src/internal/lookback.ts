@@ -1,22 +1,19 @@
 import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DateTime from "effect/DateTime"
-import * as Duration from "effect/Duration"
-import * as Option from "effect/Option"
 import type * as ApiError from "../ApiError.ts"
 
-/** spec.md, "Limits": `since` of statistics is at most 91 days ago. */
-const limit = Duration.days(91)
+/** spec.md, "Limits": `since` of statistics is at most 91 days ago. In milliseconds. */
+const limit = 91 * 24 * 60 * 60 * 1000
 
-/** An instant of ISO 8601: only a text with Z or an offset names one, others the service reads in its own way. */
+/** An ISO 8601 instant: only a text with `Z` or an offset is unambiguous. The service interprets other texts. */
 const instantText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)$/
 
-const instantOf = (since: AssemblyStatistics.Query["since"]): Option.Option<DateTime.DateTime> => {
-  if (DateTime.isDateTime(since)) return Option.some(since)
-  return instantText.test(since) ? DateTime.make(since) : Option.none()
-}
+/** In milliseconds. A text that names no instant has none. */
+const instantOf = (since: AssemblyStatistics.Query["since"]): number =>
+  DateTime.isDateTime(since) ? DateTime.toEpochMillis(since) : instantText.test(since) ? Date.parse(since) : NaN
 
-/** Exactly 91 days are allowed. A text that names no instant is left to the service. */
+/** Exactly 91 days are permitted. A text that is not an instant is left to the service. */
 export const check = ({ since }: AssemblyStatistics.Query, now: DateTime.Utc): ReadonlyArray<ApiError.Issue> =>
-  Option.exists(instantOf(since), (instant) => DateTime.isLessThan(instant, DateTime.subtractDuration(now, limit)))
+  instantOf(since) < DateTime.toEpochMillis(now) - limit
     ? [{ path: ["since"], message: "Expected a moment at most 91 days ago" }]
     : []

@@ -1,6 +1,6 @@
 import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
 
-/** What an error tells about the request: its tag, the status of an answer, and whether anything has left. */
+/** The facts of an error about its request: its tag, the status of the response, and whether the request was sent. */
 interface Told {
   readonly _tag: string
   readonly status?: number
@@ -8,8 +8,9 @@ interface Told {
 }
 
 /**
- * Whether a failure leaves open what the service did: the request may have left, and either no answer came or one whose
- * status refuses nothing. The status decides, whatever the body says; a rate limit says that nothing was done.
+ * Whether a failure leaves open what the service did: the request may have been sent, and there was either no response
+ * or a response whose status does not prove a refusal. Only the status decides, whatever the body says. A rate limit
+ * proves that nothing was done.
  */
 export const isLost = ({ _tag, sent, status }: Told): boolean => {
   switch (_tag) {

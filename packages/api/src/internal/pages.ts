@@ -4,21 +4,21 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 
-/** Where a walk through the pages stands. */
+/** The state of a walk through the pages. */
 interface Walk<E> {
   readonly page: number
-  /** The request for this page, which has begun already when the page before was handed out. */
+  /** The request for this page. It was started when the previous page was emitted. */
   readonly request: Fiber.Fiber<AssemblyList.Page, E> | undefined
-  /** The ids of the last two pages: what a shifted page may repeat. */
+  /** The ids of the last two pages, which a shifted page may repeat. */
   readonly seen: ReadonlyArray<ReadonlySet<string>>
 }
 
-/** Whether a page is the last one, by the total that the service tells, else because it is not full. */
+/** Whether a page is the last one: by the total if the service reports it, else if the page is not full. */
 const isLast = (found: AssemblyList.Page, page: number, pageSize: number): boolean =>
   found.items.length === 0 ||
   (found.count === undefined ? found.items.length < pageSize : page * pageSize >= found.count)
 
-/** Hands out a page and begins with the next one. */
+/** Emits a page and starts the request for the next one. */
 const step =
   <E, R>(list: (page: number) => Effect.Effect<AssemblyList.Page, E, R>, pageSize: number, scope: Scope.Scope) =>
   (walk: Walk<E> | undefined): Effect.Effect<readonly [AssemblyList.Page, Walk<E> | undefined] | undefined, E, R> =>
@@ -36,7 +36,7 @@ const step =
       return [{ ...found, items }, next] as const
     })
 
-/** A lazy stream of list pages. Nothing is fetched before the first pull; after that one page is prefetched. */
+/** A lazy stream of pages. Nothing is requested before the first pull; after that, one page is prefetched. */
 export const walk = <E, R>(
   query: AssemblyList.Query,
   list: (query: AssemblyList.Query) => Effect.Effect<AssemblyList.Page, E, R>

@@ -11,7 +11,8 @@ import type { Failed } from "./response.ts"
 import * as Telemetry from "./telemetry.ts"
 
 /**
- * What limits an operation: its policy and its gate, and the milliseconds for one request and for all of it together.
+ * The limits of an operation: its policy, its gate, and the time limits of one request and of the whole operation in
+ * milliseconds.
  */
 export interface Limits {
   readonly policy: RetryPolicy.Policy
@@ -21,7 +22,7 @@ export interface Limits {
   readonly skew: ClockSkew.ClockSkew
 }
 
-/** An operation under way; `until` is the moment at which it has ended. */
+/** A running operation. `until` is the time when it must have ended. */
 interface Run<A> {
   readonly operation: Operation.Any
   readonly limits: Limits
@@ -30,14 +31,14 @@ interface Run<A> {
   readonly until: number
 }
 
-/** Where it stands between two attempts. `clockSkew` is what the next one signs with, in milliseconds. */
+/** The state between two attempts. `clockSkew` is the skew for the next signature, in milliseconds. */
 interface Progress {
   readonly failures: number
   readonly clockSkew: number
   readonly skewCorrected: boolean
 }
 
-/** The pause before the next attempt, in milliseconds; none where there is to be no other. */
+/** The pause before the next attempt in milliseconds. `None` if there is no next attempt. */
 const pauseBefore = Effect.fnUntraced(function* (run: Run<unknown>, { error, wait }: Failed, failures: number) {
   const { name, retry } = run.operation
   const next = yield* run.next({ operation: name, retry, failures, error, wait })
@@ -80,8 +81,8 @@ const heal = Effect.fnUntraced(function* <A>(
 })
 
 /**
- * Repeats an attempt as the policy allows. An attempt has never more time than what is left of the deadline, and no
- * pause is begun that would end after it: the error of the last attempt is told then.
+ * Repeats an attempt as the policy permits. An attempt has at most the rest of the deadline. If a pause would end after
+ * the deadline, the operation fails with the last error instead.
  */
 export const persist = Effect.fnUntraced(function* <A>(
   operation: Operation.Any,

@@ -10,7 +10,7 @@ import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import * as Transport from "../unstable/Transport.ts"
 
-/** An input in the form of the wire, before authentication, and what errors about it tell. */
+/** An encoded input without authentication, and the fields for errors about it. */
 export interface Encoded {
   readonly subject: Transport.Subject
   readonly url: string
@@ -24,7 +24,7 @@ const fillPath = (path: string, variables: Readonly<Record<string, string>>): st
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
-/** Encodes input with a schema; every broken rule is in the one error. */
+/** Encodes input with a schema. One error contains all broken rules. */
 const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
   const encode = SchemaParser.encodeUnknownEffect(schema, { errors: "all" })
   return (input: unknown, subject: Transport.Subject): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
@@ -39,7 +39,7 @@ const subjectOf = (operation: Operation.Any, variables: Readonly<Record<string, 
   return assemblyId === undefined ? { operation: operation.name } : { operation: operation.name, assemblyId }
 }
 
-/** The rules that need the clock. */
+/** Checks the rules that need the current time. */
 const checkParams = (
   operation: Operation.Any,
   subject: Transport.Subject,
@@ -53,7 +53,7 @@ const checkParams = (
       })
 
 /**
- * The first half of an operation: input → wire. The codecs are compiled once for a client.
+ * Makes the encoder of an operation, from input to request. The codecs are compiled once for each client.
  */
 export const encoder = (operation: Operation.Any, baseUrl: string) => {
   const params = encodeInput(operation.params)
@@ -82,7 +82,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
   })
 }
 
-/** What must not come back in an error: the digits of the signature, or the token. */
+/** The secrets that must not appear in an error: the digits of the signature, or the token. */
 export const secretsOf = (proof: Authenticator.Proof | undefined): ReadonlyArray<string> => {
   if (proof === undefined) return []
   if (proof._tag === "Bearer") return [Redacted.value(proof.token)]
@@ -90,7 +90,13 @@ export const secretsOf = (proof: Authenticator.Proof | undefined): ReadonlyArray
   return [signature.slice(signature.indexOf(":") + 1)]
 }
 
-/** Puts params and proof where the operation carries them. */
+const toForm = (parts: Readonly<Record<string, string>>): FormData => {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(parts)) form.append(name, value)
+  return form
+}
+
+/** Puts the params and the proof into the request, at the place that the operation defines. */
 export const toHttp = (
   operation: Operation.Any,
   encoded: Encoded,
@@ -112,6 +118,6 @@ export const toHttp = (
     case "form":
       return HttpClientRequest.bodyUrlParams(authorized, parts)
     case "multipart":
-      return HttpClientRequest.bodyFormDataRecord(authorized, parts)
+      return HttpClientRequest.bodyFormData(authorized, toForm(parts))
   }
 }

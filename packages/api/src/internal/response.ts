@@ -20,28 +20,28 @@ import type * as Operation from "../Operation.ts"
 import type * as Transport from "../unstable/Transport.ts"
 import * as Body from "./body.ts"
 
-/** An error, and the wait that came with it. */
+/** An error, and the pause that its response requested. */
 export interface Failed {
   readonly error: InstanceType<Operation.NamedError> | ApiError.Common | ApiError.AuthenticationFailed
   readonly wait: Option.Option<Duration.Duration>
 }
 
-/** An error that no answer came with. */
+/** An error without a requested pause. */
 export const withoutWait = (error: Failed["error"]): Failed => ({ error, wait: Option.none() })
 
-/** An error of a request that did not leave; the wait for its permit is one that the policy hears of. */
+/** The error of a request that was not sent. The policy treats its wait for a permit like a requested pause. */
 export const unsent = (error: ApiError.RateLimited | ApiError.TransportFailure): Failed => ({
   error,
   wait: error._tag === "RateLimited" ? Option.some(error.retryAfter) : Option.none()
 })
 
-/** What the decoder has to know about the request. */
+/** The facts about the request that the decoder needs. */
 export interface Asked {
   readonly subject: Transport.Subject
   readonly secrets: ReadonlyArray<string>
 }
 
-/** An answer to an operation, and what was asked. */
+/** A response, and the facts about its request. */
 interface Answered extends Asked {
   readonly operation: Operation.Any
   readonly response: HttpClientResponse.HttpClientResponse
@@ -56,16 +56,16 @@ const textOf = (body: unknown, key: string): string | undefined => {
   return typeof value === "string" ? value : undefined
 }
 
-/** The code of an error object; an empty or null `error` is none. */
+/** The code of an error object. An empty or null `error` counts as no code. */
 const codeOf = (body: unknown): string | undefined => textOf(body, "error") || undefined
 
-/** The codes that are about the request; an Assembly never fails with one. */
+/** Whether a code is about the request. Such a code is never the error of an Assembly. */
 const isAboutRequest = (code: string): boolean =>
   ServiceError.rateLimitCodes.has(code) || ServiceError.authenticationCodes.has(code)
 
 /**
- * Whether a body is what the operation answers: with a result, any 2xx without an error code; with an Assembly Status,
- * also that of an Assembly that failed, which comes with its error code and sometimes under 4xx.
+ * Whether a body is a success of the operation. For a result, that is any 2xx without an error code. For an Assembly
+ * Status, it is also the Status of a failed Assembly, which has an error code and sometimes a 4xx status.
  */
 const isAnswer = (operation: Operation.Any, status: number, body: unknown): boolean => {
   const code = codeOf(body)
@@ -73,18 +73,18 @@ const isAnswer = (operation: Operation.Any, status: number, body: unknown): bool
   return status !== 429 && status < 500 && !isAboutRequest(code) && textOf(body, "assembly_id") !== undefined
 }
 
-/** The id by which the service finds the request, where the answer tells one. Beyond the specification. */
+/** The id with which the service finds the request, if the response has one. Beyond the specification. */
 const requestIdOf = (headers: Headers.Headers, secrets: ReadonlyArray<string>): { readonly requestId?: string } => {
   const requestId = headers["x-request-id"]
   return requestId === undefined ? {} : { requestId: Redaction.code(requestId, secrets) }
 }
 
-/** What an error object tells. The other side may repeat what was asked, so its texts are redacted. */
+/** The details of an error object. Its texts are redacted, because they may repeat the request. */
 const toDetails = (
   error: ServiceError.ErrorObject,
   { response: { headers, status }, secrets, subject }: Answered
 ): ApiError.Details => {
-  // Who asks again with this id must not come upon a stranger's Assembly.
+  // The caller's id takes precedence, so that a later request with it cannot reach somebody else's Assembly.
   const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))
   return {
     ...subject,
@@ -97,13 +97,13 @@ const toDetails = (
   }
 }
 
-/** The error that a code stands for, first within the operation. */
+/** The error of a code. Errors that the operation names take precedence. */
 const toError = (
   { operation, response }: Answered,
   details: ApiError.Details,
   retryAfter: Duration.Duration
 ): Effect.Effect<Failed["error"]> => {
-  // Every object has a `toString`, and the code is the other side's.
+  // `hasOwn`, because the service chooses the code and every object has a `toString`.
   const Named = Object.hasOwn(operation.errors, details.code) ? operation.errors[details.code] : undefined
   if (Named !== undefined) return Effect.succeed(new Named(details))
   if (details.status === 429 || ServiceError.rateLimitCodes.has(details.code)) {
@@ -129,7 +129,7 @@ const unexpected = ({ response, secrets, subject }: Answered, problem: string, t
     excerpt: Redaction.excerpt(text, secrets)
   })
 
-/** The status alone says "too many requests", whoever in between wrote the body. */
+/** The status 429 is a rate limit, even if a proxy wrote the body. */
 const undecodable = (
   answered: Answered,
   problem: string,
@@ -140,11 +140,11 @@ const undecodable = (
     ? new ApiError.RateLimited({ ...toDetails({}, answered), retryAfter })
     : unexpected(answered, problem, text)
 
-/** The value of a body, or how that is no JSON to read. */
+/** Parses a body, or describes why it is not readable JSON. */
 const readJson = (text: string): Result.Result<unknown, string> =>
   Result.mapError(Json.parse(text), (problem) => (problem === "not JSON" ? "that is not JSON" : problem))
 
-/** The failure that an answer stands for, whose text was `body` where it was JSON. */
+/** The failure of an error response. `body` is the parsed `text`. */
 const toFailed = Effect.fnUntraced(function* (
   answered: Answered,
   { problem: unreadable, text }: AuthTransport.ErrorText,
@@ -164,7 +164,7 @@ const toFailed = Effect.fnUntraced(function* (
   })
 })
 
-/** The failure of a body that is the operation's answer and breaks a rule of its schema. */
+/** The failure of a success response whose body breaks a rule of the schema. */
 const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): Failed => {
   const [first] = Input.fromSchemaIssue(issue)
   const place = first === undefined || first.path.length === 0 ? "" : ` at ${first.path.join(".")}`
@@ -173,8 +173,8 @@ const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): 
 }
 
 /**
- * The Status in an answer, as far as it is of the Assembly that the operation is about. One without an id, which says
- * how it stands and contradicts nothing, is of that Assembly.
+ * The Status in a response, if it belongs to the Assembly of the operation. A Status without an id, but with a state,
+ * is accepted and gets the id.
  */
 const statusIn = (answered: Answered, body: unknown): Effect.Effect<unknown, Failed> => {
   const { assemblyId } = answered.subject
@@ -182,7 +182,7 @@ const statusIn = (answered: Answered, body: unknown): Effect.Effect<unknown, Fai
     return Effect.succeed(body)
   }
   if (Assembly.isOfAnother(body, assemblyId)) {
-    // Nothing of it is repeated: the id of an Assembly is a capability.
+    // The error repeats nothing of the body, because the id of an Assembly is a capability.
     return Effect.fail(withoutWait(unexpected(answered, "the Status of another Assembly", "")))
   }
   const isWithoutId = body["assembly_id"] === undefined || body["assembly_id"] === null
@@ -190,8 +190,8 @@ const statusIn = (answered: Answered, body: unknown): Effect.Effect<unknown, Fai
 }
 
 /**
- * The second half of an operation: answer → success or error. JSON is read whatever the content type says, since the
- * service may serve it as text/plain (spec.md, "Endpoints").
+ * Makes the decoder of an operation, from response to success or error. JSON is read whatever the content type is,
+ * because the service may send it as text/plain (spec.md, "Endpoints").
  */
 export const decoder = (operation: Operation.Any, options: { readonly maxBytes: number }) => {
   const decodeSuccess = SchemaParser.decodeUnknownEffect(operation.success, { errors: "all" })

@@ -1,12 +1,12 @@
 import * as Clock from "effect/Clock"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Operation from "../Operation.ts"
 
-/** Operations that ended, by operation and outcome: the tag of the error, or `success`. */
+/** Counts ended operations by operation and outcome: `success` or the tag of the error. */
 const requests = (operation: string, outcome: string) =>
   Metric.counter("assembly_operations", {
     description: "Operations of the Assembly Processing Service that ended, by operation and outcome",
@@ -14,7 +14,7 @@ const requests = (operation: string, outcome: string) =>
     attributes: { operation, outcome }
   })
 
-/** How long operations took with their retries, in milliseconds, by operation and outcome. */
+/** Measures the duration of operations including retries in milliseconds, by operation and outcome. */
 const durations = (operation: string, outcome: string) =>
   Metric.histogram("assembly_operation_duration", {
     description: "Milliseconds from the call of an operation to its end, by operation and outcome",
@@ -22,11 +22,9 @@ const durations = (operation: string, outcome: string) =>
     attributes: { operation, outcome, unit: "ms" }
   })
 
-/** `success`, the tag of the error, or `interrupted`, which defects count as too. */
-const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>): string =>
-  Exit.isSuccess(exit)
-    ? "success"
-    : Option.match(Exit.findErrorOption(exit), { onNone: () => "interrupted", onSome: ({ _tag }) => _tag })
+/** The tag of the error, or `interrupted`, which defects count as too. */
+const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Failure<A, E>): string =>
+  Option.match(Exit.findErrorOption(exit), { onNone: () => "interrupted", onSome: ({ _tag }) => _tag })
 
 const retries = (operation: string, error: string) =>
   Metric.counter("assembly_retries", {
@@ -35,14 +33,14 @@ const retries = (operation: string, error: string) =>
     attributes: { operation, error }
   })
 
-/** What an error tells in a span or a log: never its message, which the other side wrote. */
+/** The attributes of an error in a span or a log. They never contain the message, which the service wrote. */
 const attributesOf = (error: { readonly _tag: string; readonly code?: string; readonly status?: number }) => ({
   "error.type": error._tag,
   ...(error.code === undefined ? undefined : { "assembly.error_code": error.code }),
   ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
 })
 
-/** Counts and logs an attempt that is followed by another one, after `pause` milliseconds. */
+/** Counts and logs an attempt that is repeated after `pause` milliseconds. */
 export const retried = (
   operation: string,
   {
@@ -60,11 +58,11 @@ export const retried = (
     )
   )
 
-/** Logs that the clock is wrong: it goes unnoticed otherwise. */
+/** Logs that the clock is wrong. Nothing else would show it. */
 export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
   Effect.logWarning(`${operation}: the clock of the service is ${clockSkew} ms ahead; signing with that corrected`)
 
-/** The span of an operation, its count, and a debug log of its failure. */
+/** The span of an operation, its count, its duration, and a debug log of its failure. */
 export const observe = (
   operation: Operation.Any,
   baseUrl: string,
@@ -77,31 +75,37 @@ export const observe = (
     "server.address": hostname,
     "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
   }
-  const succeeded = requests(operation.name, "success")
+  const succeeded = { count: requests(operation.name, "success"), duration: durations(operation.name, "success") }
 
   return <A, E extends { readonly _tag: string }>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> => {
-    const ended = Effect.flatMap(Clock.currentTimeMillis, (begin) =>
-      Effect.onExit(effect, (exit) =>
-        Effect.flatMap(Clock.currentTimeMillis, (end) =>
-          Metric.update(durations(operation.name, outcomeOf(exit)), end - begin)
-        )
-      )
-    )
-    const observed = ended.pipe(
-      Effect.tap(() => Metric.update(succeeded, 1)),
-      Effect.tapError((error) => {
-        const details = attributesOf(error)
-        return Metric.update(requests(operation.name, error._tag), 1).pipe(
-          Effect.andThen(Effect.annotateCurrentSpan(details)),
-          Effect.andThen(Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details)))
-        )
+    const observed = Effect.contextWith((context: Context.Context<never>) => {
+      const clock = Context.get(context, Clock.Clock)
+      const begun = clock.currentTimeMillisUnsafe()
+      return Effect.onExit(effect, (exit) => {
+        const took = clock.currentTimeMillisUnsafe() - begun
+        if (Exit.isSuccess(exit)) {
+          succeeded.duration.updateUnsafe(took, context)
+          succeeded.count.updateUnsafe(1, context)
+          return Effect.void
+        }
+        durations(operation.name, outcomeOf(exit)).updateUnsafe(took, context)
+        return Option.match(Exit.findErrorOption(exit), {
+          onNone: () => Effect.void,
+          onSome: (error) => {
+            const details = attributesOf(error)
+            requests(operation.name, error._tag).updateUnsafe(1, context)
+            return Effect.annotateCurrentSpan(details).pipe(
+              Effect.andThen(Effect.logDebug(`${operation.name} failed`).pipe(Effect.annotateLogs(details)))
+            )
+          }
+        })
       })
-    )
+    })
     return Effect.flatMap(ofCall, (more) =>
       observed.pipe(
         Effect.withSpan(
           operation.name,
-          // The call's own attributes do not change what the operation says of itself.
+          // Attributes of the call do not replace the attributes of the operation.
           { kind: "client", attributes: more === undefined ? attributes : { ...more, ...attributes } },
           { captureStackTrace: false }
         )

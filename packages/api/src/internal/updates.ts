@@ -8,7 +8,9 @@ import * as Transport from "../unstable/Transport.ts"
 
 const operation = "Assemblies.watch"
 
-/** The error of a stream that tells of another Assembly. What it told is not repeated: an id is a capability. */
+/**
+ * The error of a stream about another Assembly. It does not contain the event, because an Assembly id is a capability.
+ */
 export const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
   new ApiError.UnexpectedResponse({
     operation,
@@ -18,7 +20,7 @@ export const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
     excerpt: ""
   })
 
-/** The text of an update stream as it comes; neither credential nor redirect. */
+/** Reads the text of an update stream. Sends no credential and follows no redirect. */
 export const read = (
   open: AssemblyClient["Service"]["open"],
   url: ServiceUrl

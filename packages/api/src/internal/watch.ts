@@ -15,7 +15,7 @@ import * as ServiceUrl from "../ServiceUrl.ts"
 import * as Completion from "./completion.ts"
 import * as Updates from "./updates.ts"
 
-/** Which Assembly, how its Status is read, and how the address of its update stream. */
+/** The Assembly, and how its Status and its update stream are read. */
 export interface Access<E, R> {
   readonly assemblyId: Assembly.AssemblyId
   readonly read: Effect.Effect<Assembly.Status, E, R>
@@ -23,25 +23,25 @@ export interface Access<E, R> {
   readonly origins: AssemblyClient["Service"]["origins"]
 }
 
-/** While updates come; a lost one is found out by then. */
+/** The pace of readings while the update stream is connected. A reading finds a lost event. */
 const silent: Completion.Pace = { first: Duration.seconds(30), max: Duration.seconds(30) }
 
-/** A burst of events, such as progress, is one reading. */
+/** A burst of events, such as progress, causes only one reading. */
 const settle = Duration.millis(250)
 
-/** No more than this of one event is kept. */
+/** The maximum size of one event. */
 const maxEventSize = 1024 * 1024
 
-/** Between two connections; the pace of polling goes on meanwhile. */
+/** The pace of connection attempts. Polling continues between them. */
 const reconnect: Completion.Pace = { first: Duration.seconds(1), max: Duration.seconds(30) }
 
-/** What the connection to the update stream and the readings share. `changed` fails when the stream is a stranger's. */
+/** Signals from the update stream to the readings. `changed` fails if the stream belongs to another Assembly. */
 interface Signals {
   readonly changed: Queue.Queue<void, ApiError.UnexpectedResponse>
   readonly connected: Ref.Ref<boolean>
 }
 
-/** Whether the data of an event is about another Assembly. Most events are bare words, or files. */
+/** Whether the data of an event belongs to another Assembly. Most events are plain words or files. */
 const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
   Option.exists(
     AuthTransport.parseJson(data),
@@ -49,8 +49,8 @@ const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
   )
 
 /**
- * Turns events into signals: what an event says is not trusted to be complete, the Status is read again instead. A
- * connection is a signal too, since anything may have happened before it. Answers whether any event came.
+ * Turns events into signals. The content of an event is not trusted to be complete, so the Status is read instead. A
+ * connection is a signal too, because something may have happened before it. Returns whether any event arrived.
  */
 const listen = (
   text: Stream.Stream<string, { readonly _tag: string }>,
@@ -79,7 +79,7 @@ const listen = (
         eventful = true
         return Effect.asVoid(Queue.offer(signals.changed, undefined))
       }),
-      // The stream only makes the watch faster; polling finds out what it does not tell.
+      // The stream only makes the watch faster. Polling finds everything that the stream misses.
       Effect.ignore,
       Effect.ensuring(Ref.set(signals.connected, false)),
       Effect.map(() => eventful)
@@ -87,9 +87,8 @@ const listen = (
   })
 
 /**
- * Listens, and connects again when the stream ends before the Assembly does: less and less often while connections
- * bring
- * nothing, and soon after one that brought an event.
+ * Listens, and connects again if the stream ends before the Assembly. While connections bring no event, the pauses
+ * grow. After a connection with an event, the pause is short.
  */
 const keepListening = (
   text: Stream.Stream<string, { readonly _tag: string }>,
@@ -105,20 +104,20 @@ const keepListening = (
     )
   })
 
-/** The last reading, and how many before it told the same. */
+/** The last reading, and the number of readings before it with the same Status. */
 interface Reading {
   readonly status: Assembly.Status
   readonly unchanged: number
 }
 
-/** Waits for a signal, or for the next reading by the clock. */
+/** Waits for a signal or for the time of the next reading. */
 const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Completion.Pace, unchanged: number) {
   const isConnected = yield* Ref.get(signals.connected)
   const longest = yield* Completion.pause(isConnected ? silent : pace, unchanged)
   yield* Queue.take(signals.changed).pipe(Effect.andThen(Effect.sleep(settle)), Effect.timeoutOption(longest))
 })
 
-/** Emits the Status each time it changes, and ends after it has emitted a final one. */
+/** Emits each changed Status, and ends after a final Status. */
 export const watch = <E, R>(
   { assemblyId, open, origins, read }: Access<E, R>,
   pace: Completion.Pace
@@ -140,7 +139,7 @@ export const watch = <E, R>(
           nextReading(signals, pace, last.unchanged).pipe(
             Effect.andThen(read),
             Effect.map((status) => {
-              // What changes is read often again.
+              // After a change the pauses are short again.
               const unchanged = Equal.equals(status, last.status) ? last.unchanged + 1 : 0
               return [status, { status, unchanged }] as const
             })

@@ -1,12 +1,12 @@
 /**
- * The input of operations: what has none, and what its schema finds wrong.
+ * The inputs of operations and their validation errors.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as ApiError from "../ApiError.ts"
 
 /**
- * Neither params nor fields.
+ * The input of an operation without params or fields.
  *
  * @since 0.1.0
  * @category utilities
@@ -30,7 +30,7 @@ export const fromSchemaIssue = (issue: SchemaIssue.Issue): ReadonlyArray<ApiErro
   }))
 
 /**
- * The `InvalidRequest` that an issue of the input's schema stands for.
+ * Converts an issue of the input's schema to `InvalidRequest`.
  *
  * @since 0.1.0
  * @category utilities

@@ -1,4 +1,4 @@
 /**
- * The rules of options of `@assembly-effect/auth/unstable/Settings`, for packages that build on the api.
+ * Validates options with `@assembly-effect/auth/unstable/Settings`, for packages that depend on api.
  */
 export { duration, issues, whole } from "@assembly-effect/auth/unstable/Settings"

@@ -1,5 +1,6 @@
 /**
- * One HTTP exchange of an operation or an upload: the rules of `@assembly-effect/auth/unstable/Transport`, the errors of the api.
+ * One HTTP exchange of an operation or an upload. It uses `@assembly-effect/auth/unstable/Transport` and fails with the
+ * errors of api.
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
@@ -18,15 +19,17 @@ export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/unsta
 export {
   afterStatus,
   isRefusal,
+  mapPieces,
   parseJson,
   readError,
   readText,
-  scopedToFailure
+  scopedToFailure,
+  takePieces
 } from "@assembly-effect/auth/unstable/Transport"
 export { named as namedWait } from "@assembly-effect/auth/unstable/Wait"
 
 /**
- * Which operation a request belongs to, the host that it goes to, and the Assembly where its path names one.
+ * The operation of a request, its host, and the Assembly in its path, if any.
  *
  * @since 0.1.0
  * @category models
@@ -38,7 +41,7 @@ export interface Subject {
 }
 
 /**
- * The host of a URL, with its port where that is not the usual one; nothing else of it.
+ * The host of a URL, with its port if it is not the default port, and nothing else of the URL.
  *
  * @since 0.1.0
  * @category utilities
@@ -47,8 +50,8 @@ export const hostOf = (url: string): { readonly host?: string } =>
   URL.canParse(url) ? { host: new URL(url).host } : {}
 
 /**
- * The error of a request that got no answer. It tells what failed, not where: the URL may be a capability. An error of
- * the HTTP client itself comes from the middle of an answer.
+ * Converts a request without a response to an error. The error describes the failure, but not the URL, which may be a
+ * capability. An error of the HTTP client itself comes from an interrupted response.
  *
  * @since 0.1.0
  * @category utilities
@@ -69,10 +72,10 @@ export const toFailure =
   }
 
 /**
- * Waits until a request to `url` may leave, before its own time begins, and answers how long that took. Without a rate
- * limiter that is at once. Whoever sends asks here first, for each request.
+ * Waits until a request to `url` is admitted, before its time limit starts, and returns the time it waited. Without a
+ * rate limiter it returns at once. It must be called before each request.
  *
- * `RateLimited` tells the wait for a permit that is longer than `patience`; nothing was sent.
+ * Fails with `RateLimited` if the wait would be longer than `patience`. Nothing was sent then.
  *
  * @since 0.1.0
  * @category utilities
@@ -93,8 +96,8 @@ export const admit = (
 
 /**
  * Sends a request once, in a scope that frees its connection. A second send, another origin or another body is stopped
- * before it leaves, a redirect is not followed, and the HTTP client's own span is off. `streaming` is for a body that is
- * not to be held in memory.
+ * before it is sent; a redirect is not followed; the span of the HTTP client is off. `streaming` is for a body that
+ * must not be held in memory.
  *
  * @since 0.1.0
  * @category utilities
@@ -104,11 +107,10 @@ export const execute = (
   request: HttpClientRequest.HttpClientRequest,
   options: Subject & { readonly streaming?: boolean | undefined }
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, ApiError.TransportFailure, Scope.Scope> =>
-  Effect.mapError(
-    Transport.send(http, request, options),
+  Effect.mapError(Transport.send(http, request, options), (lost) =>
     toFailure({
       ...hostOf(request.url),
       operation: options.operation,
       ...(options.assemblyId === undefined ? undefined : { assemblyId: options.assemblyId })
-    })
+    })(lost)
   )

@@ -1,5 +1,5 @@
 /**
- * An HttpClient in memory, for tests whose time is the TestClock: it answers as a script says and counts.
+ * An HttpClient in memory, for tests with the TestClock: it responds by a script and counts requests.
  */
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
@@ -17,7 +17,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 
 type Exchange = Effect.Effect<Response, HttpClientError.HttpClientError>
 
-/** One line of a script. */
+/** One entry of a script. */
 export type Line = (request: HttpClientRequest.HttpClientRequest, url: URL) => Exchange
 
 export const json = (status: number, body: unknown, headers?: Readonly<Record<string, string>>): Line => {
@@ -35,7 +35,7 @@ export const lost: Line = (request) =>
 
 export const silence: Line = () => Effect.never
 
-/** The client that answers line by line; the last line is repeated. */
+/** A client that responds entry by entry; the last entry is repeated. */
 export const make = (...lines: ReadonlyArray<Line>) => {
   const requests: Array<URL> = []
   const methods: Array<string> = []
@@ -52,7 +52,7 @@ export const make = (...lines: ReadonlyArray<Line>) => {
 
 export const credentials = Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") })
 
-/** Signs at once: the TestClock would not wait for WebCrypto's threads. */
+/** Signs at once, because the TestClock does not wait for WebCrypto's threads. */
 const signer = Layer.succeed(Signer.Signer, {
   sign: (params) =>
     Effect.sync(() =>
@@ -67,7 +67,7 @@ export const authenticated = Authenticator.layerSignedNoDeps().pipe(
   Layer.provide([credentials, signer, SecureRandom.layerWebCrypto])
 )
 
-/** A client of the script, with signed requests. */
+/** A client with this script and signed requests. */
 export const client = (
   service: ReturnType<typeof make>,
   options?: Omit<AssemblyClient.Options, "baseUrl">

@@ -3,7 +3,7 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Layer from "effect/Layer"
 
-/** The HTTP clients that Node programs have. */
+/** The HTTP clients of Node programs. */
 export const clients: ReadonlyArray<readonly [name: string, layer: Layer.Layer<HttpClient.HttpClient>]> = [
   ["undici", NodeHttpClient.layerUndici],
   ["node:http", NodeHttpClient.layerNodeHttp],

@@ -1,5 +1,5 @@
 /**
- * Every operation with a valid input, what it answers, and its named errors: the tables of the tests walk these.
+ * Every operation with a valid input, its response and its named errors, for tests that iterate over all operations.
  */
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { AssetId } from "@assembly-effect/schema/Identifier"
@@ -117,7 +117,7 @@ export const cases: ReadonlyArray<Case> = [
   },
   {
     name: "Assemblies.create",
-    // Without the recovery of a lost answer, which has tests of its own.
+    // Without the recovery of a lost response, which has separate tests.
     run: AssemblyClient.use((client) =>
       client.run(Assemblies.Create, {
         path: { assemblyId },

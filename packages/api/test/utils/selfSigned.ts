@@ -1,4 +1,4 @@
-/** A certificate that nobody trusts, for a TLS server on loopback. Made for these tests alone. */
+/** An untrusted certificate for a TLS server on loopback, made only for these tests. */
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg9wkGI4xLGbpH5n57
 2/o3sOWrVo/PjrT14s4bCGG15bihRANCAAQOLwOCIY1sup/qOqRiF1RVMLFOlOFL

@@ -1,17 +1,17 @@
 /**
- * What an error of an HTTP client says about a request that got no answer: from the codes of its causes, never from
- * their texts, which hold hosts and URLs.
+ * Describes a request without a response from the error of an HTTP client. It uses the codes of the causes, never their
+ * texts, because the texts contain hosts and URLs.
  */
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
-import { Lost } from "./lost.ts"
+import { Lost } from "../unstable/Failure.ts"
 
 /**
- * What is known beside the error.
+ * What is known besides the error.
  *
- * - `sends`: how often the request was handed to the network, as far as the client lets that be seen.
- * - `isSeen`: whether this client lets it be seen at all.
- * - `knowsHost`: whether the host has answered this client before.
+ * - `sends`: how often the request was passed to the network, if the sends of the client can be observed.
+ * - `isSeen`: whether the sends of this client can be observed.
+ * - `knowsHost`: whether the host has responded to this client before.
  */
 export interface Circumstances {
   readonly sends: number
@@ -19,12 +19,12 @@ export interface Circumstances {
   readonly knowsHost: boolean
 }
 
-/** Nothing more than the error itself is known. */
+/** Nothing is known besides the error. */
 const unknown: Circumstances = { sends: 0, isSeen: false, knowsHost: true }
 
 /**
- * A kind of failure: its words, whether it came before the first byte of a request could leave, and whether it would
- * come again.
+ * A kind of failure: its description, whether it occurs before any byte of a request is sent, and whether a retry would
+ * fail again.
  */
 interface Kind {
   readonly words: string
@@ -78,7 +78,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["INVALID_CA", untrusted],
   ["INVALID_PURPOSE", untrusted],
   ["PATH_LENGTH_EXCEEDED", untrusted],
-  // What the two sides of TLS do not agree on. A broken record, `ERR_SSL_…_BAD_RECORD_MAC`, is the network's.
+  // The two sides of TLS cannot agree. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is a network failure instead.
   ["EPROTO", handshake],
   ["ERR_SSL_WRONG_VERSION_NUMBER", handshake],
   ["ERR_SSL_PACKET_LENGTH_TOO_LONG", handshake],
@@ -106,16 +106,16 @@ const kindOf = (code: string | undefined): Kind => {
   return code.startsWith("HPE_") ? noHttp : other
 }
 
-/** Calls of the operating system that end before a connection is there. */
+/** System calls that end before a connection exists. */
 const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"])
 
-/** What looks like a code; anything else may be a text, and a text may hold a URL. */
+/** A text in the form of an error code. Any other text may contain a URL. */
 const isCode = (code: unknown): code is string => typeof code === "string" && /^[A-Za-z][\w/]{1,63}$/.test(code)
 
-/** No chain of causes is longer. */
+/** The maximum length of a chain of causes. */
 const maxDepth = 8
 
-/** An error, its cause, the cause of that: `fetch` hides the error of the network in a `TypeError`. */
+/** An error and its causes. `fetch`, for example, wraps the network error in a `TypeError`. */
 const chainOf = (error: unknown): ReadonlyArray<object> => {
   const chain: Array<object> = []
   let current = error
@@ -126,7 +126,7 @@ const chainOf = (error: unknown): ReadonlyArray<object> => {
   return chain
 }
 
-/** The attempts at several addresses of one host, where an error stands for them. */
+/** The errors of several attempts, if one error combines the addresses of a host. */
 const attemptsOf = (error: object): ReadonlyArray<object> => {
   const errors: unknown = Reflect.get(error, "errors")
   return Array.isArray(errors) ? errors.filter(Predicate.isObject) : []
@@ -137,7 +137,7 @@ const codeOf = (error: object): string | undefined => {
   return code ?? (Reflect.get(error, "name") === "HTTPParserError" ? "HPE_INVALID_CONSTANT" : undefined)
 }
 
-/** Whether an error came before a connection was there; of several attempts, whether all did. */
+/** Whether an error occurred before a connection existed. With several attempts, whether this is true for all. */
 const isBeforeSending = (error: object): boolean => {
   const attempts = attemptsOf(error)
   if (attempts.length > 0) return attempts.every(isBeforeSending)
@@ -147,15 +147,16 @@ const isBeforeSending = (error: object): boolean => {
 }
 
 /**
- * A request that was refused a connection has not left, whoever refused: a proxy that cannot reach the service answers
- * with a status. That holds if there was but one send; a client that hides its sends may have made another one before.
+ * If the connection was refused, the request was not sent. (A proxy that cannot reach the service responds with a
+ * status instead.) This holds only for a single send: a client whose sends cannot be observed may have sent the request
+ * before.
  */
 const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>
   (before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"
 
 const fromCause = (cause: unknown, circumstances: Circumstances, phase: string): Lost => {
   const chain = chainOf(cause)
-  // What `fetch` says of a redirect that it was told not to follow; it has no code.
+  // The message of `fetch` for a redirect that it does not follow. The error has no code.
   if (chain.some((error) => Reflect.get(error, "message") === "unexpected redirect")) {
     return new Lost({
       problem: "a redirect, which is not followed",
@@ -171,16 +172,16 @@ const fromCause = (cause: unknown, circumstances: Circumstances, phase: string):
     problem: kind.words + phase,
     code,
     sent: sent(found !== undefined && isBeforeSending(found), circumstances),
-    // A host that answered before exists: the resolver is away for a while, as on a laptop without a network.
+    // A host that responded before exists, so the failure of its lookup is temporary, as on a laptop without a network.
     permanent: kind.isPermanent === true && !(kind === unknownHost && circumstances.knowsHost)
   })
 }
 
-/** What became of a request whose client failed with this error. */
+/** Describes why a request got no response. */
 export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstances: Circumstances = unknown): Lost => {
   switch (reason._tag) {
     case "TransportError":
-      // What stands in front of the client says itself why it let nothing through.
+      // A wrapper of the client describes in its own words why it refused the request.
       return reason.description === undefined
         ? fromCause(reason.cause, circumstances, "")
         : new Lost({ problem: reason.description, sent: sent(false, circumstances), permanent: false })
@@ -202,7 +203,7 @@ export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstan
   }
 }
 
-/** A body that the client cannot send: it says so by a defect, before it connects. */
+/** A body type that the client does not support. The client reports it as a defect before it connects. */
 export const unsupported = (defect: unknown): Lost | undefined => {
   const code = Predicate.isObject(defect) ? codeOf(defect) : undefined
   return code === "ERR_INVALID_ARG_TYPE"

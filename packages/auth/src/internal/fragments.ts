@@ -1,9 +1,9 @@
 /**
- * Finds a secret, or a piece of it, however each of its characters is written.
+ * Finds a secret, or a part of it, in every encoding of its characters.
  */
 import * as Written from "./written.ts"
 
-/** From a place of a text up to before another one. */
+/** A range of positions in a text. `end` is exclusive. */
 export interface Range {
   readonly start: number
   readonly end: number
@@ -15,13 +15,13 @@ export interface Range {
  */
 const minPiece = 8
 
-/** So many characters of the beginning of a secret are found where the text breaks off. */
+/** The minimum number of characters of a secret's beginning that are found at the end of a cut text. */
 const minBeginning = 4
 
-/** A space may stand for a plus sign and the other way round; letters of either case are the same. */
+/** Treats a space and a plus sign as equal, and ignores the case of letters. */
 const fold = (text: string): string => text.replace(/[A-Z ]/g, (unit) => (unit === " " ? "+" : unit.toLowerCase()))
 
-/** A secret as it is compared. */
+/** A secret, prepared for comparison. */
 export interface Sought {
   readonly text: string
   readonly units: ReadonlySet<string>
@@ -33,17 +33,17 @@ const sought = (secret: string): Sought => {
   return { text, units: new Set(text.split("")), piece: Math.min(minPiece, text.length) }
 }
 
-/** What a secret reads as that holds escapes itself. */
+/** The decoded forms of a secret that contains escapes itself. */
 const readingsOf = (secret: string): ReadonlyArray<string> =>
   Written.readings(secret)
     .map(({ text }) => text)
     .filter((text) => text === secret || text.length >= minPiece)
 
-/** The secrets as they are sought. An empty one stands everywhere, and is none. */
+/** Prepares secrets for the search. Empty secrets are dropped. */
 export const seek = (secrets: ReadonlyArray<string>): ReadonlyArray<Sought> =>
   [...new Set(secrets.flatMap(readingsOf))].filter((secret) => secret !== "").map(sought)
 
-/** Where the piece of the secret ends that goes on at a place after what was `found` of it. */
+/** Continues a match of `found` at a position. Returns the end of the match. */
 const endOfPiece = (text: string, at: number, found: string, secret: Sought): number | undefined => {
   if (found.length >= secret.piece) return at
   if (
@@ -67,7 +67,7 @@ const endOfPiece = (text: string, at: number, found: string, secret: Sought): nu
 const isStart = (text: string, at: number, { units }: Sought): boolean =>
   units.has(fold(text.charAt(at))) || text[at] === "\\" || text[at] === "%" || text[at] === "&"
 
-/** The ranges of a text in which a piece of a secret stands. */
+/** The ranges of a text that contain a part of a secret. */
 export const find = (text: string, secrets: ReadonlyArray<Sought>): ReadonlyArray<Range> => {
   const found: Array<Range> = []
   for (const secret of secrets) {

@@ -1,9 +1,8 @@
 import * as Mac from "effect/crypto/Mac"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Layer from "effect/Layer"
-
-/** The name in front of a signature. */
-export type Algorithm = "sha384" | "sha256" | "sha1"
+import * as Subtle from "./subtle.ts"
+import type { Algorithm } from "../Signer.ts"
 
 export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
   sha384: Mac.hmacSha384,
@@ -11,5 +10,5 @@ export const algorithms: { readonly [A in Algorithm]: Mac.Algorithm } = {
   sha1: Mac.hmacSha1
 }
 
-/** HMAC of WebCrypto, so it runs in edge runtimes and workers too. */
-export const layer = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
+/** Computes HMAC with WebCrypto, which edge runtimes and workers support too. */
+export const layer = Mac.layerWebCrypto.pipe(Layer.provide([SecureRandom.layerWebCrypto, Subtle.required]))

@@ -1,28 +1,17 @@
 /**
- * Bodies of answers, read as text within limits. A limit counts the bytes as they come out of the HTTP client: what
- * `content-length` tells are those on the wire, which a client may have decompressed, whether `content-encoding` is
- * still to be seen or not.
+ * Reads response bodies as text, within limits. A limit counts the bytes that the HTTP client returns. `content-length`
+ * is not used: it counts the bytes on the wire, and the client may have decompressed them, with or without removing
+ * `content-encoding`.
  */
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import * as Diagnosis from "./diagnosis.ts"
-import type { Lost } from "./lost.ts"
-
-/**
- * A body that is too large or not UTF-8; `start` is what was read of it, and may repeat a credential.
- *
- * @since 0.1.0
- * @category errors
- */
-export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
-  readonly problem: string
-  readonly start: Uint8Array
-}> {}
+import { type ErrorText, type Lost, UnreadableBody } from "../unstable/Failure.ts"
 
 const empty = new Uint8Array(0)
 
@@ -51,12 +40,66 @@ const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
   }
 }
 
-/** Some clients have no stream for an answer without a body. */
+/** What the readers of a body return. */
+type Reading = Effect.Effect<void, HttpClientError.HttpClientError>
+
+/**
+ * Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. It returns
+ * undefined for a response that it does not know.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface BodyReader {
+  (response: HttpClientResponse.HttpClientResponse, take: (piece: Uint8Array) => boolean): Reading | undefined
+}
+
+const enough = { _tag: "Enough" } as const
+
+const fromStream = ({ stream }: HttpClientResponse.HttpClientResponse, take: (piece: Uint8Array) => boolean): Reading =>
+  stream.pipe(
+    Stream.runForEachArray((pieces) => (pieces.every(take) ? Effect.void : Effect.fail(enough))),
+    Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
+  )
+
+const readers = new WeakMap<HttpClient.HttpClient, BodyReader>()
+const readerOf = new WeakMap<HttpClientResponse.HttpClientResponse, BodyReader>()
+
+/**
+ * Registers a reader for the responses of exactly this client that is faster than their `stream`. It must return the
+ * same bytes and errors. A client made from this one, by `HttpClient.transformResponse` for example, is another client
+ * and is not registered.
+ *
+ * @since 0.1.0
+ * @category registration
+ */
+export const registerReader = (client: HttpClient.HttpClient, reader: BodyReader): void => {
+  readers.set(client, reader)
+}
+
+/** Remembers how the response of a client is read. */
+export const received = (client: HttpClient.HttpClient, response: HttpClientResponse.HttpClientResponse): void => {
+  const reader = readers.get(client)
+  if (reader !== undefined) readerOf.set(response, reader)
+}
+
+/**
+ * Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const takePieces = (
+  response: HttpClientResponse.HttpClientResponse,
+  take: (piece: Uint8Array) => boolean
+): Reading => readerOf.get(response)?.(response, take) ?? fromStream(response, take)
+
+/** Some clients have no stream for a response without a body. */
 const orEmpty = (error: HttpClientError.HttpClientError) =>
   error.reason._tag === "EmptyBodyError" ? Effect.succeed(empty) : Effect.fail(Diagnosis.diagnose(error))
 
 /**
- * The body as text: at most `maxBytes`, and strict UTF-8. The stream is left at the first byte too many.
+ * Reads the body as strict UTF-8 text of at most `maxBytes`. Reading stops at the first byte above the limit.
  *
  * @since 0.1.0
  * @category utilities
@@ -68,23 +111,22 @@ export const readText = (
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let size = 0
-    const refuse = (start: Uint8Array) => Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start }))
-    return response.stream.pipe(
-      Stream.runForEachArray((pieces) => {
-        for (const chunk of pieces) {
-          size += chunk.length
-          if (size > maxBytes) return refuse(chunks[0] ?? chunk)
-          chunks.push(chunk)
-        }
-        return Effect.void
-      }),
-      Effect.map(() => concat(chunks, size)),
-      Effect.catchTag("HttpClientError", orEmpty),
-      Effect.flatMap(toText)
+    return takePieces(response, (piece) => {
+      size += piece.length
+      // Of a body above the limit its beginning is enough.
+      if (size <= maxBytes || chunks.length === 0) chunks.push(piece)
+      return size <= maxBytes
+    }).pipe(
+      Effect.catch(orEmpty),
+      Effect.flatMap(() =>
+        size > maxBytes
+          ? Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start: chunks[0] ?? empty }))
+          : toText(concat(chunks, size))
+      )
     )
   })
 
-/** How far an exchange has come, where somebody limits its time. */
+/** The progress of an exchange with a time limit. */
 interface Progress {
   isDecided: boolean
 }
@@ -93,24 +135,12 @@ const ProgressRef = Context.Reference<Progress | undefined>("@assembly-effect/au
   defaultValue: () => undefined
 })
 
-/**
- * What the body of an error says, as far as it could be read: strict UTF-8 where `problem` is undefined, else the start
- * of it, which may repeat a credential and break off in the middle of one.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ErrorText {
-  readonly text: string
-  readonly problem: string | undefined
-}
-
-/** For a body that follows a status which decides without it. */
+/** The time limit of reading a body after the status has decided the outcome. */
 const rest = Duration.seconds(5)
 
 /**
- * Reads what follows a status that decides by itself, in at most 5 seconds; `orElse` where it takes longer. A limit of
- * time around it waits for it, see {@link withLimit}.
+ * Reads a body after the status has decided the outcome, in at most 5 seconds, else returns `orElse`. An outer time
+ * limit waits for it, see {@link withLimit}.
  *
  * @since 0.1.0
  * @category utilities
@@ -129,8 +159,8 @@ export const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: (
   })
 
 /**
- * Limits the time of an exchange: `limit` is what fails when it is over. While what follows a status is read, that
- * reading has a limit of its own, so that no status is lost to a clock.
+ * Limits the time of an exchange. `limit` fails when the time is over. After the status has decided the outcome, only
+ * the time limit of {@link afterStatus} counts, so that the status is not lost.
  *
  * @since 0.1.0
  * @category combinators
@@ -148,8 +178,8 @@ export const withLimit = <A, E, R, E2, R2>(
   })
 
 /**
- * Reads the body of an answer whose status says that it is an error. It never fails: the status is known, and a body
- * that breaks off, hangs, is too large or is no text only costs its words. It takes at most 5 seconds.
+ * Reads the body of an error response. It never fails, because the status is known: if the body breaks off, hangs, is
+ * too large or is not text, only its message is lost. It takes at most 5 seconds.
  *
  * @since 0.1.0
  * @category utilities
@@ -169,14 +199,11 @@ export const readError = (
       Effect.orElseSucceed(() => broken(notUtf8))
     )
 
-    const reading = response.stream.pipe(
-      Stream.runForEachWhile((chunk) =>
-        Effect.sync(() => {
-          chunks.push(chunk)
-          size += chunk.length
-          return size <= maxBytes
-        })
-      ),
+    const reading = takePieces(response, (piece) => {
+      chunks.push(piece)
+      size += piece.length
+      return size <= maxBytes
+    }).pipe(
       Effect.catch(orEmpty),
       Effect.andThen(ended),
       Effect.catch(() => Effect.succeed(broken("a body that breaks off")))

@@ -1,44 +1,45 @@
 /**
- * Compares the bytes that an HTTP client is about to send with those that it was given, where it put something around
- * the body: bytes that it compressed, dropped, repeated or changed do not leave.
+ * Checks that a client which wraps the body of a request sends the given bytes. Bytes that the client compressed,
+ * dropped, repeated or changed are not sent.
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
-import type { Lost } from "./lost.ts"
+import type * as Stream from "effect/Stream"
+import type { Lost } from "../unstable/Failure.ts"
+import { mapPieces } from "./pieces.ts"
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => {
   for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false
   return true
 }
 
-/** The bytes that were given and not seen again yet, in their order; at most `limit` of them. */
+/** The given bytes that have not been seen yet, in order, up to `limit` bytes. */
 export class SameBytes {
   readonly #limit: number
   #given: Array<Uint8Array> = []
-  /** How many bytes of the first piece were seen. */
+  /** The number of seen bytes of the first piece. */
   #at = 0
   #size = 0
   constructor(limit: number) {
     this.#limit = limit
   }
 
-  /** Remembers a piece that was given. It is held until it is seen, as the client holds it. */
+  /** Remembers a given piece until it is seen. The client holds it in memory as well. */
   give(piece: Uint8Array): void {
     if (piece.length === 0) return
     this.#size += piece.length
-    // What is not remembered is not seen: nothing is taken for the same then.
+    // Above the limit nothing is remembered, so every further comparison fails.
     if (this.#size <= this.#limit) this.#given.push(piece)
     else this.#given = []
   }
 
-  /** Forgets everything: nothing is compared. */
+  /** Forgets everything, because no comparison is needed. */
   clear(): void {
     this.#given = []
     this.#at = 0
     this.#size = 0
   }
 
-  /** Whether a piece continues what was given. */
+  /** Whether a piece continues the given bytes. */
   sees(piece: Uint8Array): boolean {
     let left = piece
     while (left.length > 0) {
@@ -57,21 +58,26 @@ export class SameBytes {
     return true
   }
 
-  /** Whether all that was given was seen. */
+  /** Whether all given bytes were seen. */
   get isEmpty(): boolean {
     return this.#size === 0
   }
 
-  /** A stream that fails at the first byte that was not given, before that leaves, and where it ends too early. */
+  /** A stream that fails before it emits a byte that was not given, and that fails at its end if bytes are missing. */
   only<E>(
     stream: Stream.Stream<Uint8Array, E>,
     { length, refuse }: { readonly length: number | undefined; readonly refuse: () => Lost }
   ): Stream.Stream<Uint8Array, E | Lost> {
     let seen = 0
-    const isWhole = () => this.isEmpty && (length === undefined || seen === length)
-    return Stream.mapEffect(stream, (piece) => {
-      seen += piece.length
-      return this.sees(piece) ? Effect.succeed(piece) : Effect.fail(refuse())
-    }).pipe(Stream.concat(Stream.suspend(() => (isWhole() ? Stream.empty : Stream.fail(refuse())))))
+    return mapPieces(
+      stream,
+      (piece) => {
+        seen += piece.length
+        return this.sees(piece) ? Effect.succeed([piece]) : Effect.fail(refuse())
+      },
+      Effect.suspend(() =>
+        this.isEmpty && (length === undefined || seen === length) ? Effect.void : Effect.fail(refuse())
+      )
+    )
   }
 }

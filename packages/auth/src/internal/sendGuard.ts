@@ -1,5 +1,5 @@
 /**
- * The guard of one request: it sees each send, and stops the ones that would not be ours.
+ * The guard of one request. It observes each send, and stops a send that differs from the request.
  */
 import * as Effect from "effect/Effect"
 import * as HttpBody from "effect/http/HttpBody"
@@ -7,7 +7,8 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { Lost } from "./lost.ts"
+import { Lost } from "../unstable/Failure.ts"
+import { mapPieces } from "./pieces.ts"
 import { SameBytes } from "./sameBytes.ts"
 
 const other = {
@@ -17,7 +18,8 @@ const other = {
     sent: "maybe",
     permanent: false
   }),
-  // 303 says that the request was carried out, a wrapper that goes elsewhere after a lost answer does not know.
+  // `sent` is `maybe`: a 303 means that the request was carried out, and a wrapper may follow a redirect after a lost
+  // response.
   followed: new Lost({
     problem: "the HTTP client would have followed a redirect",
     code: "REQUEST_REDIRECTED",
@@ -65,10 +67,27 @@ const other = {
 const urlOf = (request: HttpClientRequest.HttpClientRequest): URL | undefined =>
   Option.getOrUndefined(HttpClientRequest.toUrl(request))
 
-/** A URL as far as it is sent. */
-const sentPart = ({ origin, pathname, search }: URL): string => origin + pathname + search
+/** Whether two requests go to one URL because they were made of the same parts. */
+const hasPartsOf = (a: HttpClientRequest.HttpClientRequest, b: HttpClientRequest.HttpClientRequest): boolean =>
+  a.url === b.url && a.urlParams === b.urlParams && a.hash === b.hash
 
-/** The length of a body in bytes, where that is known. */
+const isSameUrl = (
+  a: HttpClientRequest.HttpClientRequest,
+  b: HttpClientRequest.HttpClientRequest,
+  same: (a: URL, b: URL) => boolean
+): boolean => {
+  if (hasPartsOf(a, b)) return true
+  const [first, second] = [urlOf(a), urlOf(b)]
+  return first === undefined || second === undefined ? first === second : same(first, second)
+}
+
+const isSameOrigin = (a: URL, b: URL): boolean => a.origin === b.origin
+
+/** Whether two URLs are the same as far as they are sent. */
+const isSentAlike = (a: URL, b: URL): boolean =>
+  isSameOrigin(a, b) && a.pathname === b.pathname && a.search === b.search
+
+/** The length of a body in bytes, if known. */
 const lengthOf = (body: HttpBody.HttpBody): number | undefined => (body._tag === "Empty" ? 0 : body.contentLength)
 
 const isResized = (
@@ -83,25 +102,28 @@ const isResized = (
   return expected !== undefined && header !== undefined && Number(header) !== expected
 }
 
-/** The difference between a request as it leaves and as it was given to the client, if it must not be. */
+/**
+ * The difference between the request that leaves and the request that was given to the client, if it is not permitted.
+ */
 const change = (
   ours: HttpClientRequest.HttpClientRequest,
   leaving: HttpClientRequest.HttpClientRequest
 ): Lost | undefined => {
-  if (urlOf(leaving)?.origin !== urlOf(ours)?.origin) return other.elsewhere
+  if (!isSameUrl(leaving, ours, isSameOrigin)) return other.elsewhere
   if (leaving.headers["content-encoding"] !== ours.headers["content-encoding"]) return other.encoded
   return isResized(ours, leaving) ? other.resized : undefined
 }
 
-/** Methods that may be sent again: they change nothing. */
+/** Methods that may be repeated, because they change nothing. */
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD"
 
 /**
- * - `request`: what is to be given to the client. A streamed body in it can be read once.
- * - `onSend`: called with each request that leaves. Throws when it must not: a predicate has no other way to stop it.
- * - `onAnswer`: checks who answered.
- * - `refusal`: why a send was stopped. It holds whatever the client made of it.
- * - `sends`: how many were let through.
+ * - `request`: the request for the client. A streamed body in it can be read once.
+ * - `onSend`: called with each request before it is sent. It throws to stop a send, because a predicate has no other
+ *   way.
+ * - `onAnswer`: checks which URL has responded.
+ * - `refusal`: the reason of a stopped send. It takes precedence over the result of the client.
+ * - `sends`: the number of permitted sends.
  */
 export interface SendGuard {
   readonly request: HttpClientRequest.HttpClientRequest
@@ -111,38 +133,42 @@ export interface SendGuard {
   readonly sends: () => number
 }
 
-/** Thrown to stop a send; it never leaves `Transport.send`. */
+/** Thrown to stop a send. It never leaves `Transport.send`. */
 class Stop extends Error {
   override readonly name = "Stop"
 }
 
-/** A client whose sends are not seen shows nothing to compare with, in bytes. */
+/** The maximum number of bytes that are remembered for a client whose sends cannot be observed. */
 const mostUnseen = 8 * 1024 * 1024
 
-/** `isSeen`: whether the client is known to let its sends be seen. */
+/** `isSeen`: whether the sends of the client can be observed. */
 export const make = (
   ours: HttpClientRequest.HttpClientRequest,
   { isSeen }: { readonly isSeen: boolean } = { isSeen: true }
 ): SendGuard => {
   let sends = 0
-  let first: string | undefined
+  let first: HttpClientRequest.HttpClientRequest | undefined
   let refusal: Lost | undefined
-  /** The body as it left last: where it is a stream, the send itself reads it. */
+  /** Whether the latest body left as a stream, which the send itself reads. */
   let leavesAsStream = false
-  /** How many sends there had been when the body was first read. */
+  /** The number of sends when the body was read first. */
   let readAt: number | undefined
 
   const refuse = (lost: Lost): Lost => (refusal ??= lost)
 
   const bytes = new SameBytes(isSeen ? Infinity : mostUnseen)
-  /** Whether the client sends our stream itself, so that there is nothing to compare. */
+  /** Whether the client sends the given stream itself, so that no comparison is needed. */
   let isOurs = false
 
   const once = <E>(stream: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E | Lost> =>
     Stream.suspend((): Stream.Stream<Uint8Array, E | Lost> => {
       if (readAt === undefined) {
         readAt = sends
-        return isOurs ? stream : Stream.tap(stream, (piece) => Effect.sync(() => bytes.give(piece)))
+        if (isOurs) return stream
+        return mapPieces(stream, (piece) => {
+          bytes.give(piece)
+          return Effect.succeed([piece])
+        })
       }
       return Stream.fail(refuse(readAt === 0 && leavesAsStream ? other.readTwice : other.repeated))
     })
@@ -153,7 +179,7 @@ export const make = (
       ? HttpClientRequest.setBody(ours, HttpBody.stream(once(body.stream), body.contentType, body.contentLength))
       : ours
 
-  /** Whether a body that leaves holds the bytes that we gave; those of a stream are compared while they leave. */
+  /** Whether a leaving body has the given bytes. The bytes of a stream are compared while they are sent. */
   const holdsOurs = (leaving: HttpBody.HttpBody): boolean => {
     const given = request.body
     switch (given._tag) {
@@ -175,21 +201,21 @@ export const make = (
     }
     if (leaving._tag === "Uint8Array") return bytes.sees(leaving.body) && bytes.isEmpty
     if (leaving._tag !== "Stream") return false
-    // A predicate cannot give another request: the body of this one is made to compare while it is read.
+    // A predicate cannot replace the request, so the stream of its body is replaced by a stream that compares.
     Object.defineProperty(leaving, "stream", {
       value: bytes.only(leaving.stream, { length: lengthOf(given), refuse: () => refuse(other.changed) })
     })
     return true
   }
 
-  const objection = (leaving: HttpClientRequest.HttpClientRequest, url: string): Lost | undefined => {
+  const objection = (leaving: HttpClientRequest.HttpClientRequest): Lost | undefined => {
     if (first === undefined) {
       return (
         change(request, leaving) ?? (holdsOurs(leaving.body) ? undefined : new Lost({ ...other.changed, sent: "no" }))
       )
     }
-    // A second send, to which nothing was changed that matters.
-    if (url !== first || leaving.method !== ours.method) return other.followed
+    // A second send without a relevant change.
+    if (!isSameUrl(leaving, first, isSentAlike) || leaving.method !== ours.method) return other.followed
     if (!isRead(ours.method)) return other.repeated
     return change(request, leaving) === undefined ? undefined : other.repeated
   }
@@ -197,15 +223,13 @@ export const make = (
   return {
     request,
     onSend: (leaving) => {
-      const url = urlOf(leaving)
-      const target = url === undefined ? "" : sentPart(url)
-      const found = refusal ?? objection(leaving, target)
+      const found = refusal ?? objection(leaving)
       if (found !== undefined) {
         refuse(found)
         throw new Stop(found.problem)
       }
       sends++
-      first ??= target
+      first ??= leaving
       leavesAsStream = leaving.body._tag === "Stream"
     },
     onAnswer: (response) => {
@@ -213,7 +237,7 @@ export const make = (
       if (asked === undefined || !URL.canParse(response.url)) return
       const answered = new URL(response.url)
       if (asked.origin !== answered.origin || asked.pathname !== answered.pathname) refuse(other.answeredElsewhere)
-      // A client that hides its sends is judged by what it says that it has sent.
+      // The sends of this client cannot be observed, so the request in its response is checked.
       const hidden = sends === 0 ? change(request, response.request) : undefined
       if (hidden !== undefined) refuse(new Lost({ ...hidden, sent: "maybe" }))
     },

@@ -1,5 +1,5 @@
 /**
- * `POST /token` (spec.md, "Authentication"). Its answers beyond `access_token`, and its errors, are beyond the
+ * `POST /token` (spec.md, "Authentication"). Its errors and its response fields except `access_token` are beyond the
  * specification.
  */
 import * as Auth from "@assembly-effect/schema/Auth"
@@ -27,16 +27,16 @@ export interface Environment {
   readonly gate: Admission.Gate
 }
 
-/** The most that a token request waits for its permit; the operation that needs the token may end before. */
+/** The maximum wait of a token request for its permit. The operation that needs the token may time out earlier. */
 const patience = Duration.minutes(5)
 
-/** A token as it was answered, and for how long it is valid where the service says so. */
+/** The token in a response, and its lifetime if the service reports it. */
 export interface Answer {
   readonly value: Auth.AccessToken
   readonly lifetime: Duration.Duration | undefined
 }
 
-/** No answer of the endpoint is larger than a few hundred bytes. */
+/** A response of the endpoint has at most a few hundred bytes. */
 const maxBytes = 64 * 1024
 
 const encodeForm = Schema.encodeEffect(Auth.OpenTokenRequest)
@@ -48,17 +48,17 @@ const toRequest = Effect.fnUntraced(function* ({ audience, baseUrl, scopes }: Gr
   const form = yield* encodeForm(
     Auth.OpenTokenRequest.make(first === undefined ? {} : { scope: [first, ...others] })
   ).pipe(
-    // `Tokens` says so: a scope with white space in it is a defect of the program.
+    // As `Tokens` documents, a scope with white space is a defect.
     Effect.orDie
   )
   return HttpClientRequest.post(`${baseUrl.replace(/\/+$/, "")}/token`, { acceptJson: true }).pipe(
     HttpClientRequest.basicAuth(credentials.key, credentials.secret),
-    // Another audience than that of the specification is the program's choice.
+    // The program may choose another audience than `api2`.
     HttpClientRequest.bodyUrlParams({ ...form, aud: audience })
   )
 })
 
-/** The code of an error body. Anything that does not look like one may be a repeated credential, and is not told. */
+/** The code in an error body. A text without the form of a code may be a repeated credential, so it is left out. */
 const codeOf = (body: unknown, secrets: ReadonlyArray<string>): string | undefined =>
   Option.getOrUndefined(
     Option.map(decodeError(body), ({ error = "" }) => {
@@ -67,7 +67,7 @@ const codeOf = (body: unknown, secrets: ReadonlyArray<string>): string | undefin
     })
   )
 
-/** The error that an answer without a token stands for, by its code, else by its status. */
+/** The error of a response without a token, by its code or else its status. */
 const toError = (
   grant: Grant,
   status: number,
@@ -107,7 +107,7 @@ const toError = (
 const unavailable = ({ code, permanent, problem }: Transport.Lost) =>
   new AuthError.TokenUnavailable({ problem, permanent, ...(code === undefined ? undefined : { code }) })
 
-/** The text of an answer: all of it where it says that it is a success, else as far as it can be read. */
+/** Reads the response: completely if its status is a success, else as far as possible. */
 const readBody = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<Transport.ErrorText, AuthError.AuthError> => {
@@ -144,7 +144,7 @@ const read = (grant: Grant, { credentials }: Environment) =>
     return yield* Effect.fail(toError(grant, status, code, problem, wait))
   })
 
-/** The error of a request that its gate kept back. No status belongs to it, since nothing was sent. */
+/** The error of a request that was not admitted. It has no status, because nothing was sent. */
 const notAdmitted = ({ message, wait }: Admission.NotAdmitted): AuthError.AuthError =>
   Option.match(wait, {
     onNone: () => new AuthError.TokenUnavailable({ problem: message }),
@@ -172,8 +172,8 @@ const exchange = (grant: Grant, environment: Environment): Effect.Effect<Answer,
   )
 
 /**
- * Asks for one token. The credentials go to the checked base URL only, and no redirect takes them elsewhere. The wait
- * for a permit is not part of the request's time.
+ * Requests one token. The credentials are sent only to the checked base URL, and redirects are not followed. The wait
+ * for a permit does not count for the time limit.
  */
 export const request = (grant: Grant, environment: Environment): Effect.Effect<Answer, AuthError.AuthError> =>
   Admission.enter(environment.gate, grant.baseUrl, patience).pipe(

@@ -1,8 +1,8 @@
 /**
- * The ways in which a text may stand inside another one: JSON, a URL, a form, HTML, a log line.
+ * Decodes the escapes of JSON, URLs, forms, HTML and log lines.
  */
 
-/** What an escape stands for, and where it ends. */
+/** The decoded value of an escape, and its end. */
 interface Escape {
   readonly value: string
   readonly end: number
@@ -75,12 +75,12 @@ const byteAt = (text: string, at: number): number | undefined => {
   return digits === undefined ? undefined : parseInt(digits, 16)
 }
 
-/** How many bytes of UTF-8 a first byte announces. */
+/** The number of bytes of a UTF-8 character, from its first byte. */
 const lengthOf = (first: number): number => (first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4)
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** The bytes of one character; a byte that begins none is one of Latin-1. */
+/** Decodes the percent-encoded bytes of one character. An invalid UTF-8 byte is read as Latin-1. */
 const percentAt = (text: string, at: number): Escape | undefined => {
   const unicode = matchAt(percentUnicode, text, at)?.[1]
   if (unicode !== undefined) return { value: String.fromCharCode(parseInt(unicode, 16)), end: at + 6 }
@@ -94,7 +94,7 @@ const percentAt = (text: string, at: number): Escape | undefined => {
   }
 }
 
-/** The escape that begins at a place of a text, if one does. */
+/** The escape that starts at a position of a text, if any. */
 export const escapeAt = (text: string, at: number): Escape | undefined => {
   switch (text[at]) {
     case "\\":
@@ -108,19 +108,19 @@ export const escapeAt = (text: string, at: number): Escape | undefined => {
   }
 }
 
-/** The rest of an escape that a text breaks off in. */
+/** Whether the end of a text may be an incomplete escape. */
 export const isBrokenEscape = (rest: string): boolean =>
   rest === "" ||
   /^(?:%(?:[0-9a-f]?|u[0-9a-f]{0,3})|\\(?:u[0-9a-f]{0,7}|x[0-9a-f]?|[0-3][0-7]?)?|&(?:#?[0-9a-z]{0,40}))$/i.test(rest)
 
-/** A text, and where each of its characters stands in the one that it was read from. */
+/** A decoded text, with the position of each character in the original text. */
 export interface Reading {
   readonly text: string
   readonly starts: ReadonlyArray<number>
   readonly ends: ReadonlyArray<number>
 }
 
-/** A text as it stands. */
+/** The text without decoding. */
 const literal = (text: string): Reading => ({
   text,
   starts: Array.from({ length: text.length }, (_, at) => at),
@@ -141,10 +141,10 @@ const decode = ({ ends, starts, text }: Reading): Reading => {
   return read
 }
 
-/** JSON in JSON in a URL is as deep as texts go; what is deeper reads as it stands. */
+/** Texts are not nested deeper than JSON in JSON in a URL. Deeper escapes are not decoded. */
 const maxLevels = 5
 
-/** A text as it stands, with its escapes read, with the escapes in that read, and so on. */
+/** The text itself, the text with its escapes decoded, then with the escapes in the result decoded, and so on. */
 export const readings = (text: string): ReadonlyArray<Reading> => {
   const all = [literal(text)]
   for (let last = all[0]; last !== undefined && all.length <= maxLevels;) {

@@ -1,8 +1,8 @@
 /**
- * When a request may leave: the permit that it waits for, before its own time begins.
+ * Admission of requests: a request waits for a permit before its time limit starts.
  *
- * Without a Layer every request leaves at once. `@assembly-effect/api/Guard` has a rate limiter. Every package that
- * sends asks here: the operations, the uploads and the token requests.
+ * Without a Layer every request is sent at once. `@assembly-effect/api/Guard` provides a rate limiter. All requests ask
+ * for admission here: operations, uploads and token requests.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -13,8 +13,8 @@ import * as Option from "effect/Option"
 import { withLimit } from "../internal/readBody.ts"
 
 /**
- * A request was not let through, and was not sent. `wait` is the time until it could have been, where that is more than
- * it may wait; none where the limiter itself does not work.
+ * A request was not admitted and not sent. `wait` is the time until a permit, if it is longer than the permitted wait.
+ * It is `None` if the limiter itself failed.
  *
  * @since 0.1.0
  * @category errors
@@ -31,11 +31,11 @@ export class NotAdmitted extends Data.TaggedError("NotAdmitted")<{
 }
 
 /**
- * What lets requests through, for each origin.
+ * Admits requests, separately for each origin.
  *
- * - `enter`: waits for a permit for one request, and answers how long that took. Fails as soon as it is known that the
- *   wait is longer than `patience`; no permit is used up then, nor by a fiber that is interrupted.
- * - `pause`: the service asked for a pause; every request to that origin waits.
+ * - `enter`: waits for a permit for one request and returns the time it waited. It fails as soon as the wait is known
+ *   to be longer than `patience`. A failure or an interruption uses no permit.
+ * - `pause`: makes every request to the origin wait, because the service requested a pause.
  *
  * @since 0.1.0
  * @category models
@@ -54,8 +54,8 @@ const open: Gate = {
 }
 
 /**
- * The gate of the context, where there is one. An `AssemblyClient` and `Tokens` also know the one that was there when
- * they were built; one that is provided for a call comes before it.
+ * The gate in the context, if any. `AssemblyClient` and `Tokens` also remember the gate that was in their context when
+ * they were built. A gate that is provided for one call takes precedence.
  *
  * @since 0.1.0
  * @category references
@@ -65,7 +65,7 @@ export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/a
 })
 
 /**
- * The gate of the call, else the one that was built in, else none at all.
+ * The gate of the call, else the built-in gate, else a gate that admits every request.
  *
  * @since 0.1.0
  * @category utilities
@@ -73,13 +73,13 @@ export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/a
 export const gate = (builtIn?: Gate): Effect.Effect<Gate> =>
   Effect.map(Admission, (provided) => provided ?? builtIn ?? open)
 
-/** What happens when a request leaves. */
+/** Runs when a request is sent. */
 const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/auth/Admission/Departure", {
   defaultValue: () => Effect.void
 })
 
 /**
- * Waits for the permit of one request to `url`, and answers how long that took.
+ * Waits for a permit for one request to `url`, and returns the time it waited.
  *
  * @since 0.1.0
  * @category utilities
@@ -89,10 +89,12 @@ export const enter = (
   url: string,
   patience?: Duration.Duration
 ): Effect.Effect<Duration.Duration, NotAdmitted> =>
-  Effect.tap(through.enter(new URL(url).origin, Option.fromUndefinedOr(patience)), () => Effect.flatten(Departure))
+  through === open
+    ? Effect.as(Effect.flatten(Departure), Duration.zero)
+    : Effect.tap(through.enter(new URL(url).origin, Option.fromUndefinedOr(patience)), () => Effect.flatten(Departure))
 
 /**
- * Tells the gate of the pause that the origin of `url` asked for.
+ * Passes a requested pause for the origin of `url` to the gate.
  *
  * @since 0.1.0
  * @category utilities
@@ -101,8 +103,8 @@ export const pause = (at: Gate, url: string, wait: Duration.Duration): Effect.Ef
   Duration.isZero(wait) ? Effect.void : at.pause(new URL(url).origin, wait)
 
 /**
- * Limits the time of a request from when it leaves: the wait for a permit is not part of it. `limit` is what fails when
- * the time is over, see `Transport.withLimit`.
+ * Limits the time of a request, measured from the moment it is sent. The wait for a permit does not count. `limit`
+ * fails when the time is over, see `Transport.withLimit`.
  *
  * @since 0.1.0
  * @category combinators

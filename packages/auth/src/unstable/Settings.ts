@@ -1,17 +1,17 @@
 /**
- * The rules of options: what is no limit is refused before anything is done with it.
+ * Validates options of this library before they are used.
  *
- * Each rule answers what is wrong, or undefined; an option that is left out breaks none.
+ * Each rule returns the problem, or undefined. An option that is left out breaks no rule.
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 
 const shown = (value: unknown): string => {
-  if (Duration.isDuration(value)) return Duration.format(value)
+  if (Duration.isDuration(value)) return `${Duration.toSeconds(value)} s`
   return typeof value === "object" && value !== null && !Array.isArray(value) ? "an object" : String(value)
 }
 
-/** `Duration` takes what is not a number for zero. */
+/** `Duration` reads an invalid number as zero. */
 const isNumeric = (value: Duration.Input): boolean => {
   if (typeof value === "number") return !Number.isNaN(value)
   if (typeof value !== "object" || value === null || Duration.isDuration(value)) return true
@@ -19,8 +19,8 @@ const isNumeric = (value: Duration.Input): boolean => {
 }
 
 /**
- * A duration that is positive and finite: nothing is repeated without a pause, and nothing waits for ever. Zero is one
- * too where it `mayBeZero`.
+ * Requires a positive and finite duration, because nothing may be repeated without a pause or wait forever. `mayBeZero`
+ * permits zero as well.
  *
  * @since 0.1.0
  * @category utilities
@@ -39,7 +39,7 @@ export const duration = (
 }
 
 /**
- * A whole number of at least `least`.
+ * Requires an integer of at least `least`.
  *
  * @since 0.1.0
  * @category utilities
@@ -50,7 +50,7 @@ export const whole = (value: number | undefined, least: number): string | undefi
     : `Expected a whole number of at least ${least}, got ${shown(value)}`
 
 /**
- * A text with more in it than white space. The text itself is not told: it may be a secret.
+ * Requires a text that is not blank. The message does not repeat the text, because it may be a secret.
  *
  * @since 0.1.0
  * @category utilities
@@ -59,7 +59,7 @@ export const notBlank = (value: string | undefined): string | undefined =>
   value === undefined || value.trim() !== "" ? undefined : "Expected a text that is not blank"
 
 /**
- * One option that breaks a rule.
+ * An option that breaks a rule.
  *
  * @since 0.1.0
  * @category models
@@ -70,7 +70,7 @@ export interface Issue {
 }
 
 /**
- * The options that break a rule, each by its name.
+ * Collects the options that break a rule, each with its name.
  *
  * @example Settings.issues({ requestTimeout: Settings.duration(options.requestTimeout) })
  *
@@ -81,7 +81,7 @@ export const issues = (results: Readonly<Record<string, string | undefined>>): R
   Object.entries(results).flatMap(([name, message]) => (message === undefined ? [] : [{ path: [name], message }]))
 
 /**
- * The defect of a Layer that cannot fail: an option is the program's own, and no run of it can heal one.
+ * The defect of a Layer without an error channel. An invalid option is a bug of the program, so a retry cannot help.
  *
  * @since 0.1.0
  * @category utilities

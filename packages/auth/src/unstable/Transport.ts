@@ -1,5 +1,5 @@
 /**
- * One HTTP exchange under the rules that hold for every request to the service, whoever makes it.
+ * One HTTP exchange, with the rules that every request to the service follows in all packages.
  */
 import * as Json from "@assembly-effect/schema/Json"
 import * as Cause from "effect/Cause"
@@ -16,16 +16,18 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Diagnosis from "../internal/diagnosis.ts"
-import type { Lost } from "../internal/lost.ts"
+import * as ReadBody from "../internal/readBody.ts"
 import * as SendGuard from "../internal/sendGuard.ts"
+import type { Lost } from "./Failure.ts"
 
-export { Lost } from "../internal/lost.ts"
-export { afterStatus, readError, readText, UnreadableBody, withLimit } from "../internal/readBody.ts"
-export type { ErrorText } from "../internal/readBody.ts"
+export { mapPieces } from "../internal/pieces.ts"
+export { afterStatus, readError, readText, registerReader, takePieces, withLimit } from "../internal/readBody.ts"
+export type { BodyReader } from "../internal/readBody.ts"
+export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 
 /**
- * What an error of an HTTP client says about a request, such as one in the middle of an answer. The error itself holds
- * the request with its credential: let it go no further.
+ * Describes why a request failed, from the error of an HTTP client, for example an error while the response is read.
+ * The error itself contains the request with its credential, so do not pass it on.
  *
  * @since 0.1.0
  * @category utilities
@@ -33,8 +35,8 @@ export type { ErrorText } from "../internal/readBody.ts"
 export const toLost = (error: HttpClientError.HttpClientError): Lost => Diagnosis.diagnose(error)
 
 /**
- * What is known of a client: the hosts that have answered it, and whether it lets its sends be seen. Kept for as long
- * as the client.
+ * What is known about a client: the hosts that have responded to it, and whether its sends can be observed. It is kept
+ * as long as the client.
  */
 interface Known {
   readonly hosts: Set<string>
@@ -52,7 +54,23 @@ const knownOf = (http: HttpClient.HttpClient): Known => {
 const hostOf = (request: HttpClientRequest.HttpClientRequest): string =>
   Option.match(HttpClientRequest.toUrl(request), { onNone: () => "", onSome: ({ host }) => host })
 
-/** The rules of one request. Each reference is set here, so that none of the application's switches the guard off. */
+/**
+ * What `fetch` is told of redirects; none is followed either way. `error` keeps it from holding a copy of a streamed
+ * body. Some runtimes, such as workerd, refuse that mode: there a streamed request sees the status, as others do.
+ */
+const redirectMode = (streaming: boolean): RequestRedirect => {
+  if (!streaming) return "manual"
+  try {
+    return new Request("https://example.com", { redirect: "error" }).redirect
+  } catch {
+    return "manual"
+  }
+}
+
+/**
+ * The rules of one request. Every reference is set here, so that a value in the application's context cannot disable
+ * the guard.
+ */
 const rules = (redirect: RequestRedirect, onSend: (leaving: HttpClientRequest.HttpClientRequest) => void) =>
   Context.make(FetchHttpClient.RequestInit, { redirect }).pipe(
     Context.add(HttpClient.TracerDisabledWhen, (leaving: HttpClientRequest.HttpClientRequest) => {
@@ -62,7 +80,7 @@ const rules = (redirect: RequestRedirect, onSend: (leaving: HttpClientRequest.Ht
     Context.add(Tracer.DisablePropagation, false)
   )
 
-/** Why a client gave no answer, or the answer that it took for a failure. */
+/** Turns a failure of the client into a `Lost`, or into the response that the client treated as a failure. */
 const settle = (
   cause: Cause.Cause<HttpClientError.HttpClientError>,
   { body }: HttpClientRequest.HttpClientRequest,
@@ -77,32 +95,32 @@ const settle = (
   }
   const defect = body._tag === "Raw" ? Result.getOrUndefined(Cause.findDefect(cause)) : undefined
   const unsupported = Diagnosis.unsupported(defect)
-  // Any other defect, and an interruption, is not about the request.
+  // Other defects and interruptions do not come from the request.
   return unsupported === undefined ? Effect.failCause(found.failure) : Effect.fail(unsupported)
 }
 
 /**
- * Sends a request, in a scope that frees its connection.
+ * Sends a request in a scope that frees its connection.
  *
  * **Details**
  *
- * - The request leaves once, as it is. A second send of it (but for a GET or HEAD to the same URL), another origin,
- *   another length of the body, a `content-encoding` that it did not have, or other bytes than were given are stopped
- *   before they leave, through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`.
- *   What the client answers after that does not count. The body of a streamed request can be read once.
- * - A redirect is not followed: it would take the credential or the bytes elsewhere. `streaming` requests fail at one,
- *   which also keeps `fetch` from holding a copy of the body; others see its status.
- * - The HTTP client's own span is off, since it would record the signed URL or the capability.
- * - A status is an answer, also where the client takes it for a failure (`HttpClient.filterStatusOk`).
+ * - The request is sent once and unchanged. A guard stops a second send (except a GET or HEAD to the same URL), another
+ *   origin, another body length, an added `content-encoding` and changed bytes before they are sent. The guard works
+ *   through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. A response that
+ *   the client returns after a stop is ignored. The body of a streamed request can be read once.
+ * - A redirect is not followed: it would take the credential or the bytes elsewhere. `streaming` requests fail at one
+ *   where `fetch` can be told so, which also keeps it from holding a copy of the body; others see its status.
+ * - The span of the HTTP client is off, because it would record the signed URL or the capability.
+ * - Any status is a response, even if the client treats it as a failure (`HttpClient.filterStatusOk`).
  *
  * **Gotchas**
  *
- * The guard sees what passes through Effect's `HttpClient.make`. It does not see a send below that: a `Dispatcher` or a
- * `fetch` function that repeats a request by itself, whose body is no stream, sends it again unseen (undici's
- * `RetryAgent` does so for PUT, DELETE and reads, and for others where its `methods` say so). A wrapper that sets
- * `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside of the client hides the sends as well: then the
- * origin, the length and the encoding are checked when the answer is there. Where a request was stopped for a second
- * send the first one may have been carried out, so `sent` is `maybe` then.
+ * The guard observes requests that pass through Effect's `HttpClient.make`. It cannot observe a layer below. If a
+ * `Dispatcher` or a `fetch` function repeats a request whose body is not a stream, the guard does not see the second
+ * send. Undici's `RetryAgent` does this for PUT, DELETE and reads, and for the other methods in its `methods` option. A
+ * wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the client also hides the
+ * sends; origin, length and encoding are then checked when the response arrives. If a second send was stopped, the
+ * first one may have been carried out, so `sent` is `maybe`.
  *
  * @since 0.1.0
  * @category utilities
@@ -124,7 +142,7 @@ export const send = (
     return HttpClient.withScope(http)
       .execute(guard.request)
       .pipe(
-        Effect.provideContext(rules(options?.streaming === true ? "error" : "manual", onSend)),
+        Effect.provideContext(rules(redirectMode(options?.streaming === true), onSend)),
         Effect.catchCause((cause): Effect.Effect<HttpClientResponse.HttpClientResponse, Lost> => {
           const refusal = guard.refusal()
           return refusal === undefined || Cause.hasInterrupts(cause)
@@ -137,19 +155,20 @@ export const send = (
         }),
         Effect.flatMap((response) => {
           guard.onAnswer(response)
-          // Whatever the client made of a refusal is no answer.
+          // After a refusal the response of the client is ignored.
           const refusal = guard.refusal()
           if (refusal !== undefined) return Effect.fail(refusal)
           known.hosts.add(host)
+          ReadBody.received(http, response)
           return Effect.succeed(response)
         })
       )
   })
 
 /**
- * Gives an exchange a scope that is closed when it fails or is interrupted: that cuts the connection. An answer that was
- * read to its end has none to cut, the next request takes the connection, and aborting it all the same costs as much as
- * signing it.
+ * Gives an exchange a scope that is closed only on failure or interruption, which closes the connection. After a
+ * complete response the scope is not closed: the next request reuses the connection, and an abort would cost as much
+ * time as signing.
  *
  * @since 0.1.0
  * @category utilities
@@ -166,7 +185,7 @@ export const scopedToFailure = <A, E, R>(
   })
 
 /**
- * Whether a status is a redirect. 0 is how a browser shows one that it did not follow.
+ * Whether a status is a redirect. A browser reports a redirect that it did not follow as status 0.
  *
  * @since 0.1.0
  * @category predicates
@@ -174,19 +193,19 @@ export const scopedToFailure = <A, E, R>(
 export const isRedirect = (status: number): boolean => status === 0 || (status >= 300 && status < 400)
 
 /**
- * Whether a status is a success: any 2xx, since the specification shows none (spec.md, "Endpoints").
+ * Whether a status is a success: any 2xx, because the specification names no status (spec.md, "Endpoints").
  *
  * @since 0.1.0
  * @category predicates
  */
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-/** Statuses below 500 that leave open whether the request was carried out. */
+/** Statuses below 500 after which it is unknown whether the request was carried out. */
 const openBelow500: ReadonlySet<number> = new Set([408, 409, 423, 425, 429, 499])
 
 /**
- * Whether a status says for sure that a request was not carried out: 501, and every 4xx except 408, 409, 423, 425, 429
- * and 499. Any other failure leaves it open, whatever its body says.
+ * Whether a status proves that a request was not carried out: 501, and every 4xx except 408, 409, 423, 425, 429 and
+ * 499. After any other failure this is unknown, whatever the body says.
  *
  * @since 0.1.0
  * @category predicates
@@ -195,7 +214,7 @@ export const isRefusal = (status: number): boolean =>
   status === 501 || (status >= 400 && status < 500 && !openBelow500.has(status))
 
 /**
- * The value of a JSON text; none where it is not JSON, or nested deeper than `Json.maxDepth`.
+ * Parses a JSON text. Returns `None` if it is not JSON or is nested deeper than `Json.maxDepth`.
  *
  * @since 0.1.0
  * @category utilities

@@ -1,5 +1,5 @@
 /**
- * Variables of the configuration, read together.
+ * Reads several configuration variables at once.
  */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -12,7 +12,7 @@ type Values<Variables> = {
 }
 
 /**
- * Reads every variable. Unlike `Config.all`, which stops at the first problem, the `ConfigError` names each variable
+ * Reads every variable. Unlike `Config.all`, which stops at the first problem, its `ConfigError` names every variable
  * that is missing or invalid.
  *
  * @since 0.1.0

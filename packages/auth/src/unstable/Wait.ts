@@ -1,54 +1,58 @@
 /**
- * The waits that an answer asks for, and what its `Date` tells about the clocks. Beyond the specification, which shows
- * no rate limits.
+ * Reads the pauses that a response requests, and the clock skew from its `Date` header. Beyond the specification, which
+ * defines no rate limits.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Headers from "effect/http/Headers"
+import type * as Headers from "effect/http/Headers"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
+import * as Predicate from "effect/Predicate"
 
-/** The wait that the body names in `info.retryIn`, in seconds. Beyond the specification. */
-const decodeRetryIn = Schema.decodeUnknownOption(
-  Schema.Struct({ info: Schema.Struct({ retryIn: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)) }) })
-)
+const propertyOf = (value: unknown, key: string): unknown =>
+  Predicate.isObject(value) ? Reflect.get(value, key) : undefined
 
-/** In milliseconds. */
-const retryIn = (body: unknown): Option.Option<number> =>
-  Option.map(decodeRetryIn(body), ({ info }) => info.retryIn * 1000)
-
-/** The time of the service when it answered, in milliseconds. */
-const serviceTime = (headers: Headers.Headers): Option.Option<number> => {
-  const { date } = headers
-  if (date === undefined) return Option.none()
-  return Option.map(Result.getSuccess(Headers.parseHttpDate(date)), ({ epochMilliseconds }) => epochMilliseconds)
+/** The wait that the body names in `info.retryIn`, which is in seconds, in milliseconds. Beyond the specification. */
+const retryIn = (body: unknown): Option.Option<number> => {
+  const seconds = propertyOf(propertyOf(body, "info"), "retryIn")
+  return Number.isFinite(seconds) && Number(seconds) >= 0 ? Option.some(Number(seconds) * 1000) : Option.none()
 }
 
+/** The three forms of RFC 9110, 5.6.7; the last one is in GMT without saying so. */
+const httpDate =
+  /^(?:[a-z]{3}, \d{2} [a-z]{3} \d{4}|[a-z]{6,9}, \d{2}-[a-z]{3}-\d{2}) \d{2}:\d{2}:\d{2} GMT$|^[a-z]{3} [a-z]{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/i
+
 /**
- * In milliseconds. A date is measured from the service's own time where it tells it, so that a wrong clock here does
+ * A moment in milliseconds. `Headers.parseHttpDate` gives a `DateTime`, which brings calendars and time zones into a
+ * bundle that has no other use for them.
+ */
+const parseDate = (text: string): Option.Option<number> => {
+  const trimmed = text.trim()
+  const date = httpDate.test(trimmed) ? Date.parse(/GMT$/i.test(trimmed) ? trimmed : `${trimmed} GMT`) : NaN
+  return Number.isNaN(date) ? Option.none() : Option.some(date)
+}
+
+/** The time of the service when it responded, in milliseconds. */
+const serviceTime = ({ date }: Headers.Headers): Option.Option<number> =>
+  date === undefined ? Option.none() : parseDate(date)
+
+/**
+ * In milliseconds. A date is compared with the `Date` of the response if there is one, so that a wrong local clock does
  * not matter.
  */
 const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number> => {
-  const header = headers["retry-after"]
+  const header = headers["retry-after"]?.trim()
   if (header === undefined) return Option.none()
-  return Option.map(Result.getSuccess(Headers.parseRetryAfter(header)), (parsed) =>
-    Duration.toMillis(
-      Headers.retryAfterDelay(
-        parsed,
-        Option.getOrElse(serviceTime(headers), () => now)
-      )
-    )
-  )
+  if (/^\d+$/.test(header)) return Option.some(Number(header) * 1000)
+  return Option.map(parseDate(header), (date) => Math.max(0, date - Option.getOrElse(serviceTime(headers), () => now)))
 }
 
-/** In milliseconds. A longer wait is one that nobody waits for; sums with this one stay finite. */
+/** In milliseconds. Nobody waits longer than this, and sums with it stay finite. */
 const longest = Number.MAX_SAFE_INTEGER
 
 /**
- * The wait that an answer names, by its body or by `Retry-After`; the longer one where both do. It is always finite, but
- * may be absurdly long: whoever waits has a maximum.
+ * The pause that a response requests in its body or in `Retry-After`; the longer of the two. It is always finite, but
+ * may be extremely long, so the caller needs a maximum.
  *
  * @since 0.1.0
  * @category utilities
@@ -60,7 +64,7 @@ export const named = (headers: Headers.Headers, body: unknown): Effect.Effect<Op
   })
 
 /**
- * How far the service's clock is ahead of ours, in milliseconds.
+ * The clock skew in milliseconds: positive if the clock of the service is ahead of the local clock.
  *
  * @since 0.1.0
  * @category utilities

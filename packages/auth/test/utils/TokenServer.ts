@@ -1,5 +1,5 @@
 /**
- * A real HTTP server in the place of `POST /token`: it answers as a script says, one line for each request.
+ * A real HTTP server for `POST /token`. It responds by a script, with one entry for each request.
  */
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Credentials from "@assembly-effect/auth/Credentials"
@@ -36,13 +36,13 @@ export const token =
   (request, response, index) =>
     answer(200, { access_token: `token-${index}`, ...fields })(request, response, index)
 
-/** The connection is cut before any answer. */
+/** Cuts the connection before any response. */
 export const cut: Answer = Behaviour.reset
 
-/** No answer at all. */
+/** Never responds. */
 export const silence: Answer = Behaviour.silence
 
-/** A body without end. */
+/** Sends an endless body. */
 export const endless: Answer = Behaviour.endless(200)
 
 const read = async (request: IncomingMessage): Promise<Received> => {
@@ -56,7 +56,7 @@ const read = async (request: IncomingMessage): Promise<Received> => {
   }
 }
 
-/** A server that ends, with its connections, at the end of the scope. The last line of the script is repeated. */
+/** A server that ends with the scope, including its connections. The last entry of the script is repeated. */
 export const make = Effect.fnUntraced(function* (...script: ReadonlyArray<Answer>) {
   const received: Array<Received> = []
   const baseUrl = yield* Loopback.serve(async (request, response) => {
@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* (...script: ReadonlyArray<Answer
 
 const credentials = Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") }))
 
-/** Tokens of a process of its own. */
+/** The tokens of a separate process. */
 export const tokens = (
   options?: Tokens.Options,
   store: Layer.Layer<never> = Layer.succeed(TokenStore.TokenStore, TokenStore.TokenStore.defaultValue())

@@ -1,6 +1,6 @@
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Credentials from "@assembly-effect/auth/Credentials"
-import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as RuntimeClient from "@assembly-effect/node/RuntimeClient"
 import * as Command from "effect/cli/Command"
 import * as Layer from "effect/Layer"
 import { emulator } from "./emulator.ts"
@@ -10,12 +10,15 @@ import { stats } from "./stats.ts"
 import { token } from "./token.ts"
 import { upload } from "./upload.ts"
 
-/** The service that ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET name; read when a command needs it. */
-const service = AssemblyClient.layerConfig().pipe(Layer.provideMerge(UndiciClient.layer))
+/**
+ * The client of the service. ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET are read when a command
+ * needs it.
+ */
+const service = AssemblyNode.layerConfig()
 
-const access = Layer.merge(Credentials.layerConfig, UndiciClient.layer)
+const access = Layer.merge(Credentials.layerConfig, RuntimeClient.layer)
 
-/** The command line: `assembly <command>`. */
+/** The root command: `assembly <command>`. */
 export const assembly = Command.make("assembly").pipe(
   Command.withDescription("The Assembly Processing Service from the command line"),
   Command.withSubcommands([

@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 import * as Shell from "../internal/shell.ts"
 import * as Output from "../Output.ts"
 
-/** The emulator has not started. */
+/** The emulator could not start. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   port: Schema.Int,
   problem: Schema.String
@@ -19,7 +19,7 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
-/** The file of `--templates` holds no Templates. */
+/** The file of `--templates` holds no valid Templates. */
 export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>()("CannotReadTemplates", {
   path: Schema.String,
   problem: Schema.String
@@ -29,7 +29,7 @@ export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>
   }
 }
 
-/** Half of an Auth Key was given. */
+/** Only one half of an Auth Key was given: the key or the secret. */
 export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("IncompleteKey", {}) {
   override get message() {
     return "give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET"
@@ -53,10 +53,10 @@ export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertific
   }
 }
 
-/** Loaded when it is asked for: no other command should wait for a server and a database. */
+/** Loaded on demand: the other commands need no server and no database. */
 const load = Effect.promise(() => import("@assembly-effect/emulator/Emulator"))
 
-/** A list of Templates in JSON. */
+/** Reads a list of Templates from a JSON file. */
 const readTemplates = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const { Template } = yield* Effect.promise(() => import("@assembly-effect/emulator/Template"))
@@ -67,23 +67,23 @@ const readTemplates = Effect.fnUntraced(function* (path: string) {
   )
 })
 
-/** Not `ASSEMBLY_AUTH_KEY` and its secret: these may be those of the service itself. */
+/** Not `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`: those may hold the credentials of the real service. */
 const credentialFlags = {
   key: Flag.String("key").pipe(
     Flag.withDescription(
-      "The Auth Key, with --secret; also ASSEMBLY_EMULATOR_KEY. Random, or that of --data, by default"
+      "The Auth Key, with --secret; also ASSEMBLY_EMULATOR_KEY (default: the key in --data, or random)"
     ),
     Flag.withFallbackConfig(Config.String("ASSEMBLY_EMULATOR_KEY")),
     Flag.optional
   ),
   secret: Flag.Redacted("secret").pipe(
-    Flag.withDescription("Its secret; ASSEMBLY_EMULATOR_SECRET keeps it out of the list of processes"),
+    Flag.withDescription("The secret of --key; ASSEMBLY_EMULATOR_SECRET hides it from the process list"),
     Flag.withFallbackConfig(Config.Redacted("ASSEMBLY_EMULATOR_SECRET")),
     Flag.optional
   )
 }
 
-/** The Auth Key that was given; undefined without one. */
+/** The given Auth Key, or undefined. */
 const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacted.Redacted>) => {
   if (Option.isNone(key) && Option.isNone(secret)) return Effect.undefined
   return Option.isSome(key) && Option.isSome(secret) && key.value !== "" && Redacted.value(secret.value) !== ""
@@ -112,16 +112,16 @@ export const emulator = Command.make(
   "emulator",
   {
     port: Flag.Int("port").pipe(
-      Flag.withDescription("The port to listen on; a free one by default"),
+      Flag.withDescription("The port to listen on (default: a free port)"),
       Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))),
       Flag.withDefault(0)
     ),
     data: Flag.Directory("data").pipe(
-      Flag.withDescription("The folder that keeps Assemblies and files; without one they are gone at the end"),
+      Flag.withDescription("The folder for Assemblies and files; without it they are deleted at the end"),
       Flag.optional
     ),
     seed: Flag.String("seed").pipe(
-      Flag.withDescription("Ids are the same with every run of the same seed; Auth Keys and secrets are not"),
+      Flag.withDescription("Generate the same ids in every run with this seed; Auth Keys and secrets stay random"),
       Flag.optional
     ),
     ...credentialFlags,
@@ -135,19 +135,19 @@ export const emulator = Command.make(
     ),
     tlsKey: Flag.File("tls-key").pipe(Flag.withDescription("Its private key, in PEM"), Flag.optional),
     publicUrl: Flag.String("public-url").pipe(
-      Flag.withDescription("The origin of a proxy in front of it; the URLs that it hands out have this one"),
+      Flag.withDescription("The origin of a proxy in front of the emulator; URLs in responses have this origin"),
       Flag.optional
     ),
     allowedHosts: Flag.String("allowed-host").pipe(
-      Flag.withDescription("A host name at which it answers beside loopback and --public-url; may be repeated"),
+      Flag.withDescription("A host name to accept besides loopback and --public-url; may be repeated"),
       Flag.atLeast(0)
     ),
     allowPrivateNotifications: Flag.Boolean("allow-private-notifications").pipe(
-      Flag.withDescription("Let a notify_url name any host of the network, not only public ones and this machine"),
+      Flag.withDescription("Allow private hosts in a notify_url, besides public hosts and this machine"),
       Flag.withDefault(false)
     ),
     templates: Flag.File("templates").pipe(
-      Flag.withDescription("A JSON file with Templates, a list of objects with id, name and content"),
+      Flag.withDescription("A JSON file: a list of Templates with id, name and content"),
       Flag.optional
     )
   },
@@ -164,7 +164,7 @@ export const emulator = Command.make(
         Shell.exportLine("ASSEMBLY_AUTH_SECRET", Redacted.value(credentials.secret)),
         ...(localUrl === baseUrl ? [] : [`# Listening on ${localUrl}.`]),
         ...(tls === "self-signed" ? [`# Its certificate is new: accept it once at ${localUrl} in the browser.`] : []),
-        "# Running; Ctrl+C ends it."
+        "# Running. Press Ctrl+C to stop."
       ])
       return yield* Effect.never
     })

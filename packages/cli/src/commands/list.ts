@@ -11,31 +11,34 @@ import * as Moment from "../internal/moment.ts"
 import * as Output from "../Output.ts"
 
 const pageFlag = Flag.Int("page").pipe(
-  Flag.withDescription("The page, counted from 1"),
+  Flag.withDescription("The page number, from 1"),
   Flag.withSchema(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))),
   Flag.withDefault(AssemblyList.defaults.page)
 )
 
 const pageSizeFlag = Flag.Int("page-size").pipe(
-  Flag.withDescription("Assemblies on a page, 1 to 5000"),
+  Flag.withDescription("Assemblies per page, 1 to 5000"),
   Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }))),
   Flag.withDefault(AssemblyList.defaults.pageSize)
 )
 
-/** `assembly list`: the Assemblies created in a window of time, newest first. */
+/** `assembly list`: lists the Assemblies that were created in a window of time, newest first. */
 export const list = Command.make(
   "list",
   {
     from: Moment.startFlag("from", "7d").pipe(
-      Flag.withDescription("Created after this moment, or this long ago (7d by default)")
+      Flag.withDescription("Only Assemblies created after this date or age (default: 7d)")
     ),
-    to: Moment.endFlag("to").pipe(Flag.withDescription("Created before this moment, or this long ago"), Flag.optional),
+    to: Moment.endFlag("to").pipe(
+      Flag.withDescription("Only Assemblies created before this date or age"),
+      Flag.optional
+    ),
     type: Flag.Literals("type", AssemblyList.AssemblyType.literals).pipe(
-      Flag.withDescription("The state to list"),
+      Flag.withDescription("Only Assemblies in this state"),
       Flag.withDefault(AssemblyList.defaults.type)
     ),
     keywords: Flag.String("keyword").pipe(
-      Flag.withDescription("Found in id, URLs, fields, errors or file names; can be given more than once"),
+      Flag.withDescription("Only Assemblies with this text in id, URLs, fields, errors or file names; may be repeated"),
       Flag.atLeast(0)
     ),
     page: pageFlag,

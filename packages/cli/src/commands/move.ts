@@ -16,14 +16,14 @@ interface Change {
   readonly root: boolean
 }
 
-/** The change to request, or what is wrong with the flags: at least one, and only one destination. */
+/** Returns the change to request. Fails if the flags name no change or two destinations. */
 const toRequest = ({
   filename,
   folder,
   root
 }: Change): Effect.Effect<DamAsset.MoveRequest, CliError.ValidationError> => {
   if (root && Option.isSome(folder)) {
-    return Effect.fail(new CliError.ValidationError({ message: "--folder and --root exclude each other" }))
+    return Effect.fail(new CliError.ValidationError({ message: "--folder and --root cannot be used together" }))
   }
   const destination = root
     ? { destinationFolderId: null }
@@ -33,9 +33,7 @@ const toRequest = ({
       })
   if (Option.isSome(filename)) return Effect.succeed({ filename: filename.value, ...destination })
   return destination === undefined
-    ? Effect.fail(
-        new CliError.ValidationError({ message: "at least one of --filename, --folder and --root is needed" })
-      )
+    ? Effect.fail(new CliError.ValidationError({ message: "give at least one of --filename, --folder and --root" }))
     : Effect.succeed(destination)
 }
 
@@ -44,7 +42,7 @@ export const move = Command.make(
   "move",
   {
     assetId: Argument.String("assetId").pipe(
-      Argument.withDescription("The identity of the asset"),
+      Argument.withDescription("The id of the asset"),
       Argument.withSchema(Identifier.AssetId)
     ),
     filename: Flag.String("filename").pipe(
@@ -67,9 +65,7 @@ export const move = Command.make(
   })
 ).pipe(
   Command.validate((input) => Effect.asVoid(toRequest(input))),
-  Command.withDescription(
-    "Rename or move an asset (alpha). An id may start with -: write it after --, or after --folder="
-  ),
+  Command.withDescription("Rename or move an asset (alpha). Write an id that starts with - after -- or --folder="),
   Command.withExamples([
     { command: "assembly move --filename report.pdf -- <assetId>", description: "Rename an asset" },
     { command: "assembly move --folder=<folderId> -- <assetId>", description: "Move an asset to a folder" }

@@ -10,20 +10,18 @@ import * as Moment from "../internal/moment.ts"
 import * as Output from "../Output.ts"
 import * as StatisticsReport from "../StatisticsReport.ts"
 
-/** `assembly stats`: totals and charts since a moment. */
+/** `assembly stats`: shows totals and charts since a moment. */
 export const stats = Command.make(
   "stats",
   {
-    region: Flag.String("region").pipe(Flag.withDescription("A region, or all of them"), Flag.withDefault("all")),
+    region: Flag.String("region").pipe(Flag.withDescription("A region, or all (the default)"), Flag.withDefault("all")),
     since: Flag.String("since").pipe(
-      Flag.withDescription(
-        "The start: how long ago (24h, 7d), or any date that the service reads; at most 91 days ago"
-      ),
+      Flag.withDescription("The start: an age (24h, 7d) or any date that the service accepts; at most 91 days ago"),
       Flag.withMetavar("when"),
       Flag.withDefault("7d")
     ),
     template: Flag.String("template").pipe(
-      Flag.withDescription("A Template ID, or all; by default Assemblies without a Template"),
+      Flag.withDescription("A Template ID, or all (default: Assemblies without a Template)"),
       Flag.optional
     ),
     json: jsonFlag
@@ -33,7 +31,7 @@ export const stats = Command.make(
     const moment = Moment.parse(since, now)
     const statistics = yield* Assemblies.statistics({
       region,
-      // What is no date to us may be one to the service (spec.md, "Retrieve Assembly statistics").
+      // The service may accept a date that this program cannot parse (spec.md, "Retrieve Assembly statistics").
       since: Option.getOrElse(moment, () => since),
       ...Option.match(template, { onNone: () => ({}), onSome: (templateId) => ({ templateId }) })
     })

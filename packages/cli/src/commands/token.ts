@@ -17,14 +17,14 @@ const baseUrl = Effect.flatMap(Config.NonEmptyString("ASSEMBLY_BASE_URL"), decod
   Effect.catchIf(SchemaIssue.isIssue, (issue) => Effect.fail(Input.invalidRequest("ASSEMBLY_BASE_URL", issue)))
 )
 
-/** `assembly token`: a bearer token on the standard output, for another program. */
+/** `assembly token`: prints a bearer token for another program. */
 export const token = Command.make(
   "token",
   {
     scopes: Flag.String("scope").pipe(
       Flag.withSchema(Auth.Scope),
       Flag.withDescription(
-        "What the token may do, such as assemblies:read; may be repeated. By default what the key may"
+        "A scope of the token, such as assemblies:read; may be repeated (default: all scopes of the key)"
       ),
       Flag.atLeast(0)
     )
@@ -37,7 +37,7 @@ export const token = Command.make(
     yield* Output.lines([Redacted.value(value)])
   })
 ).pipe(
-  Command.withDescription("Print a bearer token. It is a secret: let no other than the program that needs it see it"),
+  Command.withDescription("Print a bearer token. It is a secret: pass it only to the program that needs it"),
   Command.withExamples([
     { command: "assembly token --scope assemblies:read", description: "A token that reads Assemblies" }
   ])

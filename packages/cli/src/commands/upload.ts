@@ -24,7 +24,7 @@ interface Stored {
   readonly file: Assembly.File
 }
 
-/** What the Assembly has made, or what it received where no Step made anything. */
+/** The results of the Assembly, or its uploads if no Step had a result. */
 const filesOf = ({ results, uploads }: Assembly.Status): ReadonlyArray<Stored> => {
   const made = Object.entries(results ?? {}).flatMap(([step, files]) => files.map((file) => ({ step, file })))
   return made.length > 0 ? made : (uploads ?? []).map((file) => ({ step: ":original", file }))
@@ -42,7 +42,7 @@ const columns: ReadonlyArray<Table.Column<Stored>> = [
   { title: "SHA-256", value: ({ file }) => file.sha256 ?? "" }
 ]
 
-/** Two files would have one name at the service, and one would hide the other. Nothing was sent. */
+/** Two files have the same name, so one would replace the other at the service. Nothing was sent. */
 export class SameName extends Schema.TaggedError<SameName>()("SameName", {
   name: Schema.String,
   paths: Schema.Array(Schema.String)
@@ -59,7 +59,7 @@ const checkNames = (files: ReadonlyArray<LocalFile.LocalFile>): Effect.Effect<vo
   return Effect.fail(new SameName({ name, paths: found.map(({ path }) => path) }))
 }
 
-/** A server that restarts, or a network that is away, is waited for: some seven minutes without any progress. */
+/** A server restart or a lost network is survived for about seven minutes without progress. */
 const maxRetries = 20
 
 /** Whether the next run of the same command continues the job. */
@@ -67,7 +67,7 @@ const isContinued = (error: AssemblyUploadError.ResumableAssemblyUploadError): b
   !["AssemblyFailed", "AssemblyCanceled", "AssemblyAborted", "InvalidRequest"].includes(error._tag) &&
   (error._tag !== "FilesFailed" || error.assembly === "kept")
 
-/** Uploads the files as one job, shows it, and answers the Status of its Assembly. */
+/** Uploads the files as one job and shows its progress. Returns the Status of the Assembly. */
 const run = (
   files: ReadonlyArray<LocalFile.LocalFile>,
   options: Pick<ResumableAssemblyUpload.Options, "params" | "restart"> & { readonly isKept: boolean }
@@ -76,7 +76,7 @@ const run = (
     let status: Assembly.Status | undefined
     const continued = Effect.suspend(() =>
       options.isKept && status !== undefined
-        ? Output.error("the upload is kept; the same command continues it")
+        ? Output.error("the upload is kept; run the same command again to continue it")
         : Effect.void
     )
     const events = ResumableAssemblyUpload.events({
@@ -100,7 +100,10 @@ const run = (
     return status
   })
 
-/** `assembly upload`: one Assembly for all files, each uploaded resumably. The same command continues what it left. */
+/**
+ * `assembly upload`: uploads all files into one Assembly, resumably. After a failure, the same command continues the
+ * job.
+ */
 export const upload = Command.make(
   "upload",
   {
@@ -109,15 +112,15 @@ export const upload = Command.make(
       Argument.variadic({ min: 1 })
     ),
     template: Flag.String("template").pipe(
-      Flag.withDescription("The Template that processes the files; without one they are stored in the Workspace"),
+      Flag.withDescription("The Template that processes the files (default: store them in the Workspace)"),
       Flag.optional
     ),
     restart: Flag.Boolean("restart").pipe(
-      Flag.withDescription("Cancel what an earlier command has left of this upload, and begin again"),
+      Flag.withDescription("Cancel the unfinished upload of an earlier command, and start again"),
       Flag.withDefault(false)
     ),
     journal: Flag.String("journal").pipe(
-      Flag.withDescription("The folder that keeps unfinished uploads; by default below the state folder of the user"),
+      Flag.withDescription("The folder for unfinished uploads (default: in the state folder of the user)"),
       Flag.optional
     )
   },
@@ -138,7 +141,7 @@ export const upload = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Upload files into a new Assembly and wait for its results; the same command continues what it left"
+    "Upload files into a new Assembly and wait for its results; run again to continue after a failure"
   ),
   Command.withExamples([
     { command: "assembly upload video.mp4 cover.jpg", description: "Store two files in the Workspace" },

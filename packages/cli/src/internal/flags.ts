@@ -1,7 +1,7 @@
 import * as Flag from "effect/cli/Flag"
 
-/** Output for programs. */
+/** The flag for machine-readable output. */
 export const jsonFlag = Flag.Boolean("json").pipe(
-  Flag.withDescription("Print the answer of the service as JSON"),
+  Flag.withDescription("Print the response of the service as JSON"),
   Flag.withDefault(false)
 )

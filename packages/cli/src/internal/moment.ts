@@ -13,28 +13,31 @@ const units: Readonly<Record<string, (amount: number) => Duration.Duration>> = {
   w: Duration.weeks
 }
 
-/** A length of time such as `7d` or `24h`. */
+/** Parses an age such as `7d` or `24h`. */
 const parseAgo = (text: string): Option.Option<Duration.Duration> => {
   const [, amount, unit = ""] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
   return Option.map(Option.fromUndefinedOr(units[unit]), (make) => make(Number(amount)))
 }
 
-/** Whether a day is in the calendar: JavaScript reads 30 February as 2 March. */
+/** Whether the calendar has this day. JavaScript reads 30 February as 2 March. */
 const isDay = (day: string): boolean =>
   Option.exists(DateTime.make(`${day}T00:00:00Z`), (moment) => DateTime.formatIsoDateUtc(moment) === day)
 
-/** A date with or without time and zone, UTC where none is named. */
+/** Parses a date with an optional time and zone. The default zone is UTC. */
 const parseDate = (text: string): Option.Option<DateTime.Utc> =>
   /^\d{4}-\d{2}-\d{2}([ T]|$)/.test(text) && isDay(text.slice(0, 10))
     ? Option.map(DateTime.make(text.length === 10 ? `${text}T00:00:00Z` : text.replace(" ", "T")), DateTime.toUtc)
     : Option.none()
 
-/** Where a moment within a second counts: a window gets no smaller by it, so its start goes down and its end up. */
+/**
+ * The direction in which a moment is rounded to a second. The start of a window is rounded down and its end up, so that
+ * the window never gets smaller.
+ */
 type Rounding = "down" | "up"
 
 const round: Readonly<Record<Rounding, (seconds: number) => number>> = { down: Math.floor, up: Math.ceil }
 
-/** A moment in whole seconds, or how long ago it is. */
+/** Parses a moment, or an age, into whole seconds. */
 export const parse = (text: string, now: DateTime.Utc, rounding: Rounding = "down"): Option.Option<DateTime.Utc> =>
   Option.map(
     Option.orElse(
@@ -53,7 +56,7 @@ const read = (name: string, value: string, rounding: Rounding) =>
           new CliError.InvalidValue({
             option: name,
             value,
-            expected: "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or how long ago, such as 24h or 7d",
+            expected: "a date such as 2026-01-31 or 2026-01-31T10:00:00Z, or an age such as 24h or 7d",
             kind: "flag"
           })
         )
@@ -67,7 +70,7 @@ export const endFlag = (name: string): Flag.Flag<DateTime.Utc> =>
     Flag.mapEffect((value) => read(name, value, "up"))
   )
 
-/** A flag for the start of a window, with a moment for when it is not given. */
+/** A flag for the start of a window, with a default. */
 export const startFlag = (name: string, otherwise: string): Flag.Flag<DateTime.Utc> =>
   Flag.String(name).pipe(
     Flag.withMetavar("when"),

@@ -1,14 +1,16 @@
 /**
- * Texts as words of a POSIX shell.
+ * Quotes texts as words of a POSIX shell.
  */
 import * as Printable from "@assembly-effect/schema/Printable"
 
-/** What no shell reads as anything else; zsh reads a word behind `=` as the path of a command. */
+/**
+ * Texts that need no quotes in any shell. `=` is not among the characters: zsh reads `=word` as the path of a command.
+ */
 const plain = /^[A-Za-z0-9_./:@%+,-]+$/
 
 /**
- * The text in quotes that every POSIX shell takes back out. Backslashes stand outside of the quotes: fish, unlike a POSIX
- * shell, reads one within.
+ * Quotes a text so that every POSIX shell reads back the same text. Backslashes stay outside the quotes, because fish
+ * interprets them inside.
  */
 const quote = (text: string): string => `'${text.replaceAll(/['\\]+/g, (found) => `'${escapeEach(found)}'`)}'`
 
@@ -18,9 +20,9 @@ const utf8 = new TextEncoder()
 const toOctal = (byte: number): string => `\\${byte.toString(8).padStart(3, "0")}`
 
 /**
- * The line that sets a variable of the environment to this text, whatever it holds but NUL, which no variable can hold:
- * it is left out. The line itself can be shown on a terminal: a text with control characters is told in octal numbers.
- * Lone surrogates are U+FFFD, as in any UTF-8.
+ * Returns the shell command that exports an environment variable with this text. NUL is left out, because no variable
+ * can hold it. The command is safe to show on a terminal: a text with control characters is written in octal numbers. A
+ * lone surrogate becomes U+FFFD, as always in UTF-8.
  *
  * @example exportLine("SECRET", "it's") // export SECRET='it'\''s'
  */
@@ -28,7 +30,7 @@ export const exportLine = (name: string, value: string): string => {
   const text = value.toWellFormed().replaceAll("\0", "")
   if (plain.test(text)) return `export ${name}=${text}`
   if (Printable.escape(text) === text) return `export ${name}=${quote(text)}`
-  // A command's output loses its last line breaks: the underscore keeps them.
+  // A command substitution removes trailing line breaks. The underscore protects them.
   const octal = Array.from(utf8.encode(text), toOctal).join("")
   return `${name}="$(printf '${octal}_')"; export ${name}="\${${name}%_}"`
 }

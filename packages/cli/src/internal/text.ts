@@ -4,10 +4,10 @@ const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" })
 
 const ellipsis = "…"
 
-/** The number of terminal cells that a text takes. */
+/** The width of a text in terminal cells. */
 export const width = (text: string): number => CliOutput.displayWidth(text)
 
-/** At most `cells` cells of a printable text; what was left out is told by `…`. */
+/** Cuts a printable text to at most `cells` cells. A cut text ends in `…`. */
 export const truncate = (text: string, cells: number): string => {
   if (cells <= 0) return ""
   if (width(text) <= cells) return text
@@ -19,7 +19,7 @@ export const truncate = (text: string, cells: number): string => {
   return kept + ellipsis
 }
 
-/** Fills a text up with spaces to `cells` cells. */
+/** Pads a text with spaces to `cells` cells. */
 export const pad = (text: string, cells: number, align: "left" | "right"): string => {
   const spaces = " ".repeat(Math.max(0, cells - width(text)))
   return align === "left" ? text + spaces : spaces + text

@@ -45,7 +45,7 @@ export const statistics = {
   totalUsage: 2_097_152
 }
 
-/** The answer to a move to the root, as the service sends it. */
+/** The response to a move to the root, as the service sends it. */
 export const moved = {
   ok: "DAM_ASSET_MOVED",
   message: "The asset was moved.",

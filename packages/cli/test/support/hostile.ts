@@ -1,5 +1,5 @@
 /**
- * A service that puts what a terminal would obey into every text that it may write.
+ * A service that puts control sequences of terminals into every text of its responses.
  */
 import * as Effect from "effect/Effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -18,7 +18,7 @@ export interface Answer {
   readonly body: unknown
 }
 
-/** What is asked, in short: the method and the path with ids left out. */
+/** A short form of the request: the method, and the path without ids. */
 const nameOf = ({ method, url = "" }: IncomingMessage): string =>
   `${method} ${url
     .replace(/\?.*/s, "")
@@ -34,7 +34,7 @@ const deepJson = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`
 
 const entry = { id: evil, created: evil, ok: evil, error: evil, region: evil, bytes_received: 1, [evil]: evil }
 
-/** Answers of the right form, each of their texts hostile. */
+/** Responses of the correct form with hostile texts. */
 const wellFormed = (origin: string, id: string): Readonly<Record<string, Answer>> => {
   const file = { id: evil, name: evil, path: evil, asset_id: evil, sha256: evil, size: 1, [evil]: evil }
   const status = {
@@ -78,13 +78,13 @@ const failure: Answer = {
   body: { error: evil, message: evil, reason: evil, http_code: 400, assembly_id: evil }
 }
 
-/** The answer with one number in place of all. */
+/** The response with one number in place of all numbers. */
 const withNumber = (answer: Answer, number: number): Answer => ({
   ...answer,
   body: JSON.parse(JSON.stringify(answer.body), (_, value: unknown) => (typeof value === "number" ? number : value))
 })
 
-/** What a hostile service may answer, each kind to every request. */
+/** The kinds of responses of a hostile service to every request. */
 export const kinds: Readonly<Record<string, (origin: string, id: string, name: string) => Answer>> = {
   "answers of the right form": (origin, id, name) => wellFormed(origin, id)[name] ?? failure,
   "the largest numbers": (origin, id, name) => withNumber(wellFormed(origin, id)[name] ?? failure, 1.7e308),
@@ -112,7 +112,7 @@ export const kinds: Readonly<Record<string, (origin: string, id: string, name: s
   }
 }
 
-/** Serves one kind of answers until the scope ends, and answers with its origin. */
+/** Serves one kind of responses until the scope ends. Returns its origin. */
 export const serve = (kind: string) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly origin: string; readonly close: Effect.Effect<void> }>((resume) => {

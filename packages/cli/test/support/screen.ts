@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Terminal from "effect/Terminal"
 
-/** A terminal that keeps what was written to it. */
+/** A terminal that keeps the written text. */
 export const make = (options: { readonly columns: number; readonly animated: boolean }) => {
   const written: Array<string> = []
   const layer = Layer.mergeAll(
@@ -27,7 +27,9 @@ export const make = (options: { readonly columns: number; readonly animated: boo
   return { layer, written, text: () => written.join("") }
 }
 
-/** The lines that a person sees at the end: only what the renderer may use is understood, anything else stays visible. */
+/**
+ * The lines that a person sees at the end. Only the sequences of the renderer are interpreted; all others stay visible.
+ */
 export const visible = (text: string): ReadonlyArray<string> => {
   const lines = [""]
   // oxlint-disable-next-line no-control-regex -- escape sequences are what this reads

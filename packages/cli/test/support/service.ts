@@ -9,10 +9,10 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Screen from "./screen.ts"
 
-/** What every command line needs, with a screen that is a file. */
+/** The services of every command, with a screen that is not a terminal. */
 const platform = Screen.make({ columns: 0, animated: false }).layer.pipe(Layer.provideMerge(NodeServices.layer))
 
-/** A service that answers every operation with the same wire form and remembers what it was asked, as encoded. */
+/** A service that returns the same encoded response for every operation, and records the encoded requests. */
 export const make = (answer: unknown) => {
   const asked: Array<{ readonly name: string; readonly path: unknown; readonly params: unknown }> = []
   const client = Layer.succeed(AssemblyClient.AssemblyClient, {
@@ -28,7 +28,7 @@ export const make = (answer: unknown) => {
   return { asked, layer: Layer.merge(client, platform) }
 }
 
-/** Runs a command as the command line does. */
+/** Runs a command like the command line. */
 export const run = <Name extends string, Input, E, R, C>(
   command: Command.Command<Name, Input, C, E, R>,
   args: ReadonlyArray<string>

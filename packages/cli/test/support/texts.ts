@@ -26,7 +26,7 @@ const pieces = [
   "\ud800"
 ] as const
 
-/** Texts of a terminal's nightmares. */
+/** Random texts that are difficult for a terminal. */
 export const text: Arbitrary.Arbitrary<string> = Arbitrary.map(
   Arbitrary.array(Arbitrary.schema(Schema.Literals(pieces)), { maxLength: 30 }),
   (parts) => parts.join("")
@@ -35,6 +35,6 @@ export const text: Arbitrary.Arbitrary<string> = Arbitrary.map(
 /** The cells of a terminal. */
 export const columns = (minimum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum: 140 }))
 
-/** What moves the cursor or starts a sequence. */
+/** Characters that move the cursor or start a sequence. */
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
 export const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/

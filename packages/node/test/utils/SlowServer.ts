@@ -1,6 +1,6 @@
 /**
- * A tus server for one upload that reads it slowly, so that the client has to wait. It tells how many bytes of the body
- * the client's system has taken by now.
+ * A tus server for one upload that reads slowly, so that the client has to wait. It reports how many bytes of the body
+ * the client's system has accepted so far.
  */
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
@@ -52,12 +52,12 @@ export const make = Effect.acquireRelease(
     return {
       tusUrl: `${origin}/resumable/files`,
       assemblySslUrl: `${origin}/assemblies/${"0".repeat(32)}`,
-      /** Reads nothing more for as long as this holds. */
+      /** Stops reading while this is true. */
       hold: (isHeld: () => boolean) => {
         held = isHeld
       },
       sha256: () => hash.digest("hex"),
-      /** The bytes that the system has taken of all that was written, which is a little more than the body. */
+      /** The number of bytes that the system has accepted, which is slightly more than the body. */
       left: () => sockets.reduce((sum, socket) => sum + socket.bytesWritten - socket.writableLength, 0),
       end: () =>
         new Promise<void>((resolve) => {

@@ -1,10 +1,11 @@
 /**
- * Hints for the generation of values. They refuse nothing.
+ * Annotations for the generators of values. They do not change validation.
  */
 import * as Schema from "effect/Schema"
 
 /**
- * Generates objects of at most `maxProperties` keys: Effect's own measure makes dozens, each with a nested value.
+ * Generates objects with at most `maxProperties` keys. Effect's default generates dozens of keys, each with a nested
+ * value.
  */
 export const generateFew = (maxProperties: number) =>
   Schema.makeFilter<object>(() => true, { expected: "an object", arbitraryConstraint: { maxProperties } })

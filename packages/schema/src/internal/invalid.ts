@@ -1,35 +1,36 @@
 /**
- * How invalid values are made: a valid one is generated, then one rule is broken at one place.
+ * Generates invalid values: generates a valid value, then breaks one rule at one place.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
+import type { Invalid, Invalids } from "../testing.ts"
 
-/** One way to break a rule: where, and what becomes of a valid value. */
+/** One way to break a rule: the path, and the change to a valid value. */
 interface Breakage<in A> {
   readonly path: ReadonlyArray<PropertyKey>
   readonly change: (valid: A) => unknown
 }
 
-/** A rule, and how it is broken in the decoded form and on the wire; where it can be. */
+/** A rule, with the ways to break it in decoded form and on the wire. A form in which it cannot be broken has none. */
 export interface Rule<in Type, in Encoded> {
   readonly rule: string
   readonly decoded?: Arbitrary.Arbitrary<Breakage<Type>> | undefined
   readonly wire?: Arbitrary.Arbitrary<Breakage<Encoded>> | undefined
 }
 
-/** One of several arbitraries, each as often as the others. */
+/** Chooses one of several arbitraries with equal probability. */
 export const oneOf = <A>(...all: ReadonlyArray<Arbitrary.Arbitrary<A>>): Arbitrary.Arbitrary<A> =>
   Arbitrary.flatMap(
     Arbitrary.schema(Schema.Literals(all.map((_, index) => index))),
-    // The index is one of the array.
+    // The index is always in range.
     (index) => all[index] as Arbitrary.Arbitrary<A>
   )
 
 export const values = (...all: ReadonlyArray<unknown>): Arbitrary.Arbitrary<unknown> =>
   oneOf(...all.map((value) => Arbitrary.Constant(value)))
 
-/** Texts that match a pattern. */
+/** Strings that match a pattern. */
 export const text = (source: string, flags = ""): Arbitrary.Arbitrary<string> =>
   Arbitrary.schema(Schema.String.check(Schema.isPattern(new RegExp(source, flags))))
 
@@ -39,30 +40,33 @@ export const integers = (minimum: number, maximum: number): Arbitrary.Arbitrary<
 /** Numbers with a fraction. */
 export const fractions: Arbitrary.Arbitrary<number> = Arbitrary.map(integers(-1000, 1000), (n) => n + 0.5)
 
-/** What a place where only text belongs may hold in JSON. */
+/** JSON values that are not strings. */
 export const notText = values(null, true, 5, [], {})
 
-/** The names of a key in the decoded form and on the wire. */
+/** The name of a key, or its two names: in decoded form and on the wire. */
 type Key = string | readonly [decoded: string, wire: string]
 
 const decodedName = (key: Key): string => (typeof key === "string" ? key : key[0])
 const wireName = (key: Key): string => (typeof key === "string" ? key : key[1])
 
-/** Puts generated values under a name, in an object that is there. */
+/** Sets generated values as a property of an existing object. */
 const put = (name: string, bad: Arbitrary.Arbitrary<unknown>, below: ReadonlyArray<PropertyKey> = []) =>
   Arbitrary.map(bad, (value): Breakage<object> => ({
     path: [name, ...below],
     change: (valid) => ({ ...valid, [name]: value })
   }))
 
-/** A key that is not there. */
+/** Omits a required key. */
 export const missing = (key: Key): Rule<object, object> => {
   const without = (name: string) =>
     Arbitrary.Constant<Breakage<object>>({ path: [name], change: (valid) => Struct.omit(valid, [name as never]) })
   return { rule: "is required", decoded: without(decodedName(key)), wire: without(wireName(key)) }
 }
 
-/** A key with a bad value, in both forms or each its own; `below` is the path of the rule within the value. */
+/**
+ * Gives a key an invalid value, the same in both forms or one for each. `below` is the path of the rule inside the
+ * value.
+ */
 export const field = (
   key: Key,
   rule: string,
@@ -79,7 +83,7 @@ export const field = (
   }
 }
 
-/** A key that is not of the closed set. */
+/** Adds an unknown key to a closed set. */
 export const unknownKey: Rule<object, object> = (() => {
   const unknown = Arbitrary.map(text("^x_[a-z]{1,8}$"), (name): Breakage<object> => ({
     path: [name],
@@ -88,7 +92,7 @@ export const unknownKey: Rule<object, object> = (() => {
   return { rule: "is not a key of this request", decoded: unknown, wire: unknown }
 })()
 
-/** Other values in place of the whole. */
+/** Replaces the whole value. */
 export const whole = (
   rule: string,
   bad: { readonly decoded?: Arbitrary.Arbitrary<unknown>; readonly wire?: Arbitrary.Arbitrary<unknown> },
@@ -97,31 +101,6 @@ export const whole = (
   const replace = (arbitrary: Arbitrary.Arbitrary<unknown> | undefined) =>
     arbitrary && Arbitrary.map(arbitrary, (value): Breakage<unknown> => ({ path, change: () => value }))
   return { rule, decoded: replace(bad.decoded), wire: replace(bad.wire) }
-}
-
-/**
- * An invalid value. `path` is where the rule is broken, by the names of the form that `input` has; the empty path is
- * the value as a whole. `rule` says in words what is broken.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Invalid {
-  readonly input: unknown
-  readonly path: ReadonlyArray<PropertyKey>
-  readonly rule: string
-}
-
-/**
- * Invalid values of a request in its two forms: `decoded` for what a program passes in, `wire` for what a server
- * receives (params before they become text; headers with lowercase names).
- *
- * @since 0.1.0
- * @category models
- */
-export interface Invalids {
-  readonly decoded: Arbitrary.Arbitrary<Invalid>
-  readonly wire: Arbitrary.Arbitrary<Invalid>
 }
 
 const breaking = <A>(

@@ -1,23 +1,23 @@
 /**
- * Optional parts of a resource that others write. What has another form than the documented one is left out instead of
- * making the whole unreadable: who asks for the state of an Assembly should not be refused for a strange `region`.
+ * Optional fields of resources that the service writes. A field with a value of another type is left out, so that the
+ * rest stays readable: a malformed `region` should not hide the state of an Assembly.
  *
- * "Left out" keeps the types honest: a field that is there has its type. What decides something (an id, `ok`, `error`)
- * stays strict, since leaving it out would tell something else.
+ * Leaving a field out keeps its type correct. Fields that decide something (an id, `ok`, `error`) stay strict, because
+ * leaving them out would change the meaning.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 
-/** A key that is absent where its value does not decode. */
+/** A key that is absent if its value does not decode. */
 export const orAbsent = <S extends Schema.Constraint>(schema: S) =>
   Schema.optionalKey(Schema.catchDecoding<S>(() => Effect.succeedNone)(schema))
 
-/** The same, where null may stand as well. */
+/** A key that may be null, and is absent if its value does not decode. */
 export const lenient = <S extends Schema.Constraint>(schema: S) => orAbsent(Schema.NullOr(schema))
 
-/** The same schema behind a sieve: `sift` takes out what it could not decode. */
+/** The same schema for input that is filtered first: `sift` removes values that the schema could not decode. */
 const sifted = <S extends Schema.Codec<unknown>>(schema: S, sift: (input: unknown) => unknown) =>
   Schema.make<Schema.Codec<S["Type"], S["Encoded"]>>(
     Schema.Unknown.pipe(
@@ -28,11 +28,11 @@ const sifted = <S extends Schema.Codec<unknown>>(schema: S, sift: (input: unknow
     ).ast
   )
 
-/** An array of objects, without the elements that are none. */
+/** An array of objects. Elements that are not objects are left out. */
 export const objects = <S extends Schema.Codec<object>>(item: S) =>
   sifted(Schema.Array(item), (input) => (Array.isArray(input) ? input.filter(Predicate.isObject) : input))
 
-/** An object of arrays of objects, without the keys whose value is no array. */
+/** An object of arrays of objects. Keys whose value is not an array are left out. */
 export const objectsByKey = <S extends Schema.Codec<object>>(item: S) =>
   sifted(Schema.Record(Schema.String, objects(item)), (input) =>
     Predicate.isObject(input)

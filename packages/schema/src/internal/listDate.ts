@@ -1,5 +1,5 @@
 /**
- * The date-times of a list request, apart from the numbers, which nearly every bundle needs.
+ * The date-times of a list request. Separate from the numbers, which nearly every bundle needs.
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -20,7 +20,7 @@ const isInRange = (date: unknown, round: Round): date is DateTime.Utc => {
   return second >= minSecond && second <= maxSecond
 }
 
-/** A UTC date-time that is in the years 0000 to 9999 once it is rounded. Whole seconds are generated. */
+/** A UTC date-time whose rounded form is in the years 0000 to 9999. The generator produces whole seconds. */
 const moment = (round: Round) =>
   Schema.declare<DateTime.Utc>((u): u is DateTime.Utc => isInRange(u, round), {
     expected: "a UTC date-time, years 0000 to 9999",
@@ -53,9 +53,9 @@ const listDate = (round: Round) =>
   )
 
 /**
- * The moment from which is listed: a UTC date-time, written `Y-m-d H:i:s` (spec.md, "Retrieve list of Assemblies").
+ * The start of the listed window: a UTC date-time, written `Y-m-d H:i:s` (spec.md, "Retrieve list of Assemblies").
  *
- * The text has whole seconds, so a fraction is rounded down to the second: nothing of the window is left out.
+ * The text has whole seconds. A fraction is rounded down, so that the window never gets smaller.
  *
  * @example `2026-01-01 10:00:00`
  *
@@ -65,7 +65,7 @@ const listDate = (round: Round) =>
 export const FromDate = listDate(Math.floor)
 
 /**
- * The moment up to which is listed, as {@link FromDate}; a fraction of a second is rounded up to the next one.
+ * The end of the listed window, in the format of {@link FromDate}. A fraction of a second is rounded up.
  *
  * @since 0.1.0
  * @category schemas

@@ -9,13 +9,14 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
+import { NonEmptyString } from "../Scalar.ts"
 import { generateFew } from "./generate.ts"
 
 const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
 
 const text = "[ -~\\u00a0-\\u024f\\u4e00-\\u9fff\\u{1f300}-\\u{1f64f}]"
 
-// Base64 holds UTF-8, which has no form for half of a surrogate pair.
+// Base64 contains UTF-8, which cannot encode a lone surrogate.
 const isText = (minLength: number) =>
   Schema.makeFilter<string>((value) => value.isWellFormed(), {
     expected: "valid Unicode",
@@ -24,7 +25,7 @@ const isText = (minLength: number) =>
 
 const Value = Schema.NullOr(Schema.String.check(isText(0)))
 
-const MandatoryValue = Schema.String.check(Schema.isNonEmpty({ expected: "at least 1 character" }), isText(1))
+const MandatoryValue = NonEmptyString.check(isText(1))
 
 const mandatory = Schema.Struct({ assembly_url: MandatoryValue, filename: MandatoryValue, fieldname: MandatoryValue })
 
@@ -35,7 +36,8 @@ const OptionalKey = Schema.String.check(
   })
 )
 
-// A record leaves out what its key schema does not accept; a key that has no form in the header must not get lost.
+// A record drops keys that its key schema refuses. A key that cannot be written in the header has to be an error
+// instead.
 const ForbiddenKey = Schema.String.check(
   Schema.makeFilter((key) => !keyPattern.test(key), {
     expected: "another key",
@@ -51,7 +53,7 @@ const noOther = Schema.Record(
 )
 
 /**
- * Mandatory keys with a value, and any other keys with a value or null for none.
+ * The mandatory keys, which have values, and other keys, whose value may be null.
  */
 const MetadataRecord = Schema.make<
   Schema.Bottom<
@@ -79,7 +81,7 @@ const decodeValue = (value: string): Result.Result<string, string> =>
 
 type Metadata = Readonly<Record<string, string | null>>
 
-/** Reads the entries of a header; every broken one is told. */
+/** Reads the entries of a header and reports every broken entry. */
 const decode = (
   header: string,
   options: SchemaAST.ParseOptions
@@ -112,12 +114,12 @@ const encode = (metadata: Metadata): string =>
     .map(([key, value]) => (value === null ? key : `${key} ${Base64.encode(value)}`))
     .join(",")
 
-/** The header ⇄ the record. */
+/** Converts between the header and the record. */
 export const Metadata = Schema.String.pipe(
   Schema.decodeTo(MetadataRecord, {
     decode: SchemaGetter.transformEffect((header, options) =>
       Result.match(decode(header, options), {
-        // Which keys are there is the record's own rule.
+        // The record itself checks which keys are present.
         onSuccess: (metadata) => Effect.succeed(metadata as typeof MetadataRecord.Encoded),
         onFailure: (issues) => Effect.fail(new SchemaIssue.Composite(Schema.String.ast, issues, header, options))
       })

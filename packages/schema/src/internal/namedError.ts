@@ -1,10 +1,10 @@
 /**
- * The bodies of the named errors: whoever reads an answer goes by the code and needs none of them.
+ * The bodies of the named errors. A client decides by the error code and does not need them.
  */
 import * as Schema from "effect/Schema"
 
 /**
- * The named errors and the HTTP status of each; that of ASSEMBLY_LIST_ERROR is beyond the specification.
+ * The named errors and their HTTP statuses. The status of ASSEMBLY_LIST_ERROR is beyond the specification.
  *
  * @since 0.1.0
  * @category utilities
@@ -26,10 +26,11 @@ export const statusOf = {
 export type NamedCode = keyof typeof statusOf
 
 /**
- * The body of one named error: its fixed code, and `http_code` absent or exactly the status, as a number or in digits
+ * The body of one named error. It has a fixed code; `http_code` is absent, or is exactly the status as a number or text
  * (spec.md, "Errors"). Further fields are kept.
  *
- * This is how the service is to write it. Whoever reads goes by the code alone: a status that disagrees hides no error.
+ * This schema describes what the service should write. A client decides only by the code, so an error with a wrong
+ * status is still recognized.
  *
  * @example `ServiceError.named("DAM_MUTATION_CONFLICT")`
  *

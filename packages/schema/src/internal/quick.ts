@@ -1,5 +1,5 @@
 /**
- * A short way for the parts of which a response holds many.
+ * A fast path for schemas of which a response contains many values.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -10,8 +10,8 @@ import * as SchemaParser from "effect/SchemaParser"
 import { NonNegativeInt, type NonNegativeNumber } from "../Scalar.ts"
 
 /**
- * The same schema with a fast path: input that `isExact` accepts is returned unchanged. Anything else
- * goes the way of the schema, which finds every issue, so `isExact` may refuse too much, never too little.
+ * The same schema with a fast path: returns input that `isExact` accepts unchanged. The schema checks all other input
+ * and reports every issue. `isExact` may refuse valid input, but must not accept invalid input.
  */
 export const shortcut = <S extends Schema.Codec<unknown>>(schema: S, isExact: (input: unknown) => boolean) => {
   type Row = S["Type"]
@@ -34,8 +34,8 @@ type Fields = Readonly<Record<string, typeof NonNegativeInt | typeof NonNegative
 /**
  * A struct of numbers with a {@link shortcut}.
  *
- * Interpreted property by property, 91 days of statistics take four times as long as JSON.parse, this way less than
- * twice. Effect's compiler of schemas does as well, but adds 7 kB to a bundle and needs `new Function`.
+ * Checked field by field, 91 days of statistics take four times as long as JSON.parse; with the shortcut they take less
+ * than twice as long. Effect's schema compiler is also fast, but it adds 7 kB to a bundle and needs `new Function`.
  */
 export const quick = <S extends Schema.Codec<unknown> & { readonly fields: Fields }>(struct: S) => {
   const names = Object.keys(struct.fields)

@@ -1,5 +1,5 @@
 /**
- * Sizes that a JavaScript number holds exactly, apart from the numbers, which nearly every bundle needs.
+ * Sizes that a JavaScript number represents exactly. Separate from the numbers, which nearly every bundle needs.
  */
 import * as Schema from "effect/Schema"
 

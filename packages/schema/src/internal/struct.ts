@@ -1,5 +1,5 @@
 /**
- * Structs whose keys have other names on the wire, and structs that refuse unknown keys.
+ * Structs with other key names on the wire, and structs that refuse unknown keys.
  */
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
@@ -28,10 +28,10 @@ type Codec<Fields extends Schema.Struct.Fields, Wire extends Schema.Struct.Field
 >
 
 /**
- * Every other key: a struct that has this beside its fields refuses unknown keys itself, in both directions.
+ * Matches every other key. A struct with this as its rest refuses unknown keys in both directions.
  *
- * Effect decides about unknown keys by a parse option, which every caller would have to remember. Where spec.md says
- * "no other keys are accepted" the rule belongs to the schema.
+ * Effect handles unknown keys with a parse option, which every caller would have to set. spec.md requires "no other
+ * keys are accepted" for some requests, so here the schema contains the rule.
  */
 const noOther = (names: ReadonlyArray<string>) =>
   Schema.Record(
@@ -72,8 +72,8 @@ const rename = (
 }
 
 /**
- * A struct with wire names for some keys. Unlike `Schema.encodeKeys` it decodes each field under its wire name, so all
- * issues of a request name the keys that the sender wrote.
+ * A struct with wire names for some keys. `Schema.encodeKeys` reports issues with the decoded names; this struct
+ * decodes each field under its wire name, so all issues name the keys that the sender wrote.
  */
 export const renamed = <Fields extends Schema.Struct.Fields, const Keys extends Names<Fields>>(
   fields: Fields,

@@ -1,5 +1,5 @@
 /**
- * The errors of tus, in a module of their own, so that a bundle that only uses operations does not include them.
+ * The errors of tus. A separate module, so that a bundle that only uses operations does not include them.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -7,7 +7,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
 
 /**
- * The text of a tus error: the line form `ERR_CODE: message`, or the raw text of a hook, which need not be JSON.
+ * The text of a tus error: a line `ERR_CODE: message`, or the raw text of a hook, which may not be JSON.
  *
  * Clause: spec.md, "Errors".
  *
@@ -32,6 +32,19 @@ export const TusErrorText = Schema.TaggedUnion({
 export type TusErrorText = typeof TusErrorText.Type
 
 /**
+ * The body of a tus error response. Every text matches one of the two forms (spec.md, "Errors").
+ *
+ * Clause: spec.md, "Errors".
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const parseTusError = (text: string): TusErrorText => {
+  const [, code, message] = line.exec(text) ?? []
+  return code === undefined || message === undefined ? { _tag: "Hook", text } : { _tag: "Line", code, message }
+}
+
+/**
  * The body of a tus error response, read as either of its two forms; every text is one of them (spec.md, "Errors").
  *
  * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
@@ -41,10 +54,7 @@ export type TusErrorText = typeof TusErrorText.Type
  */
 export const TusErrorBody = Schema.String.pipe(
   Schema.decodeTo(TusErrorText, {
-    decode: SchemaGetter.transform((text): TusErrorText => {
-      const [, code, message] = line.exec(text) ?? []
-      return code === undefined || message === undefined ? { _tag: "Hook", text } : { _tag: "Line", code, message }
-    }),
+    decode: SchemaGetter.transform(parseTusError),
     encode: SchemaGetter.transform((error) =>
       error._tag === "Line" ? `${error.code}: ${error.message}\n` : error.text
     )

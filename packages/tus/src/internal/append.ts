@@ -1,5 +1,6 @@
 /**
- * One PATCH: the bytes counted as they leave, watched for a stall, and their own failure told from the network's.
+ * Sends one PATCH. Counts the bytes as they are sent, detects a stall, and distinguishes a failure of the source from a
+ * failure of the network.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Clock from "effect/Clock"
@@ -7,7 +8,6 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as PieceMemory from "../PieceMemory.ts"
@@ -15,26 +15,26 @@ import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import type { SourceFailed } from "../UploadSource.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
-import { hostOf } from "./exchange.ts"
+import { hostOf } from "./host.ts"
 import * as FilePieces from "./filePieces.ts"
 import { tooLong, tooShort, type Body } from "./outgoing.ts"
 import type { Policy, RequestError } from "./policy.ts"
 import * as Slices from "./slices.ts"
 import { inTime } from "./timeout.ts"
 
-/** What is known of a request on its way: bytes that left, and when something last moved. */
+/** The state of a running request: the number of sent bytes, and the time of the last progress. */
 interface Meter {
   count: bigint
   movedAt: number
   allSent: boolean
-  /** The end of the source itself, when it fails, dies or is interrupted. */
+  /** The exit of the source, if it failed, died or was interrupted. */
   readonly failed: Deferred.Deferred<never, SourceFailed>
 }
 
 /**
- * A stream that emits exactly `length` bytes, or fails. HTTP clients differ on a body that is too short, one hangs and
- * one ends in silence, and all report a body that fails as a broken connection: so the count is kept here, and the
- * failure kept apart. A client may read a body more than once; each time it is the same stream.
+ * A stream that emits exactly `length` bytes, or fails. HTTP clients handle a short body differently (one hangs, one
+ * ends silently), and all report a failing body as a broken connection. So this stream counts the bytes and keeps the
+ * failure. If a client reads a body more than once, it gets the same stream.
  */
 const metered = (
   source: Stream.Stream<Uint8Array, SourceFailed>,
@@ -50,28 +50,30 @@ const metered = (
   const read = Stream.suspend(() => {
     let count = 0n
     meter.allSent = false
-    const counted = Stream.mapEffect(source, (piece) => {
-      count += BigInt(piece.length)
-      if (count > length) return Effect.fail(tooLong(length))
-      if (count > meter.count) meter.count = count
-      move()
-      return Effect.succeed(piece)
-    })
-    const end = Stream.suspend(() => {
-      if (count < length) return Stream.fail(tooShort(count, length))
-      meter.allSent = true
-      move()
-      return Stream.empty
-    })
-    return Stream.concat(counted, end)
+    return Transport.mapPieces(
+      source,
+      (piece) => {
+        count += BigInt(piece.length)
+        if (count > length) return Effect.fail(tooLong(length))
+        if (count > meter.count) meter.count = count
+        move()
+        return Effect.succeed([piece])
+      },
+      Effect.suspend(() => {
+        if (count < length) return Effect.fail(tooShort(count, length))
+        meter.allSent = true
+        move()
+        return Effect.void
+      })
+    )
   })
-  // A reader that leaves interrupts from outside, which is not seen here: only what the source does itself is.
+  // An interruption by the reader is not visible here; only an interruption of the source itself is.
   return Stream.tapCause(read, (cause) => Deferred.failCause(meter.failed, cause))
 }
 
 /**
- * Fails when nothing moved for too long. After the last byte the server may take longer: it stores what it has, and a
- * second request would make it do so twice.
+ * Fails after too long without progress. After the last byte the server may take longer, because it stores the file,
+ * and a second request would make it store the file twice.
  */
 const watch = (
   request: TusError.RequestName,
@@ -88,16 +90,16 @@ const watch = (
       : Effect.flatMap(Effect.sleep(left), () => watch(request, host, meter, policy, clock))
   })
 
-/** What became of a request: its end, and the offset up to which bytes were handed to the HTTP client. */
+/** The result of a request, and the offset up to which bytes were given to the HTTP client. */
 export interface Sent {
   readonly handed: bigint
   readonly answer: Result.Result<bigint, RequestError>
 }
 
 /**
- * Sends one body and answers the offset that the server tells. `onSent` hears how many bytes of it have left, and
- * whether they are all. Of a body that is sent as a whole nobody knows: it is heard of when it is answered. A source
- * that dies or is interrupted ends the upload; only what the network did can heal.
+ * Sends one body and returns the offset that the server reports. `onSent` is called with the number of sent bytes and
+ * whether they are all. The progress of a body that is sent as a whole is unknown; `onSent` is called after its
+ * response. A source that dies or is interrupted ends the upload; only a failure of the network can be retried.
  */
 export const append = (options: {
   readonly url: UploadUrl
@@ -116,7 +118,7 @@ export const append = (options: {
       Tus.append(url, { offset: body.start, body: sent, length: declare, checksum })
 
     if (bytes instanceof Uint8Array || !("length" in bytes)) {
-      const sent = inTime("append", Slices.limit(policy, body.end === body.total), request(bytes))
+      const sent = inTime({ request: "append", url }, Slices.limit(policy, body.end === body.total), request(bytes))
       const answer = yield* Effect.result(
         slices === undefined ? sent : slices.from(sent, body.end - body.start, policy)
       )
@@ -143,10 +145,10 @@ export const append = (options: {
       request({ length: bytes.length, stream }),
       Effect.suspend(() => {
         meter.movedAt = clock.currentTimeMillisUnsafe()
-        return watch("append", hostOf(Redacted.value(url)), meter, policy, clock)
+        return watch("append", hostOf(url), meter, policy, clock)
       })
     ).pipe(
-      // A source that fails breaks the request; the HTTP client would report that as a broken connection.
+      // A failing source breaks the request, and the HTTP client would report it as a broken connection.
       Effect.raceFirst(Deferred.await(meter.failed)),
       Effect.catch((error) =>
         Effect.flatMap(Deferred.isDone(meter.failed), (failed) =>

@@ -1,5 +1,5 @@
 /**
- * An Assembly in the journal whose files are uploaded by `ResumableAssemblyUpload`, and its form at rest.
+ * A journal entry of an Assembly whose files are uploaded by `ResumableAssemblyUpload`.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Schema from "effect/Schema"

@@ -1,5 +1,5 @@
 /**
- * The files of one Assembly: uploaded side by side, and what becomes of the Assembly where they do not arrive.
+ * Uploads the files of one Assembly in parallel, and cancels the Assembly if files fail.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -21,11 +21,12 @@ import * as UploadEvent from "../UploadEvent.ts"
 import type { UploadSource } from "../UploadSource.ts"
 import * as UploadTarget from "../UploadTarget.ts"
 import * as Events from "./events.ts"
+import { hostOf } from "./host.ts"
 import { type Progress, sums } from "./progress.ts"
 
 export type Emit = Events.Emit<AssemblyUploadEvent.AssemblyUploadEvent>
 
-/** Whether an event tells of a moment, of the whole job or of one file. */
+/** Whether an event is transient, for the whole job or for one file. */
 export const isTransient = (event: AssemblyUploadEvent.AssemblyUploadEvent): boolean =>
   Events.isTransient(event._tag === "FileEvent" ? event.event : event)
 
@@ -56,14 +57,17 @@ const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome =>
   })
 }
 
-/** Whether other files may go on: the server may take one that it has wrong as whole, and begin its work on it. */
+/**
+ * Whether other files may continue. They may not if the server may treat wrong bytes as a complete file and start
+ * processing it.
+ */
 const isBearable = (error: ResumableUploadError): boolean => error._tag !== "UploadUntrusted" || !error.mayBeWhole
 
-/** Whether a file that was uploaded, or not, is no danger to the Assembly. */
+/** Whether the outcome of a file is no danger to the Assembly. */
 const isHarmless = (exit: FileExit | undefined): boolean =>
   exit === undefined || Option.match(Exit.findErrorOption(exit), { onNone: () => true, onSome: isBearable })
 
-/** Two files at one URL would be one file, which nothing else tells. */
+/** Two files at one URL would be one file, and nothing else would show it. */
 const distinctUrls = () => {
   const files = new Map<string, number>()
   return (file: number, event: UploadEvent.UploadEvent): boolean => {
@@ -75,7 +79,7 @@ const distinctUrls = () => {
   }
 }
 
-/** Uploads every file; the first that fails for good stops the others, unless they are to be kept. */
+/** Uploads every file. The first permanent failure stops the others, unless they are to continue. */
 const uploadAll = <Source extends UploadSource, R>(
   job: Job<File<unknown>>,
   target: UploadTarget.UploadTarget,
@@ -90,7 +94,11 @@ const uploadAll = <Source extends UploadSource, R>(
   const tell = (file: number) => (event: UploadEvent.UploadEvent) =>
     Effect.suspend(() => {
       if (!isDistinct(file, event)) {
-        return new UploadUntrusted({ problem: "one Location for two files", mayBeWhole: true })
+        return new UploadUntrusted({
+          host: hostOf(target.tusUrl),
+          problem: "one Location for two files",
+          mayBeWhole: true
+        })
       }
       if (event._tag === "Progress") progress(file, event)
       else emit(AssemblyUploadEvent.FileEvent({ file, event }))
@@ -122,10 +130,10 @@ const uploadAll = <Source extends UploadSource, R>(
   )
 }
 
-/** The longest wait for an answer about an Assembly whose files did not arrive. */
+/** The maximum wait for the Status of an Assembly whose files failed. */
 const patience = "30 seconds"
 
-/** Cancels the Assembly, and answers whether it is: it may have been over before. */
+/** Cancels the Assembly, and returns whether it is canceled. It may have ended before. */
 export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, never, AssemblyClient> =>
   Assemblies.cancel(assemblyId).pipe(
     Effect.map((status) => Assembly.state(status) === "Canceled"),
@@ -133,7 +141,7 @@ export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, 
     Effect.orElseSucceed(() => false)
   )
 
-/** An Assembly that ended by itself refuses its files: how it ended is what a person has to know. */
+/** An Assembly that ended by itself refuses its files. The reason of its end is the useful error. */
 const ownError = (
   assemblyId: Assembly.AssemblyId,
   exits: ReadonlyArray<FileExit | undefined>
@@ -154,7 +162,7 @@ const ownError = (
   )
 }
 
-/** Uploads all files into an Assembly, which is canceled where they do not arrive. */
+/** Uploads all files into an Assembly, and cancels it if files fail. */
 const fill = <Source extends UploadSource, R>(
   job: Job<File<unknown>>,
   status: Assembly.Status,
@@ -165,7 +173,7 @@ const fill = <Source extends UploadSource, R>(
 ) =>
   Effect.gen(function* () {
     const target = yield* Effect.tapError(
-      // Another id than the one that was asked for would take the files elsewhere.
+      // An Assembly with another id would send the files elsewhere.
       UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
       () => cancel(assemblyId)
     )
@@ -179,14 +187,14 @@ const fill = <Source extends UploadSource, R>(
       assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
     })
   }).pipe(
-    // Nobody could go on with it: a defect has no answer.
+    // Nobody could continue it, because nobody can handle a defect.
     Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
   )
 
-/** What `finish` can fail with. */
+/** The errors of `finish`. */
 export type FinishError = FilesFailed | UploadTarget.InvalidTarget | Assemblies.AssemblyError | ApiError.Common
 
-/** From an Assembly that exists to its end: its files, and the wait for its results. */
+/** Runs an existing Assembly to its end: uploads its files, and waits for its results. */
 export const finish = <Source extends UploadSource, R>(
   job: Job<File<unknown>>,
   status: Assembly.Status,

@@ -1,5 +1,5 @@
 /**
- * The rules that the options of a whole job keep, checked before its Assembly is created.
+ * Validates the options of a whole job before its Assembly is created.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
@@ -14,7 +14,7 @@ type Issues = ReadonlyArray<ApiError.Issue>
 const under = (path: ReadonlyArray<string | number>, issues: Issues): Issues =>
   issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
 
-/** The two names stand beside the metadata of a file, and inside it when it is sent. */
+/** Both names are separate options of a file, and become part of its metadata when it is sent. */
 const fileIssues = ({ fieldname = "file", filename, metadata }: File<unknown>, index: number): Issues =>
   Options.issues({ metadata: { ...metadata, filename, fieldname } }).map(({ message, path }) => {
     const [, key] = path
@@ -30,13 +30,14 @@ const optionIssues = ({ concurrency, files, progressInterval, upload, wait }: Jo
   ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
 ]
 
-/** The sources of a job, all of whose rules were checked: those of the options, and then those of the sources. */
+/** The sources of a job. The options are checked first, and then the sources. */
 export const prepare = <R, Source extends UploadSource>(
   job: Job<File<R, Source>>,
   { isReplayed }: { readonly isReplayed: boolean }
 ): Effect.Effect<ReadonlyArray<Source>, ApiError.InvalidRequest | SourceFailed, R> =>
   Effect.gen(function* () {
-    yield* Options.refuse("AssemblyUpload", optionIssues(job))
+    const missing = under(["upload"], yield* Options.missingDigest(job.upload ?? {}))
+    yield* Options.refuse("AssemblyUpload", [...optionIssues(job), ...missing])
     const sources = yield* Effect.forEach(job.files, ({ source }) =>
       Effect.isEffect(source) ? source : Effect.succeed(source)
     )

@@ -1,16 +1,16 @@
 /**
- * How much goes out at once after a body was cut off. A server that refuses a request while its body is on the way, and
- * closes the connection, may be heard or not: with `fetch` on Node the connection's end mostly wins, and its answer is
- * lost. The same body again would meet the same end; a small one arrives before the answer, which then tells why.
+ * Limits the size of a body after a body was cut off. If a server refuses a request and closes the connection during
+ * the body, its response may be lost: with `fetch` on Node the closed connection mostly wins. The same body would fail
+ * in the same way. A small body arrives before the connection closes, and its response contains the reason.
  */
 
-/** Small enough to be on its way as a whole before the other side can close the connection, in bytes. */
+/** A body of this size in bytes is sent completely before the server can close the connection. */
 const least = 16n * 1024n
 
-/** One cut may be the network's; the second of bytes at the same offset is held against the body. */
+/** A single cut may come from the network. After a second cut at the same offset, the size of the body is limited. */
 const patience = 2
 
-/** What one upload, or one part of it, has learned of the bodies that arrive. */
+/** The state of one upload, or of one part. */
 export class Caution {
   #start = -1n
   #cuts = 0
@@ -18,13 +18,13 @@ export class Caution {
   #largest = 0n
   #most: bigint | undefined
 
-  /** The most that the next body may have, in bytes; undefined where nothing speaks against it. */
+  /** The maximum size of the next body in bytes; undefined without a limit. */
   get most(): bigint | undefined {
     return this.#most
   }
 
   /**
-   * The bytes from `start` up to `end` were cut off. Where an earlier cut is known by `start`, none of them arrived.
+   * The bytes from `start` to `end` were cut off. If an earlier cut has the same `start`, none of them arrived.
    */
   cut(start: bigint, end: bigint): void {
     this.#cuts = start === this.#start ? this.#cuts + 1 : 1

@@ -1,56 +1,65 @@
 /**
- * Checksums of request bodies, where the server offers them. Beyond the specification (tus 1.0.0, checksum).
+ * Checksums of request bodies, if the server supports them. Beyond the specification (tus 1.0.0, checksum).
  */
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Base64 from "effect/encoding/Base64"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
 import * as Tus from "../Tus.ts"
 import { SourceFailed } from "../UploadSource.ts"
+import type { ChecksumAlgorithm } from "../Upload.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Pieces from "./pieces.ts"
 import * as Policy from "./policy.ts"
 import { inTime } from "./timeout.ts"
 
-const algorithms = {
+/** A checksum algorithm, by its name in tus 1.0.0. */
+export type Algorithm = ChecksumAlgorithm
+
+const algorithms: { readonly [A in Algorithm]: Digest.Algorithm } = {
   sha1: Digest.sha1,
   sha256: Digest.sha256,
   sha384: Digest.sha384,
   sha512: Digest.sha512
 }
 
-/** A checksum algorithm, by its name in tus 1.0.0. */
-export type Algorithm = keyof typeof algorithms
-
 /** The names of all algorithms. */
 export const names = Object.keys(algorithms)
 
-/** Whether a name is that of an algorithm; a program in JavaScript may give any. */
+/** Whether a name is a supported algorithm. A JavaScript program may pass any value. */
 export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(algorithms, name)
 
-/** Whether the server checks this algorithm. Asked before anything is created, and again where that may help. */
+/** Whether the server supports this algorithm. Requested before anything is created, and again if this may help. */
 export const isOffered = (
   target: UploadTarget,
   algorithm: Algorithm,
-  policy: Policy.Policy,
-  failures = 0
-): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
-  inTime("discover", policy.stallTimeout, Tus.discover(target)).pipe(
-    Effect.map(
-      ({ checksumAlgorithms, extensions }) => extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
-    ),
-    Effect.catch((error): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
-      Policy.canHeal(error) && failures < policy.maxRetries
-        ? Policy.pause(policy, failures + 1, error).pipe(
-            Effect.flatMap(Effect.sleep),
-            Effect.flatMap(() => isOffered(target, algorithm, policy, failures + 1))
-          )
-        : Effect.fail(error)
+  policy: Policy.Policy
+): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> => {
+  const pauseAfter = Policy.retrying(policy)
+  const attempt = (failures: number): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
+    inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
+      Effect.map(
+        ({ checksumAlgorithms, extensions }) =>
+          extensions.includes("checksum") && checksumAlgorithms.includes(algorithm)
+      ),
+      Effect.catch((error): Effect.Effect<boolean, Policy.RequestError, HttpClient.HttpClient> =>
+        Policy.canHeal(error)
+          ? Effect.flatMap(
+              pauseAfter(failures, error),
+              Option.match({
+                onNone: () => Effect.fail(error),
+                onSome: (pause) => Effect.andThen(Effect.sleep(pause), attempt(failures + 1))
+              })
+            )
+          : Effect.fail(error)
+      )
     )
-  )
+  return attempt(1)
+}
 
-/** The bytes of a body, of which there are `chunkSize` at most. */
+/** The bytes of a body, at most `chunkSize`. */
 const read = (bytes: Outgoing.Body["bytes"]): Effect.Effect<Uint8Array, SourceFailed> => {
   if (bytes instanceof Uint8Array) return Effect.succeed(bytes)
   if ("length" in bytes) return Outgoing.collect(bytes.stream, bytes.length)
@@ -60,7 +69,7 @@ const read = (bytes: Outgoing.Body["bytes"]): Effect.Effect<Uint8Array, SourceFa
   })
 }
 
-/** Makes of a body what is sent, and its checksum if there is to be one. */
+/** Converts a body to the bytes to send, with a checksum if there is to be one. */
 export type Seal = (
   body: Outgoing.Body
 ) => Effect.Effect<{ readonly body: Outgoing.Body; readonly checksum: string | undefined }, SourceFailed>
@@ -68,7 +77,7 @@ export type Seal = (
 /** Sends a body as it is, without a checksum. */
 export const unsealed: Seal = (body) => Effect.succeed({ body, checksum: undefined })
 
-/** The bytes that were summed are the ones that are sent: a source that is read twice may change in between. */
+/** Sends exactly the bytes of the checksum. A source that is read twice may change in between. */
 export const sealed = (algorithm: Algorithm, streams: boolean): Seal =>
   Effect.fnUntraced(function* (body) {
     const bytes = yield* read(body.bytes)

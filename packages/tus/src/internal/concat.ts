@@ -1,5 +1,5 @@
 /**
- * The header that puts parts together.
+ * The header that concatenates parts.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -18,7 +18,7 @@ const decodeConcat = SchemaParser.decodeUnknownEffect(TusUpload.Concat)
 export const check = (parts: ReadonlyArray<UploadUrl>): Effect.Effect<void, ApiError.InvalidRequest> =>
   decodeConcat(concat(parts)).pipe(
     Effect.asVoid,
-    // The issue would tell the URLs.
+    // The schema's issue is dropped, because it contains the URLs.
     Effect.mapError(
       () =>
         new ApiError.InvalidRequest({

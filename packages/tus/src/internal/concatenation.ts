@@ -1,7 +1,6 @@
 /**
- * The final upload, which puts stored parts together (spec.md, "Create a tus upload", concatenation). It is created
- * once.
- * The answer 201 says only that the server has begun, so that the final upload is proven before it counts.
+ * The final upload, which concatenates stored parts (spec.md, "Create a tus upload", concatenation). It is created
+ * once. A 201 response shows only that the server has started, so the final upload must be proven.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Clock from "effect/Clock"
@@ -14,16 +13,21 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type { UploadUrl } from "../UploadTarget.ts"
+import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Creation from "./creation.ts"
+import { happened } from "./errorText.ts"
 import { exchange } from "./exchange.ts"
+import { hostOf } from "./host.ts"
+import { ignored } from "./ignored.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type * as Session from "./session.ts"
 import { inTime } from "./timeout.ts"
 
-/** The answer to HEAD of a final upload. It has no offset before the upload is whole (tus 1.0.0, beyond spec.md). */
+/**
+ * The response to HEAD of a final upload. It has no offset before the upload is complete (tus 1.0.0, beyond spec.md).
+ */
 const FinalHeaders = Schema.Struct({
   ...TusUpload.OffsetHeaders.fields,
   "upload-offset": Schema.optionalKey(TusUpload.Offset)
@@ -38,11 +42,12 @@ const ask = (url: UploadUrl) =>
   })
 
 /**
- * Why a final upload is not proven yet.
+ * The reason why a final upload is not proven yet.
  *
- * - `Pending`: the server is still putting the parts together.
- * - `Contradiction`: its length is not that of the parts. One such answer may be wrong, two are believed.
- * - `Gone`: its URL is gone, which a finished upload's may be, and no receipt says that it is whole.
+ * - `Pending`: the server is still concatenating the parts.
+ * - `Contradiction`: its length is not the length of the parts. One such response may be wrong; two are accepted as
+ *   true.
+ * - `Gone`: its URL is gone, as the URL of a finished upload may be, and no receipt shows that it is complete.
  * - `Failed`: the request failed.
  */
 interface Doubt {
@@ -50,33 +55,33 @@ interface Doubt {
   readonly error: Policy.RequestError
 }
 
-const doubt = (_tag: Doubt["_tag"], problem: string): Doubt => ({
+const doubt = (_tag: Doubt["_tag"], url: UploadUrl, problem: string): Doubt => ({
   _tag,
-  error: new TusError.ProtocolViolation({ request: "offset", status: 200, problem })
+  error: new TusError.ProtocolViolation({ request: "offset", host: hostOf(url), status: 200, problem })
 })
 
-/** Compares what the server tells of a final upload with the length of its parts. */
-const read = (found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
+/** Compares the server's report about a final upload with the length of its parts. */
+const read = (url: UploadUrl, found: typeof FinalHeaders.Type, length: bigint): Option.Option<Doubt> => {
   const told = found["upload-length"]
   const offset = found["upload-offset"]
   const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
   if (isDeferred || (told !== undefined && told !== length)) {
     const other = isDeferred ? "waits for its length" : `${told}`
-    return Option.some(doubt("Contradiction", `the parts hold ${length} bytes, the final upload ${other}`))
+    return Option.some(doubt("Contradiction", url, `the parts hold ${length} bytes, the final upload ${other}`))
   }
   return told === length && offset === length
     ? Option.none()
-    : Option.some(doubt("Pending", `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
+    : Option.some(doubt("Pending", url, `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
 }
 
-/** Asks the server about a final upload. The answer is a doubt, or nothing where the upload is proven. */
+/** Requests the state of a final upload. Returns a doubt, or nothing if the upload is proven. */
 const look = <E>(
   { metadata, policy, target }: Session.Session<E>,
   url: UploadUrl,
   length: bigint
 ): Effect.Effect<Option.Option<Doubt>, never, HttpClient.HttpClient> =>
-  inTime("offset", policy.stallTimeout, ask(url)).pipe(
-    Effect.map((found) => read(found, length)),
+  inTime({ request: "offset", url }, policy.stallTimeout, ask(url)).pipe(
+    Effect.map((found) => read(url, found, length)),
     Effect.catch((error) =>
       error._tag === "UploadGone"
         ? Effect.map(Receipts.finished(target, url, { metadata, size: length }), (receipt) =>
@@ -86,8 +91,8 @@ const look = <E>(
     )
   )
 
-/** How often each doubt may occur in one proof. */
-const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number => {
+/** How often each doubt may occur in one proof. The policy decides how often a request may fail. */
+const patience = ({ _tag, error }: Doubt): number => {
   switch (_tag) {
     case "Pending":
       return Infinity
@@ -96,28 +101,34 @@ const patience = ({ _tag, error }: Doubt, { maxRetries }: Policy.Policy): number
     case "Gone":
       return 5
     case "Failed":
-      return Policy.canHeal(error) ? maxRetries + 1 : 1
+      return Policy.canHeal(error) ? Infinity : 1
   }
 }
 
-const unknown = (problem: string) => new TusError.ConcatenationUnknown({ problem })
+const unknown = ({ target }: { readonly target: UploadTarget }, problem: string) =>
+  new TusError.ConcatenationUnknown({ host: hostOf(target.tusUrl), problem })
 
-/** Emits `Retrying` or `Waiting` with the reason, then sleeps before the next request. */
-const wait = <E>({ emit, policy }: Session.Session<E>, { _tag, error }: Doubt, asked: number, failures: number) =>
+/** Emits `Waiting` with the reason, then sleeps before the next request. */
+const wait = <E>({ emit, policy }: Session.Session<E>, { error }: Doubt, asked: number) =>
   Effect.gen(function* () {
-    const delay = yield* Effect.mapError(Policy.pause(policy, asked, error), ({ message }) => unknown(message))
+    const delay = yield* Policy.pollDelay(policy, asked)
     const now = yield* Clock.currentTimeMillis
-    emit(
-      _tag === "Failed"
-        ? UploadEvent.Retrying({ attempt: failures, delay, reason: error.message })
-        : UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) })
-    )
+    emit(UploadEvent.Waiting({ reason: error.message, until: now + Duration.toMillis(delay) }))
     yield* Effect.sleep(delay)
   })
 
+/** Emits `Retrying` with the reason, then sleeps before the next request, unless the policy gives up. */
+const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error }: Doubt, failures: number) =>
+  Effect.gen(function* () {
+    const pause = yield* pauseAfter(failures, error)
+    if (Option.isNone(pause)) return yield* unknown(session, happened(error))
+    session.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+    yield* Effect.sleep(pause.value)
+  })
+
 /**
- * Asks until the final upload is whole, for `finishTimeout` at most. A final upload of another length is not what was
- * sent.
+ * Requests the state until the final upload is complete, for at most `finishTimeout`. A final upload of another length
+ * contains other bytes than were sent.
  */
 const prove = <E>(
   session: Session.Session<E>,
@@ -126,6 +137,7 @@ const prove = <E>(
 ): Effect.Effect<void, TusError.ConcatenationUnknown | TusError.UploadUntrusted | E, HttpClient.HttpClient> =>
   Effect.suspend(() => {
     const { policy, store } = session
+    const pauseAfter = Policy.retrying(policy)
     const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
     let problem = "it was not told where it stands"
     const loop = Effect.gen(function* () {
@@ -133,40 +145,43 @@ const prove = <E>(
         const standing = yield* look(session, url, length)
         if (Option.isNone(standing)) return
         const { _tag, error } = standing.value
-        problem = error.message
+        problem = happened(error)
         had[_tag]++
-        if (had[_tag] < patience(standing.value, policy)) {
-          yield* wait(session, standing.value, asked, had.Failed)
+        if (had[_tag] < patience(standing.value)) {
+          yield* _tag === "Failed"
+            ? retry(session, pauseAfter, standing.value, had.Failed)
+            : wait(session, standing.value, asked)
         } else if (_tag === "Contradiction") {
-          // For the server it may be a whole file of that length.
-          const untrusted = new TusError.UploadUntrusted({ problem, mayBeWhole: true })
+          // The server may treat it as a complete file of that length.
+          const untrusted = new TusError.UploadUntrusted({ host: hostOf(url), problem, mayBeWhole: true })
           yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
           return yield* untrusted
         } else {
-          return yield* unknown(problem)
+          return yield* unknown(session, problem)
         }
       }
     })
     return Effect.timeoutOrElse(loop, {
       duration: policy.finishTimeout,
-      orElse: () => Effect.fail(unknown(problem))
+      orElse: () => Effect.fail(unknown(session, problem))
     })
   })
 
 const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigint) =>
   store.update(UploadState.completed(url, length))
 
-/** Notes where the final upload is. A receipt that says that it is whole is proof enough. */
+/** Stores the URL of the final upload. A receipt that shows a complete upload is sufficient proof. */
 const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
   session.store.note(UploadState.concatenated(url))
   return finished ? complete(session, url, length) : Effect.void
 }
 
-const asUnknown = ({ problem }: TusError.CreationUnknown) => Effect.fail(unknown(problem))
+const asUnknown = ({ host, problem }: TusError.CreationUnknown) =>
+  Effect.fail(new TusError.ConcatenationUnknown({ host, problem }))
 
 /**
- * Announces the one final creation, and sends it. It is never repeated: after a lost answer the receipts decide. A
- * refusal leaves the parts as they were.
+ * Announces the one final creation, and sends it. It is never repeated: after a lost response the receipts decide.
+ * After a refusal the parts are unchanged.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
@@ -185,17 +200,19 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
       Effect.catchTag("CreationUnknown", asUnknown),
       Effect.filterOrFail(
         ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
-        () => unknown("the Location of the final upload is that of a part")
+        () => unknown(session, "the Location of the final upload is that of a part")
       ),
       Effect.tapError((error) =>
-        Creation.isRefusal(error) ? Effect.ignore(store.update(UploadState.refused(before))) : Effect.void
+        Creation.isRefusal(error) ? ignored(store.update(UploadState.refused(before))) : Effect.void
       )
     )
     emit(UploadEvent.Created({ url: created.url, length }))
     yield* found(session, created, length)
   })
 
-/** Proves the final upload. One whose creation an earlier process may have sent is looked for in the receipts first. */
+/**
+ * Proves the final upload. If an earlier process may have sent its creation, it is first searched for in the receipts.
+ */
 export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
   if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))
   const { metadata, policy, target } = session

@@ -1,9 +1,10 @@
 /**
- * Creates an upload exactly once. A creation that was not answered is looked for in the receipts, and never repeated.
+ * Creates an upload exactly once. If a creation gets no response, the upload is searched for in the receipts, and the
+ * creation is never repeated.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
-import { WebCrypto } from "effect/crypto/WebCrypto"
+import * as SecureRandom from "effect/crypto/SecureRandom"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -14,11 +15,13 @@ import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { UnsafeLocation, UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
+import { happened } from "./errorText.ts"
+import { hostOf } from "./host.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import { inTime } from "./timeout.ts"
 
-/** What a creation can fail with. A `TransportFailure` is one that sent nothing. */
+/** The errors of a creation. A `TransportFailure` means that nothing was sent. */
 export type CreationError =
   | Tus.AnswerError
   | TusError.CreationUnknown
@@ -27,11 +30,11 @@ export type CreationError =
   | ApiError.TransportFailure
 
 /**
- * The upload that a creation made.
+ * The upload of a creation.
  *
- * - `answered`: whether the server answered the creation. Else the upload was found by its receipt.
- * - `offset`: how many bytes the server has stored; undefined where it has to be asked.
- * - `finished`: whether the receipt says that every byte is stored.
+ * - `answered`: whether the server responded to the creation. If not, the upload was found by its receipt.
+ * - `offset`: the number of stored bytes; undefined if it has to be requested.
+ * - `finished`: whether the receipt shows that all bytes are stored.
  */
 export interface Created {
   readonly url: UploadUrl
@@ -40,10 +43,12 @@ export interface Created {
   readonly finished: boolean
 }
 
-/** A random value that no other creation has. It finds the upload again when the answer with its URL is lost. */
-export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) => Effect.sync(() => crypto.randomUUID()))
+/** A random unique value. It finds the upload again if the response with its URL is lost. */
+export const newMarker: Effect.Effect<string> = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
+  Effect.provide(SecureRandom.layerWebCrypto)
+)
 
-/** An error of a creation, as far as it tells what became of the request. */
+/** The fields of a creation error that show what happened to the request. */
 interface Failure {
   readonly _tag: string
   readonly status?: number
@@ -53,11 +58,11 @@ interface Failure {
 }
 
 /**
- * What a failed creation did. The status decides; without one, how far the request came.
+ * The effect of a failed creation. The status decides; without a status, the progress of the request decides.
  *
  * - `Refused`: it created nothing, and another request would be refused as well.
- * - `TurnedAway`: it created nothing, since the server did not look at it or never got it. It is safe to send again.
- * - `Open`: an upload may exist. There was no answer, or one that a gateway may have given, or an invalid one.
+ * - `TurnedAway`: it created nothing, because the server did not process it or never got it. It is safe to send again.
+ * - `Open`: an upload may exist. There was no response, an invalid one, or one that may come from a gateway.
  */
 const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
   const { status } = error
@@ -76,13 +81,13 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
   }
 }
 
-/** Whether a creation that failed surely created nothing: it was not sent, or the server refused it. */
+/** Whether a failed creation certainly created nothing: it was not sent, or the server refused it. */
 export const isRefusal = (error: Failure): boolean => outcome(error) !== "Open"
 
-/** How often the receipts are read: the server may still be at work on the request whose answer was lost. */
+/** The number of readings of the receipts. The server may still process the request whose response was lost. */
 const lookups = 5
 
-/** A creation that was sent, or may have been: its target, its marker, and what it told of the upload. */
+/** A creation that was or may have been sent: its target, its marker, and its fields. */
 export interface Lost {
   readonly target: UploadTarget
   readonly marker: string
@@ -109,21 +114,21 @@ const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Crea
     url === undefined ? Option.none() : Option.some({ url, answered: false, offset: undefined, finished })
   )
 
-/** Finds the upload of a creation by the receipts alone: one of an earlier process, or one whose answer was lost. */
+/** Finds the upload of a creation only by the receipts: of an earlier process, or after a lost response. */
 export const recover = (
   lost: Lost,
   problem: string
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
   Effect.flatMap(lookUp(lost), (found) =>
     Option.match(fromReceipt(found), {
-      onNone: () => Effect.fail(new TusError.CreationUnknown({ problem })),
+      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), problem })),
       onSome: Effect.succeed
     })
   )
 
 /**
- * Creates an upload. Where the server turns the request away unread, it is sent again after a pause. `size` is that of
- * the upload, where it is known.
+ * Creates an upload. If the server turns the request away unprocessed, it is sent again after a pause. `size` is the
+ * size of the upload, if known.
  */
 export const create = (options: {
   readonly target: UploadTarget
@@ -137,17 +142,18 @@ export const create = (options: {
   const hasBody = creation._tag !== "Final" && creation.body !== undefined
   const hasWork = creation._tag === "Final" || hasBody
   const metadata = { ...creation.metadata, [Receipts.markerKey]: marker }
+  const pauseAfter = Policy.retrying(policy)
 
   const attempt = (failures: number): Effect.Effect<Created, CreationError, HttpClient.HttpClient> =>
     inTime(
-      "create",
+      { request: "create", url: target.tusUrl },
       hasWork ? policy.finishTimeout : policy.stallTimeout,
       Tus.create(target, { ...creation, metadata })
     ).pipe(
       Effect.map(({ offset, url }): Created => ({
         url,
         answered: true,
-        // Without a body the server has stored nothing. If it tells another offset, it is asked again.
+        // Without a body the server has stored nothing. If it reports another offset, the offset is requested again.
         offset: hasBody || offset === 0n ? offset : undefined,
         finished: false
       })),
@@ -155,17 +161,17 @@ export const create = (options: {
         if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return Effect.fail(error)
         const did = outcome(error)
         if (error._tag === "Stalled" || did === "Open") {
-          return recover({ target, marker, policy, sent: { metadata, size } }, error.message)
+          return recover({ target, marker, policy, sent: { metadata, size } }, happened(error))
         }
-        return did === "TurnedAway" && failures < policy.maxRetries
-          ? Effect.gen(function* () {
-              const delay = yield* Policy.pause(policy, failures + 1, error)
-              emit(UploadEvent.Retrying({ attempt: failures + 1, delay, reason: error.message }))
-              yield* Effect.sleep(delay)
-              return yield* attempt(failures + 1)
-            })
-          : Effect.fail(error)
+        if (did === "Refused") return Effect.fail(error)
+        return Effect.gen(function* () {
+          const pause = yield* pauseAfter(failures, error)
+          if (Option.isNone(pause)) return yield* Effect.fail(error)
+          emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
+          yield* Effect.sleep(pause.value)
+          return yield* attempt(failures + 1)
+        })
       })
     )
-  return attempt(0)
+  return attempt(1)
 }

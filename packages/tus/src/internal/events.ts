@@ -14,7 +14,7 @@ interface Tagged {
   readonly _tag: string
 }
 
-/** Tells an event; never waits for who reads it. */
+/** Emits an event. It never waits for the reader. */
 export type Emit<Event extends Tagged = UploadEvent> = (event: Event) => void
 
 const transient: ReadonlySet<string> = new Set([
@@ -22,20 +22,20 @@ const transient: ReadonlySet<string> = new Set([
   "Retrying",
   "Resumed",
   "Waiting",
-  // Told again whenever the last bytes are sent again.
+  // Emitted again whenever the last bytes are sent again.
   "Finishing"
 ] satisfies ReadonlyArray<UploadEvent["_tag"]>)
 
 /**
- * Whether an event tells of a moment, which the next one of its kind makes old. The others tell what is there from then
- * on: each comes once, or once for a part.
+ * Whether an event describes a moment, so that the next event of its kind replaces it. Other events describe permanent
+ * facts: each occurs once, or once for each part.
  */
 export const isTransient = ({ _tag }: Tagged): boolean => transient.has(_tag)
 
-/** How many transient events wait for a reader who comes late. */
+/** The maximum number of transient events that wait for the reader. */
 const mostTransient = 128
 
-/** The events that nobody has read yet: bounded, however long an upload lasts and however often it heals. */
+/** The unread events. Their number is limited, however long an upload runs and however often it recovers. */
 class Unread<Event extends Tagged> {
   #events: Array<Event> = []
   #transient = 0
@@ -45,8 +45,8 @@ class Unread<Event extends Tagged> {
   }
 
   /**
-   * A Progress replaces the Progress before it: what happened in between is of no use to a reader who comes late. Of
-   * all transient events only the newest are kept.
+   * A Progress replaces the Progress before it, because a late reader does not need the earlier one. Of all transient
+   * events only the newest are kept.
    */
   add(event: Event): void {
     if (event._tag === "Progress" && this.#events.at(-1)?._tag === "Progress") {
@@ -69,8 +69,8 @@ class Unread<Event extends Tagged> {
 }
 
 /**
- * Tells `Progress` once an interval at most. Any other event is preceded by the newest Progress that was held back.
- * Without an interval every Progress is told.
+ * Emits at most one `Progress` in each interval. A delayed Progress is emitted before any other event. Without an
+ * interval every Progress is emitted.
  */
 export const paced = <Event extends Tagged>(
   emit: Emit<Event>,
@@ -97,7 +97,7 @@ export const paced = <Event extends Tagged>(
       })
 
 /**
- * The events of a program as a stream. The program runs at its own speed, and ends when the stream is left.
+ * The events of a program as a stream. The program runs at its own speed, and is interrupted with the stream.
  */
 export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
   program: (emit: Emit<Event>) => Effect.Effect<void, E, R>,
@@ -136,7 +136,7 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
     })
   )
 
-/** The result of a program whose events nobody reads. */
+/** The result of a program without a reader of its events. */
 export const toResult = <E, R>(
   program: (emit: Emit) => Effect.Effect<void, E, R>
 ): Effect.Effect<UploadResult, E, Exclude<R, Scope.Scope>> =>

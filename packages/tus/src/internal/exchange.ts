@@ -5,35 +5,44 @@ import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
+import type * as Headers from "effect/http/Headers"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
-import * as Stream from "effect/Stream"
 import * as TusError from "../TusError.ts"
+import { goneAdvice } from "./errorText.ts"
+import { hostOf } from "./host.ts"
 import * as Telemetry from "./telemetry.ts"
 import { limited } from "./timeout.ts"
 
 const maxErrorBytes = 8 * 1024
-const decodeErrorBody = Schema.decodeUnknownSync(ServiceError.TusErrorBody)
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
-/** What a body says: the line of tus, the `message` of an error object of the service, else the text itself. */
-const wordsOf = (body: string, json: Option.Option<unknown>): string => {
-  const error = decodeErrorBody(body)
-  if (error._tag === "Line") return `${error.code}: ${error.message}`
-  const object = Option.flatMap(json, decodeErrorObject)
-  return Option.getOrUndefined(Option.map(object, ({ error: code, message }) => message ?? code)) ?? error.text
+/** What a body says. */
+interface Said {
+  readonly words: string
+  readonly code?: string | undefined
 }
 
-/** A shorter part of a path is a word as well as an id. */
+/** The line of tus, the `message` of an error object of the service, else the text itself. */
+const readSaid = (body: string, json: Option.Option<unknown>): Said => {
+  const error = ServiceError.parseTusError(body)
+  if (error._tag === "Line") return { words: `${error.code}: ${error.message}`, code: error.code }
+  return Option.match(Option.flatMap(json, decodeErrorObject), {
+    onNone: () => ({ words: error.text }),
+    onSome: ({ error: code, message }) => ({ words: message ?? code ?? error.text, code })
+  })
+}
+
+/** A shorter part of a path may be an ordinary word as well as an id. */
 const minSecret = 8
 
 /**
- * What a request carries that gives access: the ids of uploads in its URL and of the parts that it names, and the
- * address of the Assembly in its metadata.
+ * The secrets in a request: the ids of uploads in its URL and in the parts that it names, and the URL of the Assembly
+ * in its metadata.
  */
 const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): ReadonlyArray<string> => {
   const named = [url, headers["upload-concat"] ?? ""].flatMap((text) =>
@@ -44,28 +53,35 @@ const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): Reado
   return [...named, ...assembly].filter(({ length }) => length >= minSecret)
 }
 
-/** Answers to HEAD have no body. */
+/** Responses to HEAD have no body. */
 const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>): string =>
   Transport.Redaction.text(words, { secrets }) || `status ${status}, without an explanation`
 
+/** The id by which the service finds the request, where the answer tells one. Beyond the specification. */
+const requestIdOf = (headers: Headers.Headers, secrets: ReadonlyArray<string>): { readonly requestId?: string } => {
+  const requestId = headers["x-request-id"]
+  return requestId === undefined ? {} : { requestId: Transport.Redaction.code(requestId, secrets) }
+}
+
+interface Refusal {
+  readonly request: TusError.RequestName
+  readonly host: string
+  readonly status: number
+  readonly words: string
+  readonly code?: string
+  readonly requestId?: string
+}
+
 const toError = (
-  asked: {
-    readonly request: TusError.RequestName
-    readonly host: string
-    readonly status: number
-    readonly words: string
-  },
+  { request, words, ...subject }: Refusal,
   wait: Option.Option<Duration.Duration>
 ): TusError.AnswerError => {
-  const { host, request, status, words } = asked
-  const answer = { request, host, status, message: `${request} at ${host}: ${words}` }
+  const { host, status } = subject
+  const answer = { ...subject, request, message: `${request} at ${host}: ${words}` }
   switch (status) {
     case 404:
     case 410:
-      return new TusError.UploadGone({
-        ...answer,
-        message: `${answer.message}; run the upload again to begin another one`
-      })
+      return new TusError.UploadGone({ ...answer, message: `${answer.message}${goneAdvice}` })
     case 409:
       return new TusError.OffsetConflict(answer)
     case 413:
@@ -74,10 +90,9 @@ const toError = (
       return new TusError.UploadLocked(answer)
     case 429:
       return new ApiError.RateLimited({
-        operation: `Tus.${request}`,
-        host,
         code: "RATE_LIMIT_REACHED",
-        status,
+        ...subject,
+        operation: `Tus.${request}`,
         explanation: words,
         retryAfter: Option.getOrElse(wait, () => Duration.zero)
       })
@@ -88,19 +103,11 @@ const toError = (
       if (status >= 400) {
         return new TusError.ServerFailure(Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer)
       }
-      return new TusError.ProtocolViolation({
-        request,
-        host,
-        status,
-        problem: "not a status that this request may have"
-      })
+      return new TusError.ProtocolViolation({ ...subject, request, problem: "not a status that this request may have" })
   }
 }
 
-/** The host of a request: the one part of its URL that an error may tell. */
-export const hostOf = (url: string): string => new URL(url).host
-
-/** The error that an answer stands for whose status is not the one that means success. */
+/** The error of a response whose status is not the expected success. */
 export const readError = (
   request: TusError.RequestName,
   response: HttpClientResponse.HttpClientResponse
@@ -111,17 +118,30 @@ export const readError = (
     const json = Transport.parseJson(body)
     const wait = yield* Transport.namedWait(response.headers, Option.getOrUndefined(json))
     const host = hostOf(response.request.url)
-    const words = toMessage(status, wordsOf(body, json), secretsOf(response.request))
-    return toError({ request, host, status, words }, wait)
+    const secrets = secretsOf(response.request)
+    const { code, words } = readSaid(body, json)
+    return toError(
+      {
+        request,
+        host,
+        status,
+        words: toMessage(status, words, secrets),
+        ...(code === undefined ? undefined : { code: Transport.Redaction.code(code, secrets) }),
+        ...requestIdOf(response.headers, secrets)
+      },
+      wait
+    )
   })
 
-/** The rules that headers break, by the names of the headers. Their values are not told: one may be a capability. */
+/**
+ * The rules that headers break, with the names of the headers. Values are omitted, because they may be capabilities.
+ */
 const brokenRules = (issue: SchemaIssue.Issue): string =>
   Input.fromSchemaIssue(issue)
     .map(({ message, path }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
     .join("; ")
 
-/** Reads the headers of an answer. */
+/** Reads the headers of a response. */
 const readHeaders = <A>(
   request: TusError.RequestName,
   schema: Schema.ConstraintCodec<A, unknown>,
@@ -134,28 +154,29 @@ const readHeaders = <A>(
         request,
         host: hostOf(response.request.url),
         status: response.status,
+        ...requestIdOf(response.headers, secretsOf(response.request)),
         problem: `headers that break a rule: ${brokenRules(issue)}`
       })
   )
 
 /**
- * Reads what follows the headers of a success, which says nothing, and answers whether it came to its end: a body may be
- * too long, or never end. What the headers told stands.
+ * Reads the body of a success, which contains nothing, and returns whether it ended: a body may be too long, or never
+ * end. The headers count in any case.
  */
 const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<boolean> => {
   const reading = Effect.suspend(() => {
     let size = 0
-    return response.stream.pipe(
-      Stream.runForEachWhile((chunk) => Effect.sync(() => (size += chunk.length) <= maxErrorBytes)),
-      Effect.map(() => size <= maxErrorBytes)
+    return Effect.map(
+      Transport.takePieces(response, (piece) => (size += piece.length) <= maxErrorBytes),
+      () => size <= maxErrorBytes
     )
   }).pipe(Effect.catch(({ reason }) => Effect.succeed(reason._tag === "EmptyBodyError")))
   return Transport.afterStatus(reading, () => false)
 }
 
 /**
- * Sends a request and reads its headers, if the status is the one that means success. One without a body has
- * `Tus.RequestTimeout`; how long a body may take is for its sender to know.
+ * Sends a request and reads its headers, if the status is the expected success. `Tus.RequestTimeout` limits a request
+ * without a body. The sender of a body limits its time.
  */
 export const exchange = <A>(options: {
   readonly request: TusError.RequestName
@@ -182,6 +203,8 @@ export const exchange = <A>(options: {
     Transport.scopedToFailure,
     Effect.catchTag("Cut", ({ headers }) => Effect.succeed(headers)),
     (exchanged) =>
-      options.http.body._tag === "Empty" ? limited(exchanged, options.request, hostOf(options.http.url)) : exchanged,
+      options.http.body._tag === "Empty"
+        ? limited(exchanged, { request: options.request, url: options.http.url })
+        : exchanged,
     Effect.tapError(Telemetry.failed)
   )

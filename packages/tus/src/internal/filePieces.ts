@@ -1,5 +1,5 @@
 /**
- * How a file is read piece by piece: how large the pieces are, and whose memory they are read into.
+ * Reads a file piece by piece, and decides the size of the pieces and the memory for them.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -15,15 +15,15 @@ const kibi = 1024
 export const smallest = 64 * kibi
 const largest = 1024 * kibi
 
-/** However many readers there are, a piece is at least so large, in bytes. */
+/** The minimum size of a piece in bytes, however many readers there are. */
 const least = 16 * kibi
 
-/** Below this a piece was taken fast, so a larger one is worth its memory. Milliseconds. */
+/** A piece that is taken in less time (in milliseconds) is followed by a larger one. */
 const fast = 100
 
 /**
- * How many bytes all readers of files may hold together. Pieces of one MiB reach the speed of a raw socket where those
- * of 64 KiB do not, but a thousand uploads at once cannot have one each.
+ * The maximum number of bytes that all readers of files hold together. Pieces of 1 MiB reach the speed of a raw socket
+ * and pieces of 64 KiB do not, but a thousand concurrent uploads cannot have 1 MiB each.
  */
 class ReadBudget {
   #readers = 0
@@ -52,28 +52,28 @@ const ReadBudgetRef = Context.Reference<ReadBudget>("@assembly-effect/tus/ReadBu
   defaultValue: () => new ReadBudget(64 * kibi * kibi)
 })
 
-/** The largest piece for a share: one is on its way while the next is read. */
+/** The largest piece for a share: one piece is being sent while the next is read. */
 const most = (share: number): number => Math.max(least, Math.min(largest, Math.floor(share / 2)))
 
 /**
- * The next size of one piece: it starts small and doubles while pieces are taken fast, so that on a slow link a piece
- * passes well within the stall timeout.
+ * The next size of a piece. It starts small and doubles while pieces are taken fast, so that on a slow link a piece is
+ * sent well within the stall timeout.
  */
 const grow = (current: number, elapsed: number): number =>
   elapsed < fast ? current * 2 : elapsed > fast * 10 ? Math.max(least, current / 2) : current
 
 /**
- * How many pieces are handed out before the memory of the oldest is read into again. A client that
- * `PieceMemory.register` knows holds three at most: one in the socket, one before it, and the one it has asked for.
+ * The number of pieces that are emitted before the memory of the oldest piece is reused. A client that is registered
+ * with `PieceMemory.register` holds at most three pieces: one in the socket, one before it, and the one that it has
+ * requested.
  */
 const onTheWay = 8
 
-/** Smaller pieces come from memory that the process keeps anyway, and HTTP clients may hold many of them. */
+/** Smaller pieces are allocated from memory that the process keeps anyway, and HTTP clients may hold many of them. */
 const worthReusing = 256 * kibi
 
 /**
- * The memory of the pieces of one request. To take memory and to leave it again is most of what it costs to send a
- * file.
+ * The memory of the pieces of one request. Allocating and freeing memory is most of the cost of sending a file.
  */
 export class Memory {
   readonly #given: Array<ArrayBuffer>
@@ -81,10 +81,10 @@ export class Memory {
     this.#given = [...given]
   }
 
-  /** So many bytes, which no piece that is still on its way lies in. */
+  /** Returns memory of the given size that contains no piece which is still being sent. */
   take(size: number): ArrayBuffer {
     const oldest = this.#given.length < onTheWay ? undefined : this.#given.shift()
-    // The transfer empties the old piece, so that nobody reads the bytes of another piece through it.
+    // The transfer detaches the old piece, so that nobody can read the bytes of another piece through it.
     return oldest === undefined || oldest.byteLength < size ? new ArrayBuffer(size) : oldest.transfer()
   }
 
@@ -93,15 +93,15 @@ export class Memory {
     this.#given.push(buffer)
   }
 
-  /** What pieces were given in last, the oldest first. */
+  /** The buffers of the emitted pieces, oldest first. */
   get given(): ReadonlyArray<ArrayBuffer> {
     return this.#given
   }
 }
 
 /**
- * The memory of one upload, handed from request to request. What a request had is kept only when the server has told
- * that it has every byte of it; else it is left to whoever still holds its pieces.
+ * The memory of one upload, passed from request to request. Memory of a request is kept only if the server has
+ * acknowledged all its bytes; otherwise its pieces may still be in use.
  */
 export class Pool {
   #kept: ReadonlyArray<ArrayBuffer> = []
@@ -118,29 +118,29 @@ export class Pool {
 }
 
 /**
- * The memory that pieces may be read into again, from whoever sends them and knows that the HTTP client lets go of
- * them.
- * Without it each piece has memory of its own, and stays what it is.
+ * The memory for reuse, from a sender that knows that the HTTP client releases the pieces. Without it each piece has
+ * its own memory and never changes.
  */
 export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
   defaultValue: () => undefined
 })
 
 /**
- * The size of the pieces of one source, in bytes. The next range of the source begins with the size that the last
- * reached.
+ * The size of the pieces of one source, in bytes. The next range of the source starts with the last size.
  */
 export interface PieceSize {
   size: number
 }
 
-/** Reads the pieces of one range: `next` gives the bytes at a position, at most so many, or none at the end. */
+/**
+ * Reads the pieces of one range. `next` returns at most the given number of bytes at a position, or none at the end.
+ */
 export interface Reader {
   readonly next: (
     position: bigint,
     atMost: bigint
   ) => Effect.Effect<Option.Option<Uint8Array>, PlatformError.PlatformError>
-  /** Tells that all were taken. */
+  /** Reports that all pieces were taken. */
   readonly done: () => void
 }
 
@@ -154,7 +154,7 @@ const readInto = (file: FileSystem.File, memory: Memory, size: number, position:
     })
   })
 
-/** A reader of one range. After a range that was not read to its end, the next begins with small pieces again. */
+/** A reader of one range. If a range was not read to its end, the next range starts with small pieces again. */
 export const reader = (file: FileSystem.File, pieceSize: PieceSize): Effect.Effect<Reader, never, Scope.Scope> =>
   Effect.gen(function* () {
     const budget = yield* ReadBudgetRef

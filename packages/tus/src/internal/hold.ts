@@ -1,26 +1,29 @@
 /**
- * Holds an upload of the journal: waits for another holder, and stops the work when the lease is lost.
+ * Holds the lease of an upload in the journal: waits for another holder, and stops the work when the lease is lost.
  */
 import type { InvalidRequest } from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { JournalFailed, UploadLeased } from "./journalError.ts"
+import type { JournalFailed, UploadLeased } from "../JournalError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type * as UploadJournal from "../UploadJournal.ts"
 
 type Waiting = Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>
 
-/** The pause between two attempts to take a lease, in milliseconds. */
+/** The pause between two attempts to acquire a lease, in milliseconds. */
 const every = 500
 
-/** The longest wait for a lease, in milliseconds. A lease may last longer where a clock is wrong. */
+/** The maximum wait for a lease, in milliseconds. A lease may last longer if a clock is wrong. */
 const longest = Duration.toMillis("1 minute")
 
 type HoldError = JournalFailed | UploadLeased | InvalidRequest
 
-/** Takes the lease of an upload. Waits until a held lease would expire: that of a process that ended is not renewed. */
+/**
+ * Acquires the lease of an upload. If it is held, waits until it would expire: the lease of an ended process is not
+ * renewed.
+ */
 export const hold = (
   journal: UploadJournal.UploadJournal["Service"],
   key: string,

@@ -1,5 +1,5 @@
 /**
- * Runs an upload: selects the next step from the state and performs it, until the server has stored every byte.
+ * Runs an upload: selects the next step from the state and performs it, until all bytes are stored.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -7,16 +7,19 @@ import type * as Scope from "effect/Scope"
 import { UploadUntrusted } from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import { SourceFailed, type UploadSource } from "../UploadSource.ts"
+import type { UploadTarget } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Concatenation from "./concatenation.ts"
 import type { Emit } from "./events.ts"
+import { hostOf } from "./host.ts"
+import { ignored } from "./ignored.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Parts from "./parts.ts"
 import * as Piece from "./piece.ts"
 import type * as Session from "./session.ts"
 import * as Window from "./window.ts"
 
-/** All bytes of a source, as they go out. */
+/** All bytes of a source, as bodies of requests. */
 const toOutgoing = (
   source: UploadSource,
   { chunkSize, streams }: Session.Session<unknown>
@@ -25,15 +28,15 @@ const toOutgoing = (
     ? Outgoing.oneShot(source, { windowSize: chunkSize ?? Window.defaultSize, streams })
     : Effect.succeed(Outgoing.replayable(source, { start: 0n, end: source.size, chunkSize, streams }))
 
-/** What an upload needs to be performed. */
+/** The dependencies of a running upload. */
 export interface Work<E> {
   readonly session: Session.Session<E>
   readonly source: UploadSource
-  /** How many parts are sent side by side. */
+  /** The number of parts that are sent in parallel. */
   readonly concurrency: number
 }
 
-/** The one piece of an upload at one URL. */
+/** The only piece of an upload at one URL. */
 const wholeOf = <E>({ session, source }: Work<E>): Effect.Effect<Piece.Job<E>, SourceFailed, Scope.Scope> =>
   Effect.map(toOutgoing(source, session), (outgoing) => ({
     session,
@@ -44,7 +47,9 @@ const wholeOf = <E>({ session, source }: Work<E>): Effect.Effect<Piece.Job<E>, S
     emit: session.emit
   }))
 
-/** Only the creation of the upload of the whole source: sends it with this marker, or finds the one that was sent. */
+/**
+ * Creates the upload of the whole source with this marker, or finds the one that was sent. Sends no bytes after that.
+ */
 export const begin = <E>(work: Work<E>, piece: UploadState.Planned | UploadState.Creating, marker: string) =>
   Effect.flatMap(wholeOf(work), (job) => Piece.begin(job, piece, Effect.succeed(marker)))
 
@@ -60,17 +65,20 @@ const sendWhole = <E>(work: Work<E>, piece: UploadState.Piece) =>
 type StepError<E> = Session.UploadError | E
 type StepServices = HttpClient.HttpClient | Scope.Scope
 
-/** The answer of an upload that has ended, for which nothing is sent. */
-export const ended = (state: UploadState.Ended, emit: Emit): Effect.Effect<void, UploadUntrusted> => {
+/** The result of an upload that has ended. Nothing is sent for it. */
+export const ended = (
+  { emit, target }: { readonly emit: Emit; readonly target: UploadTarget },
+  state: UploadState.Ended
+): Effect.Effect<void, UploadUntrusted> => {
   if (state._tag === "Completed") {
     const { length, url } = state
     return Effect.sync(() => emit(UploadEvent.Completed({ url, length })))
   }
   const { mayBeWhole, problem } = state
-  return Effect.fail(new UploadUntrusted({ problem, mayBeWhole }))
+  return Effect.fail(new UploadUntrusted({ host: hostOf(target.tusUrl), problem, mayBeWhole }))
 }
 
-/** The next step, which leaves the upload in a later state. */
+/** Performs the next step, which changes the state. */
 const step = <E extends { readonly _tag: string }>(
   work: Work<E>,
   state: UploadState.Unfinished
@@ -90,19 +98,20 @@ const step = <E extends { readonly _tag: string }>(
   }
 }
 
-/** All steps, until the upload has completed. */
+/** Performs all steps until the upload has completed. */
 export const run = <E extends { readonly _tag: string }>(
   work: Work<E>
 ): Effect.Effect<void, StepError<E>, StepServices> =>
   Effect.gen(function* () {
-    const { emit, store } = work.session
+    const { session } = work
+    const { store } = session
     for (;;) {
       const state = store.state()
-      if (UploadState.isEnded(state)) return yield* ended(state, emit)
+      if (UploadState.isEnded(state)) return yield* ended(session, state)
       yield* step(work, state)
     }
   }).pipe(
     Effect.tapError((error) =>
-      error._tag === "UploadGone" ? Effect.ignore(work.session.store.update(UploadState.gone)) : Effect.void
+      error._tag === "UploadGone" ? ignored(work.session.store.update(UploadState.gone)) : Effect.void
     )
   )

@@ -1,25 +1,23 @@
 /**
  * Entries of one kind in the store of a journal.
  */
-import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { JournalFailed, JournalTorn, type UploadLeased } from "./journalError.ts"
+import { JournalFailed, JournalTorn, type UploadLeased } from "../JournalError.ts"
+import type { Entries, Key, Lease, Store } from "../UploadJournal.ts"
 import * as JournalKey from "./journalKey.ts"
-import type { Store } from "./journalTexts.ts"
-import type { Lease } from "./lease.ts"
 
-/** Every entry says when it was written, in milliseconds since 1970. */
+/** Every entry contains the time when it was written, in milliseconds since 1970. */
 interface Dated {
   readonly writtenAt: number
 }
 
 /**
- * - `isKey`: whether a key is that of an entry of this kind.
- * - `isExpired`: whether an entry is of no use any more at a time in milliseconds since 1970.
+ * - `isKey`: whether a key belongs to an entry of this kind.
+ * - `isExpired`: whether an entry has expired at a time in milliseconds since 1970.
  */
 export interface Kind<Entry extends Dated> {
   readonly encode: (entry: Entry) => Effect.Effect<string, Schema.SchemaError>
@@ -28,40 +26,29 @@ export interface Kind<Entry extends Dated> {
   readonly isExpired: (entry: Entry, now: number) => boolean
 }
 
-/**
- * The entries of one kind. `get` and `list` leave expired entries out, `list` also those that cannot be understood;
- * `forget` removes an entry whatever it says.
- */
-export interface Entries<A> {
-  readonly get: (key: string) => Effect.Effect<Option.Option<A>, JournalFailed | JournalTorn | ApiError.InvalidRequest>
-  readonly put: (key: string, entry: A) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
-  readonly forget: (key: string) => Effect.Effect<void, JournalFailed | ApiError.InvalidRequest>
-  readonly list: Effect.Effect<ReadonlyArray<{ readonly key: string; readonly entry: A }>, JournalFailed>
-}
-
-/** The entries of a kind. `onPut` runs after each write. */
+/** The entries of one kind. `onPut` runs after each write. */
 export const make = <Entry extends Dated>(
   store: Store,
-  lease: (key: JournalKey.JournalKey) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>,
+  lease: (key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>,
   { decode, encode, isExpired, isKey }: Kind<Entry>,
   onPut: Effect.Effect<void>
 ): Entries<Entry> => {
-  const read = (key: JournalKey.JournalKey) =>
+  const read = (key: Key) =>
     Effect.flatMap(store.get(key), (text) =>
       text === undefined
         ? Effect.succeed(Option.none<Entry>())
         : decode(text).pipe(
             Effect.map(Option.some),
-            // The issue of the schema is left out, since the text holds capabilities.
+            // The issue of the schema is omitted, because the text contains capabilities.
             Effect.mapError(() => new JournalTorn({ key, problem: `${text.length} characters that are no entry` }))
           )
     )
 
-  const readIfWhole = (key: JournalKey.JournalKey) =>
+  const readIfWhole = (key: Key) =>
     Effect.catchTag(read(key), "JournalTorn", () => Effect.succeed(Option.none<Entry>()))
 
   /** Removes an expired entry, unless another holder works on it. */
-  const removeExpired = (key: JournalKey.JournalKey, now: number) =>
+  const removeExpired = (key: Key, now: number) =>
     Effect.gen(function* () {
       yield* lease(key)
       if (Option.exists(yield* readIfWhole(key), (entry) => isExpired(entry, now))) yield* store.remove(key)

@@ -1,5 +1,5 @@
 /**
- * An entry of the journal: the form at rest of the state of an upload, and what the upload is of.
+ * An entry of the journal: the stored form of the state of an upload, with the identity of the upload.
  */
 import * as Json from "@assembly-effect/schema/Json"
 import * as Redacted from "effect/Redacted"
@@ -10,14 +10,14 @@ import * as UploadTarget from "../UploadTarget.ts"
 
 const common = {
   target: UploadTarget.AtRest,
-  /** Finds an upload again whose creation was not answered. */
+  /** Used to find an upload whose creation got no response. */
   marker: Schema.String,
-  /** What the creation carried; a later run is held to it. */
+  /** The metadata of the creation. A later run must keep it. */
   metadata: Schema.Record(Schema.String, Schema.NullOr(Schema.String)),
   /** The length in bytes. */
   size: Schema.BigInt,
   identity: Schema.NullOr(Schema.String),
-  /** Its index among the files of a job, which may have two of the same bytes and name. */
+  /** The index among the files of a job, because two files may have the same bytes and name. */
   file: Schema.optionalKey(Schema.Int),
   /** Milliseconds since 1970. */
   writtenAt: Schema.Finite
@@ -45,14 +45,14 @@ const Stored = Schema.TaggedUnion({
 })
 
 /**
- * - `Creating`: a creation may have been sent; its answer is not known.
+ * - `Creating`: a creation may have been sent; its result is unknown.
  * - `Created`: the upload is at `url`.
- * - `Parts`: each part is at its `url`, where known; one without has a `marker` if its creation may have been sent. Its
- *   bytes are those from `start` up to, and without, `end`.
- * - `Concatenating`: all parts are whole; their final creation may have been sent.
+ * - `Parts`: each part is at its `url`, if known. A part without `url` has a `marker` if its creation may have been
+ *   sent. Its bytes are from `start` (inclusive) to `end` (exclusive).
+ * - `Concatenating`: all parts are complete; their final creation may have been sent.
  * - `Completed`: all `size` bytes are stored at `url`.
- * - `Untrusted`: the server may have stored other bytes at `urls` than the ones that were sent, by `problem`. They are
- *   those of all parts, and of the final upload. `mayBeWhole` as in `UploadUntrusted`.
+ * - `Untrusted`: the server may have stored other bytes at `urls` than were sent, because of `problem`. `urls` contains
+ *   the URLs of all parts and of the final upload. `mayBeWhole` as in `UploadUntrusted`.
  */
 export type Entry = typeof Stored.Type
 
@@ -60,7 +60,7 @@ const codec = Json.fromString(Schema.toCodecJson(Stored))
 export const encode = Schema.encodeEffect(codec)
 export const decode = Schema.decodeEffect(codec)
 
-/** What an upload is of: the same in every entry of it. */
+/** The identity of an upload, which is the same in all its entries. */
 export type About = Pick<Entry, "target" | "metadata" | "size" | "identity" | "file">
 
 type PartAtRest = Extract<Entry, { readonly _tag: "Parts" }>["parts"][number]
@@ -71,8 +71,8 @@ const pieceAtRest = (piece: Piece): Pick<PartAtRest, "marker" | "url"> => ({
 })
 
 /**
- * The entry of a state, or nothing where there is nothing to keep. Where bytes stand, and where a final upload is, a later
- * run asks the server.
+ * The entry of a state, or undefined if nothing has to be stored. The offset and the URL of a final upload are not
+ * stored: a later run requests them from the server.
  */
 export const fromState = (
   state: UploadState,
@@ -118,7 +118,7 @@ const toPart = (target: UploadTarget.UploadTarget, { end, marker, start, url }: 
       }))
 }
 
-/** The state that an entry tells of. Every URL of it passes the checks of the target again. */
+/** The state of an entry. All its URLs pass the checks of the target again. */
 export const toState = (entry: Entry, target: UploadTarget.UploadTarget): Reopened<UploadState> =>
   Result.gen(function* () {
     const resolve = (url: string) => UploadTarget.resolve(target, url)

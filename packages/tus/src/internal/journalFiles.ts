@@ -4,16 +4,15 @@ import * as FileSystem from "effect/FileSystem"
 import * as Path from "effect/Path"
 import type * as PlatformError from "effect/PlatformError"
 import * as Predicate from "effect/Predicate"
-import { JournalFailed } from "./journalError.ts"
-import type { JournalKey } from "./journalKey.ts"
-import type { Leases, Store } from "./journalTexts.ts"
+import { JournalFailed } from "../JournalError.ts"
+import type { Key, Leases, Store } from "../UploadJournal.ts"
 
 const suffix = ".json"
 const leaseSuffix = ".lease"
 const utf8 = new TextEncoder()
 
 const isNotFound = ({ reason }: PlatformError.PlatformError) => reason._tag === "NotFound"
-/** The error code of the operating system, such as ENOSPC, which the message of the platform leaves out. */
+/** The error code of the operating system, such as ENOSPC, which the message of the platform does not contain. */
 const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => {
   const cause = "cause" in reason ? reason.cause : undefined
   const code: unknown = Predicate.hasProperty(cause, "code") ? cause.code : undefined
@@ -31,13 +30,13 @@ const failed = (action: JournalFailed["action"]) => (error: PlatformError.Platfo
 
 /**
  * Texts in a folder, one file each. A text is written to an exclusive temporary file, synced and renamed, so that a
- * reader sees all of it or none; only the owner may read it.
+ * reader sees either all of it or nothing. Only the owner can read it.
  */
 export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const file = (key: JournalKey) => path.join(folder, key + suffix)
+    const file = (key: Key) => path.join(folder, key + suffix)
 
     yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 }).pipe(Effect.mapError(failed("write")))
 
@@ -83,7 +82,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
       keys: keysWith(suffix),
       leases: makeLeases({
         fs,
-        // Not synced: after a power failure the holder of a lost lease has ended as well.
+        // Not synced: a power failure that loses a lease also ends its holder.
         withText: (text, use) => withText(text, use, false),
         folderOf: (key) => path.join(folder, key + leaseSuffix),
         keys: keysWith(leaseSuffix)
@@ -97,25 +96,25 @@ type WithText = <A>(
 ) => Effect.Effect<A, PlatformError.PlatformError>
 
 /**
- * Each lease has a folder with numbered files, of which the highest number is valid. A change creates the next number with
- * a hard link, which is atomic: of two processes one succeeds. Then it removes the lower numbers.
+ * Each lease has a folder with numbered files, of which the highest number is valid. A change creates the next number
+ * with a hard link, which is atomic: only one of two processes succeeds. Then it removes the lower numbers.
  */
 const makeLeases = (options: {
   readonly fs: FileSystem.FileSystem
   readonly withText: WithText
-  readonly folderOf: (key: JournalKey) => string
+  readonly folderOf: (key: Key) => string
   readonly keys: Leases["keys"]
 }): Leases => {
   const { folderOf, fs, keys, withText } = options
-  const file = (key: JournalKey, version: number) => `${folderOf(key)}/${version}`
+  const file = (key: Key, version: number) => `${folderOf(key)}/${version}`
 
   /** In ascending order. */
-  const versions = (key: JournalKey) =>
+  const versions = (key: Key) =>
     fs.readDirectory(folderOf(key)).pipe(
       Effect.catchIf(isNotFound, () => Effect.succeed<Array<string>>([])),
       Effect.map((names) =>
         names
-          // Other notations of a number, such as 01, are not names that a change creates.
+          // A change never creates other notations of a number, such as 01.
           .filter((name) => /^[1-9][0-9]{0,14}$/.test(name))
           .map(Number)
           .toSorted((a, b) => a - b)
@@ -123,7 +122,7 @@ const makeLeases = (options: {
     )
 
   type Present = { readonly version: number; readonly text: string | undefined }
-  const present = (key: JournalKey): Effect.Effect<Present, PlatformError.PlatformError> =>
+  const present = (key: Key): Effect.Effect<Present, PlatformError.PlatformError> =>
     Effect.flatMap(versions(key), (found) => {
       const version = found.at(-1)
       if (version === undefined) return Effect.succeed({ version: 0, text: undefined })

@@ -1,21 +1,18 @@
 /**
- * The key of an upload in a journal. A store makes a file name of it, or a part of its own keys, so the one rule holds
- * for every store: no separator, no dot, nothing that a file system folds, and nothing that ends the name of a lease.
+ * The key of an upload in a journal. A store uses it as a file name or as part of its own keys, so one rule applies to
+ * every store: no separator, no dot, no character that a file system folds, and no ending of a lease's name.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
-import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
-
-/** A key that keeps the rule. */
-export type JournalKey = string & Brand.Brand<"JournalKey">
+import type { Key } from "../UploadJournal.ts"
 
 const rule = "Expected 1 to 64 characters of a-z and 0-9"
 
-/** Whether a text is a key: a store may hold other names than it was given. */
-export const isKey = (text: string): text is JournalKey => /^[a-z0-9]{1,64}$/.test(text)
+/** Whether a text is a valid key. A store may contain other names. */
+export const isKey = (text: string): text is Key => /^[a-z0-9]{1,64}$/.test(text)
 
-/** The key that a caller names. */
-export const check = (text: string): Effect.Effect<JournalKey, ApiError.InvalidRequest> =>
+/** Validates the key of a caller. */
+export const check = (text: string): Effect.Effect<Key, ApiError.InvalidRequest> =>
   isKey(text)
     ? Effect.succeed(text)
     : Effect.fail(

@@ -4,16 +4,16 @@
 import type { InvalidRequest } from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { JournalFailed, LeaseLost } from "./journalError.ts"
+import type { JournalFailed, LeaseLost } from "../JournalError.ts"
 import type * as UploadJournal from "../UploadJournal.ts"
 import type { UploadState } from "../UploadState.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import * as StateStore from "./stateStore.ts"
 
-/** What keeping a state can fail with. */
+/** The errors of storing a state. */
 export type KeepError = JournalFailed | LeaseLost | InvalidRequest
 
-/** A store for the upload of one key, as long as its lease is held. */
+/** A store for the upload with one key, while its lease is held. */
 export const make = (options: {
   readonly journal: UploadJournal.UploadJournal["Service"]
   readonly lease: UploadJournal.Lease
@@ -24,7 +24,7 @@ export const make = (options: {
   const { about, initial, journal, key, lease } = options
   return StateStore.written(initial, (state) =>
     Effect.gen(function* () {
-      // After the loss of the lease the entry belongs to another holder.
+      // After the lease is lost, the entry belongs to another holder.
       yield* lease.check
       const entry = JournalEntry.fromState(state, about, yield* Clock.currentTimeMillis)
       yield* entry === undefined ? journal.forget(key) : journal.put(key, entry)

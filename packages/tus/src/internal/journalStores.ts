@@ -1,11 +1,11 @@
 /**
- * A journal in memory, and one in a key-value store.
+ * Journals in memory and in a key-value store.
  */
 import * as Effect from "effect/Effect"
 import * as KeyValueStore from "effect/persistence/KeyValueStore"
 import * as Semaphore from "effect/Semaphore"
-import { JournalFailed } from "./journalError.ts"
-import type { Leases, Store } from "./journalTexts.ts"
+import { JournalFailed } from "../JournalError.ts"
+import type { Leases, Store } from "../UploadJournal.ts"
 
 /** Texts in memory. */
 export const memory = (): Store => {
@@ -35,8 +35,8 @@ const leasePrefix = "lease-"
 
 /**
  * Texts in a KeyValueStore. It has no atomic set-if-absent: two processes may both create the first lease of a key, and
- * the one that wrote first loses it at its next renewal. A later change goes through `modify`, and is atomic where that
- * is. The changes of this process run one after the other.
+ * the process that wrote first loses it at its next renewal. A later change uses `modify`, and is atomic if `modify` is
+ * atomic. Changes of this process run one after another.
  */
 export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => {
   const failed = (action: JournalFailed["action"]) => (error: KeyValueStore.KeyValueStoreError) =>

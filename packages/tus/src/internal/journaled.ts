@@ -1,5 +1,5 @@
 /**
- * An upload that a journal keeps: created once, and continued after a crash.
+ * Uploads that a journal stores. Each is created once, and continued after a crash.
  */
 import type * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
@@ -22,14 +22,14 @@ import * as Removal from "./removal.ts"
 import * as Session from "./session.ts"
 
 /**
- * - `restart`: whether an upload that the journal knows is given up, and another one begun.
+ * - `restart`: whether an upload in the journal is discarded, and a new one is started.
  */
 interface Restartable {
   readonly parallel?: number | undefined
   readonly restart?: boolean | undefined
 }
 
-/** What identifies the bytes of a source: its identity, or their SHA-256 where it has none. */
+/** The identity of the bytes of a source: its own identity, or their SHA-256 if it has none. */
 export const identify = (source: UploadSource.Replayable): Effect.Effect<string, UploadSource.SourceFailed> =>
   Effect.flatMap(source.identity, (identity) =>
     identity === undefined
@@ -37,7 +37,7 @@ export const identify = (source: UploadSource.Replayable): Effect.Effect<string,
       : Effect.succeed(identity)
   )
 
-/** An upload of the journal, held by this process, and the bytes at hand. */
+/** An upload of the journal that this process holds, and its source. */
 interface Held {
   readonly journal: UploadJournal.UploadJournal["Service"]
   readonly lease: UploadJournal.Lease
@@ -47,13 +47,13 @@ interface Held {
   readonly file?: number | undefined
 }
 
-/** What the journal knows of an upload, checked. */
+/** The state of an upload in the journal, after the checks. */
 interface Known {
   readonly about: JournalEntry.About
   readonly state: UploadState.UploadState
 }
 
-/** Fails where the source differs from the one that the upload was begun with. */
+/** Fails if the source differs from the original source of the upload. */
 const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effect<void, TusError.UploadMismatch> => {
   if (about.size !== source.size) {
     const found = `${source.size}`
@@ -67,8 +67,8 @@ const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effe
 }
 
 /**
- * Checks an entry, whoever wrote it: its key has to be that of its Assembly and its bytes, and its URLs have to be of the
- * deployment.
+ * Checks an entry, which anybody may have written. Its key must match its Assembly and its bytes, and its URLs must
+ * belong to the deployment.
  */
 const verify = (
   entry: UploadJournal.Entry,
@@ -106,12 +106,12 @@ const sessionOf = (
 
 type RunOptions = Session.Options & Restartable
 
-/** `file` is its index among the files of a job, where two may have the same bytes and name. */
+/** `file` is the index among the files of a job, because two files may have the same bytes and name. */
 interface StartOptions extends RunOptions {
   readonly file?: number | undefined
 }
 
-/** Begins a new upload. `earlier` is the one that it replaces. */
+/** Starts a new upload. `earlier` is the upload that it replaces. */
 const startAnew = (
   held: Held,
   target: UploadTarget.UploadTarget,
@@ -133,19 +133,19 @@ const startAnew = (
     yield* Interpreter.run({ session, source, concurrency })
   })
 
-/** Continues an upload, or answers how it has ended. */
+/** Continues an upload, or returns its result if it has ended. */
 const goOn = (held: Held, known: Known, options: RunOptions, emit: Emit) =>
   Effect.gen(function* () {
     const { about, state } = known
     yield* verifySource(known, held)
-    if (UploadState.isEnded(state)) return yield* Interpreter.ended(state, emit)
-    // The upload keeps the metadata of its creation, whatever the caller gives now.
+    if (UploadState.isEnded(state)) return yield* Interpreter.ended({ emit, target: about.target }, state)
+    // The upload keeps the metadata of its creation. New values of the caller are ignored.
     const metadata = named(about.metadata)
     const session = yield* sessionOf(held, about.target, { ...options, metadata }, emit, state)
     yield* Interpreter.run({ session, source: held.source, concurrency: options.parallel ?? 1 })
   })
 
-/** Begins an upload, or continues the one of the same bytes for the same Assembly that the journal knows. */
+/** Starts an upload. If the journal has an upload of the same bytes for the same Assembly, continues it. */
 export const start = (
   target: UploadTarget.UploadTarget,
   source: UploadSource.Replayable,
@@ -178,13 +178,13 @@ export const start = (
   })
 
 /**
- * - `origins`: further origins that upload URLs may have.
+ * - `origins`: further permitted origins of upload URLs.
  */
 export interface Resumption extends Omit<Session.Options, "metadata">, Restartable {
   readonly origins?: ReadonlyArray<string> | undefined
 }
 
-/** Continues the upload that the journal has under this key. */
+/** Continues the upload with this key in the journal. */
 export const resume = (
   key: string,
   source: UploadSource.Replayable,

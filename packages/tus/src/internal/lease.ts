@@ -1,6 +1,6 @@
 /**
- * Leases: one holder at a time works on an upload, and renews its lease while it does. Every change of a lease is a
- * compare-and-set, so that a holder notices when another one has taken it.
+ * Leases: one holder at a time works on an upload, and renews its lease meanwhile. Every change of a lease is a
+ * compare-and-set, so that a holder detects when another one has taken it.
  */
 import * as Json from "@assembly-effect/schema/Json"
 import * as Clock from "effect/Clock"
@@ -13,10 +13,9 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
+import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
 import * as LeaseHolder from "../LeaseHolder.ts"
-import type { JournalKey } from "./journalKey.ts"
-import type { Leases } from "./journalTexts.ts"
+import type { Key, Lease, Leases } from "../UploadJournal.ts"
 
 const AtRest = Json.fromString(
   Schema.Struct({
@@ -28,14 +27,6 @@ const AtRest = Json.fromString(
 )
 const decode = Schema.decodeOption(AtRest)
 const encode = Schema.encodeSync(AtRest)
-
-/** A lease that is held until its scope ends. */
-export interface Lease {
-  /** Fails when the lease is lost, and never ends otherwise. */
-  readonly lost: Effect.Effect<never, LeaseLost>
-  /** Fails unless the lease is held now. One that ran out is renewed, if nobody took it. */
-  readonly check: Effect.Effect<void, LeaseLost>
-}
 
 /** When a lease expires, in milliseconds since 1970. An invalid lease has expired. */
 export const until = (text: string): number =>
@@ -49,7 +40,7 @@ const isFree = (text: string, now: number, holder: LeaseHolder.Service): Effect.
 }
 
 /** The lease of one owner, as a text in the store, and its changes. */
-const makeOwn = (leases: Leases, key: JournalKey, holder: LeaseHolder.Service) =>
+const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Service) =>
   Effect.gen(function* () {
     const owner = yield* SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
       Effect.provide(SecureRandom.layerWebCrypto)
@@ -57,11 +48,13 @@ const makeOwn = (leases: Leases, key: JournalKey, holder: LeaseHolder.Service) =
     const textUntil = (time: number) =>
       encode({ owner, until: time, ...(holder.id === undefined ? undefined : { holder: holder.id }) })
 
-    /** The texts of ours that the store may hold, the newest first: a write that failed may have happened. */
+    /**
+     * The texts of this owner that the store may contain, newest first. A write that failed may still have happened.
+     */
     let ours: ReadonlyArray<string> = []
     let end = 0
 
-    /** Replaces one of these texts, and answers whether the store had one of them. */
+    /** Replaces one of these texts, and returns whether the store contained one of them. */
     const replace = (candidates: ReadonlyArray<string | undefined>, newEnd: number) =>
       Effect.gen(function* () {
         const text = textUntil(newEnd)
@@ -91,14 +84,14 @@ const makeOwn = (leases: Leases, key: JournalKey, holder: LeaseHolder.Service) =
     }
   })
 
-/** The longest wait for the store when a lease is released, in milliseconds. */
+/** The maximum wait for the store when a lease is released, in milliseconds. */
 const longestRelease = 1000
 
-/** Takes the lease of a key. */
+/** Acquires the lease of a key. */
 export const make = (
   leases: Leases,
   options: { readonly millis: number; readonly holder: LeaseHolder.Service }
-): ((key: JournalKey) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
+): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) => {
   const { millis } = options
 
   return (key) =>
@@ -130,11 +123,11 @@ export const make = (
       const margin = millis / 10
       const left = Effect.map(Clock.currentTimeMillis, (time) => own.until() - margin - time)
 
-      /** Answers whether the lease was renewed. One that has expired is still ours while nobody else has taken it. */
+      /** Returns whether the lease was renewed. An expired lease is still held if nobody else has taken it. */
       const renew = Effect.gen(function* () {
         const time = yield* left
         const start = yield* Clock.currentTimeMillis
-        // The change runs to its end in the scope of the lease, even where its answer comes too late.
+        // The change runs to its end in the scope of the lease, even if its result comes too late.
         const changing = yield* Effect.forkIn(own.extend(start + millis), scope)
         const isOurs = yield* Fiber.join(changing).pipe(
           Effect.timeoutOrElse({
@@ -158,7 +151,7 @@ export const make = (
         if ((yield* left) <= 0) yield* renew
       }).pipe(renewing.withPermits(1))
 
-      // A slow claim may have expired before it was answered.
+      // A slow claim may have expired before its response.
       yield* Effect.mapError(check, () => new UploadLeased({ key, until: own.until() }))
 
       let pause = millis / 3

@@ -5,17 +5,15 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { type JournalFailed, LeaseLost, UploadLeased } from "./journalError.ts"
-import type { JournalKey } from "./journalKey.ts"
-import type { Locks } from "./journalTexts.ts"
-import type { Lease } from "./lease.ts"
+import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
+import type { Key, Lease, Locks } from "../UploadJournal.ts"
 
 /** Takes the lock of a key. Who finds it taken waits for it as long as for a lease of `millis` milliseconds. */
 export const make =
   (
     locks: Locks,
     { millis }: { readonly millis: number }
-  ): ((key: JournalKey) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
+  ): ((key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>) =>
   (key) =>
     Effect.gen(function* () {
       const held = yield* locks.lock(key)

@@ -1,5 +1,5 @@
 /**
- * The rules that options keep, checked before anything exists: an Assembly, an entry of a journal, an upload.
+ * Validates options before anything is created: an Assembly, a journal entry or an upload.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as ApiError from "@assembly-effect/api/ApiError"
@@ -13,6 +13,7 @@ import type { UploadSource } from "../UploadSource.ts"
 import * as Checksum from "./checksum.ts"
 import * as Receipts from "./receipts.ts"
 import type { Options as SessionOptions } from "./session.ts"
+import * as Subtle from "./subtle.ts"
 
 type Issues = ReadonlyArray<ApiError.Issue>
 
@@ -20,13 +21,13 @@ const issue = (path: string, message: string): ApiError.Issue => ({ path: [path]
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
-/** The keys that a creation sets itself, and why it does. */
+/** The keys that a creation sets itself, with the reason. */
 const reserved = {
   assembly_url: "it is filled in from the target",
   [Receipts.markerKey]: "it finds an upload again whose creation was not answered"
 }
 
-/** What the header of a creation can carry. Values are not told, they may be anything. */
+/** Whether the header of a creation can contain the metadata. The errors do not contain values, which may be secret. */
 const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issues => {
   const taken = Object.entries(reserved)
     .filter(([key]) => Object.hasOwn(metadata, key))
@@ -50,7 +51,7 @@ const sourceIssues = ({ isReplayed, parallel, source }: Upload & { readonly sour
   ...(source._tag === "OneShot" && parallel !== undefined && parallel !== 1 ? [replayable("parallel")] : [])
 ]
 
-/** The options of one upload, with its source where that is known, and whether a later run reads it again. */
+/** The options of one upload, its source if known, and whether a later run reads the source again. */
 export type Upload = Partial<SessionOptions> & {
   readonly parallel?: number | undefined
   readonly progressInterval?: Duration.Input | undefined
@@ -58,7 +59,7 @@ export type Upload = Partial<SessionOptions> & {
   readonly isReplayed?: boolean | undefined
 }
 
-/** Every rule that the options of an upload break. */
+/** All rules that the options of an upload break. */
 export const issues = ({ checksum, isReplayed, metadata, source, ...options }: Upload): Issues => [
   ...Settings.issues({
     chunkSize: Settings.whole(options.chunkSize, 1),
@@ -77,10 +78,16 @@ export const issues = ({ checksum, isReplayed, metadata, source, ...options }: U
   ...(source === undefined ? [] : sourceIssues({ source, isReplayed, parallel: options.parallel }))
 ]
 
-/** Refuses broken rules, all at once. */
+/** Fails with all broken rules at once. */
 export const refuse = (operation: string, found: Issues): Effect.Effect<void, ApiError.InvalidRequest> =>
   found.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues: found }))
 
-/** Refuses the options of an upload that break a rule. */
+/** A checksum that this runtime cannot make. */
+export const missingDigest = ({ checksum }: Pick<Upload, "checksum">): Effect.Effect<Issues> =>
+  Effect.map(Subtle.isAvailable, (isThere) =>
+    checksum === undefined || isThere ? [] : [issue("checksum", `Expected none: ${Subtle.problem}`)]
+  )
+
+/** Fails if the options of an upload break a rule. */
 export const check = (options: Upload): Effect.Effect<void, ApiError.InvalidRequest> =>
-  Effect.suspend(() => refuse("Upload", issues(options)))
+  Effect.flatMap(missingDigest(options), (missing) => refuse("Upload", [...issues(options), ...missing]))

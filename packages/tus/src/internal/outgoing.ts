@@ -1,6 +1,7 @@
 /**
- * The bytes that go out next, whatever the source is.
+ * The bytes that are sent next, for every kind of source.
  */
+import * as Channel from "effect/Channel"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -11,7 +12,7 @@ import * as Slices from "./slices.ts"
 import * as Window from "./window.ts"
 
 /**
- * The body of the next request: the bytes from `start` to `end`, and the total size as far as it is known by now.
+ * The body of the next request: the bytes from `start` to `end`, and the total size if it is known.
  */
 export interface Body {
   readonly start: bigint
@@ -21,9 +22,9 @@ export interface Body {
 }
 
 /**
- * Gives the body that starts at an offset. `size` is known from the start or not at all. What is not `replayable` gives
- * the bytes before the last offset away. `slices` are there where the platform cannot stream. `most` is how many bytes
- * the body may have, beside all other limits.
+ * Returns the body that starts at an offset. `size` is known from the start or not at all. A source that is not
+ * `replayable` releases the bytes before the last offset. `slices` is set if the platform cannot stream. `most` limits
+ * the number of bytes in the body, in addition to all other limits.
  */
 export interface Outgoing {
   readonly size: bigint | undefined
@@ -34,7 +35,7 @@ export interface Outgoing {
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
-/** A range of a source that can be read again: streamed, or as a slice where the platform cannot stream. */
+/** A range of a source that can be read again: a stream, or a slice if the platform cannot stream. */
 export const replayable = (
   source: Replayable,
   options: {
@@ -70,7 +71,7 @@ export const replayable = (
   }
 }
 
-/** All bytes of a stream that announced how many they are. */
+/** All bytes of a stream with a known size. */
 export const collect = (
   stream: Stream.Stream<Uint8Array, SourceFailed>,
   length: bigint
@@ -97,7 +98,7 @@ export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
 export const tooLong = (expected: bigint): SourceFailed =>
   new SourceFailed({ kind: "TooLong", problem: `it holds more than the announced ${expected} bytes` })
 
-/** Refuses what the announced size forbids, before any of it leaves. */
+/** Refuses bytes that contradict the announced size, before any of them is sent. */
 const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effect<Window.Window, SourceFailed> => {
   const seen = window.start + BigInt(window.size)
   if (size !== undefined && seen > size) return Effect.fail(tooLong(size))
@@ -106,8 +107,8 @@ const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effe
 }
 
 /**
- * A stream that comes once, behind a window of bytes that can be sent again. It is read until the window is full; a
- * stream that ended by then has a known size.
+ * A one-shot stream behind a window of bytes that can be sent again. It is read until the window is full. If it ends by
+ * then, its size is known.
  */
 export const oneShot = (
   source: OneShot,
@@ -116,7 +117,8 @@ export const oneShot = (
   Effect.gen(function* () {
     const { streams, windowSize } = options
     const slices = streams ? undefined : new Slices.SliceSize(windowSize)
-    const read = Window.reader(yield* Stream.toPull(source.stream))
+    const scope = yield* Effect.scope
+    const read = Window.reader(yield* Channel.toPullScoped(Stream.toChannel(source.stream), scope))
     const advance = (window: Window.Window) =>
       Effect.flatMap(Window.fill(window, read, windowSize), (filled) => checkSize(filled, source.size))
 

@@ -1,5 +1,5 @@
 /**
- * One source in parts that are sent side by side (spec.md, "Create a tus upload", concatenation).
+ * Uploads one source in parallel parts (spec.md, "Create a tus upload", concatenation).
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -9,11 +9,12 @@ import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
 import * as UploadEvent from "../UploadEvent.ts"
 import type { Replayable } from "../UploadSource.ts"
-import type { UploadUrl } from "../UploadTarget.ts"
+import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Concat from "./concat.ts"
 import * as Concatenation from "./concatenation.ts"
 import type { Emit } from "./events.ts"
+import { hostOf } from "./host.ts"
 import * as Outgoing from "./outgoing.ts"
 import * as Piece from "./piece.ts"
 import { sums } from "./progress.ts"
@@ -21,7 +22,7 @@ import * as Removal from "./removal.ts"
 import type * as Session from "./session.ts"
 import { inTime } from "./timeout.ts"
 
-/** Translates the events of a part into events of the whole upload. */
+/** Converts the events of a part to events of the whole upload. */
 const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emit): ((index: number) => Emit) => {
   const sumOf = sums(parts.length)
   return (index) => (event) => {
@@ -38,30 +39,42 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
 }
 
 /**
- * Fails where the server lists its extensions without concatenation. A server that lists no extensions may still
- * support concatenation.
+ * Fails if the server's list of extensions does not contain concatenation. A server without such a list may still
+ * support it.
  */
 const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
-  inTime("discover", policy.stallTimeout, Tus.discover(target)).pipe(
+  inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
     Effect.map(({ extensions }) => extensions),
-    // A failed question decides nothing, since the final upload is proven anyway.
+    // A failed request decides nothing, because the final upload is proven in any case.
     Effect.orElseSucceed((): ReadonlyArray<string> => []),
     Effect.flatMap((offered) =>
       offered.length === 0 || offered.includes("concatenation")
         ? Effect.void
-        : Effect.fail(new TusError.ExtensionMissing({ option: "parallel", extension: "concatenation", offered }))
+        : Effect.fail(
+            new TusError.ExtensionMissing({
+              host: hostOf(target.tusUrl),
+              option: "parallel",
+              extension: "concatenation",
+              offered
+            })
+          )
     )
   )
 
-/** Fails where two parts have one URL. They would overwrite each other, and the total length would not show it. */
-const checkDistinct = (urls: ReadonlyArray<UploadUrl>) =>
+/** Fails if two parts have the same URL. They would overwrite each other, and the total length would not show it. */
+const checkDistinct = ({ tusUrl }: UploadTarget, urls: ReadonlyArray<UploadUrl>) =>
   new Set(urls.map((url) => Redacted.value(url))).size === urls.length
     ? Effect.void
     : Effect.fail(
-        new TusError.ProtocolViolation({ request: "create", status: 201, problem: "one Location for two parts" })
+        new TusError.ProtocolViolation({
+          request: "create",
+          host: hostOf(tusUrl),
+          status: 201,
+          problem: "one Location for two parts"
+        })
       )
 
-/** Stores every part, and continues those that an earlier process has begun. Answers the URLs of all parts. */
+/** Stores every part, and continues parts that an earlier process has started. Returns the URLs of all parts. */
 const store = <E>(
   session: Session.Session<E>,
   source: Replayable,
@@ -85,7 +98,7 @@ const store = <E>(
       }
     }))
     if (parts.every(({ piece }) => piece._tag === "Planned")) yield* checkOffered(session)
-    // A creation is not interrupted when another one fails: its part would exist, and nobody would know its URL.
+    // A creation is not interrupted when another one fails: its part would exist, and its URL would be unknown.
     const results = yield* Effect.forEach(
       planned,
       (part) =>
@@ -97,7 +110,7 @@ const store = <E>(
     )
     const begun = yield* Effect.forEach(results, Effect.fromResult)
     const urls = begun.map(({ created }) => created.url)
-    yield* checkDistinct(urls)
+    yield* checkDistinct(session.target, urls)
     // Checked before a byte is sent, since parts with longer URLs can never become one file.
     yield* Concat.check(urls)
     yield* Effect.forEach(
@@ -106,18 +119,18 @@ const store = <E>(
         Effect.map(Piece.send(job, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
       { concurrency, discard: true }
     )
-    // Told before the final creation is announced: an upload that is left at this event has not sent it.
+    // Emitted before the final creation is announced: if the upload is interrupted at this event, nothing was sent.
     emit(UploadEvent.Finishing({ total: source.size }))
     yield* Effect.yieldNow
     return urls
   })
 
-/** How long an interruption waits for the removal of the parts. */
+/** The maximum time that an interruption waits for the removal of the parts. */
 const farewell = Duration.seconds(1)
 
 /**
- * Stores every part, and sends the final creation. When that fails or is interrupted, the parts are removed from the
- * server, unless a later run can continue them, or they may be a file by then.
+ * Stores every part, and sends the final creation. After a failure or an interruption, the parts are removed from the
+ * server, unless a later run can continue them, or they may be a file already.
  */
 export const run = <E>(
   session: Session.Session<E>,

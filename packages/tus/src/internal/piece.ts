@@ -1,5 +1,5 @@
 /**
- * The upload at one URL, of the whole source or of a part: its one creation, and its bytes.
+ * The upload at one URL, of the whole source or of a part: creates it once, and sends its bytes.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -10,6 +10,7 @@ import type { SourceFailed, UploadSource } from "../UploadSource.ts"
 import * as UploadState from "../UploadState.ts"
 import * as Creation from "./creation.ts"
 import type { Emit } from "./events.ts"
+import { ignored } from "./ignored.ts"
 import * as Outgoing from "./outgoing.ts"
 import type { RequestError } from "./policy.ts"
 import * as Run from "./run.ts"
@@ -19,7 +20,7 @@ import * as Session from "./session.ts"
  * - `outgoing`: the bytes of the piece.
  * - `place`: where the piece is in the state of the upload.
  * - `isPart`: whether the piece becomes a part of a later final upload.
- * - `emit`: hears what happens to the piece.
+ * - `emit`: called with the events of the piece.
  */
 export interface Job<E> {
   readonly session: Session.Session<E>
@@ -30,10 +31,10 @@ export interface Job<E> {
   readonly emit: Emit
 }
 
-/** Up to here the bytes travel with the creation: one round trip. */
+/** A source up to this size is sent with the creation, which saves a round trip. */
 const smallSize = 256n * 1024n
 
-/** The bytes of a small source, which the creation carries. */
+/** The bytes of a small source, which the creation contains. */
 const smallBody = (
   source: UploadSource,
   outgoing: Outgoing.Outgoing
@@ -72,14 +73,12 @@ const create = <E>(job: Job<E>, marker: string) =>
       policy,
       emit
     }).pipe(
-      Effect.tapError((error) =>
-        Creation.isRefusal(error) ? Effect.ignore(keep(job, { _tag: "Planned" })) : Effect.void
-      )
+      Effect.tapError((error) => (Creation.isRefusal(error) ? ignored(keep(job, { _tag: "Planned" })) : Effect.void))
     )
     const { url } = found
     const sent = body === undefined ? 0n : sizeOf(body)
     const transfer: Transfer.Transfer =
-      // A server cannot have finished what it was not given.
+      // A server cannot have completed an upload whose bytes it did not get.
       found.finished && sent === size
         ? { _tag: "Done", length: size }
         : Transfer.created({ ...found, length: size, sent })
@@ -103,7 +102,7 @@ const recover = <E>(job: Job<E>, marker: string) =>
       _tag: "Created",
       marker,
       url,
-      // Of a part, the receipt is not proof enough: the server is asked.
+      // For a part, the receipt is not sufficient proof: the offset is requested from the server.
       ...(finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } } : undefined)
     }
     yield* keep(job, created)
@@ -111,9 +110,9 @@ const recover = <E>(job: Job<E>, marker: string) =>
   })
 
 /**
- * Creates a piece, or finds the one of an earlier time. A creation that may have been sent is looked for in the receipts
- * by its marker, and is `CreationUnknown` where they do not tell. This holds for a part as well: it is no input of the
- * Assembly while nobody puts it into a final upload, but only the service knows what else it means there.
+ * Creates a piece, or finds an earlier one. If its creation may have been sent, it is searched for in the receipts by
+ * its marker; if they do not show it, the error is `CreationUnknown`. This applies to a part as well: it is no input of
+ * the Assembly without a final upload, but only the service knows whether it has other effects.
  */
 export const begin = <E>(
   job: Job<E>,
@@ -130,10 +129,11 @@ export const begin = <E>(
   }
 }
 
-/** A part alone is never a whole file: an untrusted part is not put together with the others. */
-const ofPart = ({ problem }: UploadUntrusted) => new UploadUntrusted({ problem, mayBeWhole: false })
+/** A single part is never a complete file: an untrusted part is not concatenated. */
+const ofPart = ({ host, problem }: UploadUntrusted) =>
+  new UploadUntrusted({ ...(host === undefined ? undefined : { host }), problem, mayBeWhole: false })
 
-/** Sends the bytes of a piece that the server does not have, and answers the length of the piece. */
+/** Sends the bytes of a piece that the server does not have, and returns the length of the piece. */
 export const send = <E>(
   job: Job<E>,
   { marker, transfer, url }: UploadState.Created
@@ -154,7 +154,7 @@ export const send = <E>(
     ),
     Effect.onInterrupt(() => {
       const error = UploadState.leftInDoubt(place.get(store.state()), outgoing.size)
-      return error === undefined ? Effect.void : Effect.ignore(store.update(UploadState.untrusted(toOwn(error))))
+      return error === undefined ? Effect.void : ignored(store.update(UploadState.untrusted(toOwn(error))))
     })
   )
 }

@@ -1,27 +1,31 @@
+import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
 
-/** Up to here parts of memory are put together before they are sent, in bytes. */
+/** Parts of memory up to this size in bytes are joined before they are sent. */
 const smallest = 64 * 1024
 
-/** How large the pieces are in which bytes in memory are sent. */
+/** The size of the pieces in which bytes in memory are sent. */
 const memoryPiece = 256 * 1024
 
-/** Bytes in memory as a stream that is taken piece by piece: so their progress shows, and a stall. */
-export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
-  bytes.length <= memoryPiece
-    ? bytes.length === 0
-      ? Stream.empty
-      : Stream.succeed(bytes)
-    : Stream.unfold(0, (at) =>
-        Effect.sync(() =>
-          at >= bytes.length ? undefined : ([bytes.subarray(at, at + memoryPiece), at + memoryPiece] as const)
-        )
-      )
+const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
+  if (bytes.length <= memoryPiece) return bytes.length === 0 ? [] : [bytes]
+  const count = Math.ceil(bytes.length / memoryPiece)
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * memoryPiece, (index + 1) * memoryPiece))
+}
 
-/** All parts as one. */
+/** A stream whose large pieces are cut: so their progress shows, and a stall. */
+export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
+  Transport.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
+
+/** Bytes in memory as a stream that is taken piece by piece. */
+export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLarge(Stream.succeed(bytes))
+
+/** Joins all parts. */
 export const together = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
   let filled = 0
@@ -32,9 +36,9 @@ export const together = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return bytes
 }
 
-/** The parts of memory as a stream of pieces of a sensible size: small ones are put together, large ones cut. */
+/** Emits the parts of memory as pieces of a suitable size: joins small ones and cuts large ones. */
 export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream<Uint8Array> =>
-  Stream.flatMap(
+  cutLarge(
     Stream.unfold(0, (at) =>
       Effect.sync(() => {
         if (at >= parts.length) return undefined
@@ -45,65 +49,58 @@ export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream
         const [only] = group
         return [group.length === 1 && only !== undefined ? only : together(group), end] as const
       })
-    ),
-    inPieces
+    )
   )
 
-/** The first so many bytes of a stream. */
+/** The given number of bytes from the start of a stream. */
 export const takeBytes = <E, R>(
   stream: Stream.Stream<Uint8Array, E, R>,
   count: bigint
 ): Stream.Stream<Uint8Array, E, R> =>
-  Stream.suspend(() => {
-    if (count === 0n) return Stream.empty
-    // Two counts, since a step of a stream goes over many pieces before the next step sees the first of them.
-    let taken = 0n
-    let left = Number(count)
-    return stream.pipe(
-      Stream.takeUntil((piece) => (taken += BigInt(piece.length)) >= count),
-      Stream.map((piece) => {
+  Stream.transformPull(stream, (pull) =>
+    Effect.sync(() => {
+      let left = Number(count)
+      const take = (piece: Uint8Array) => {
         const part = piece.subarray(0, left)
         left -= part.length
         return part
-      })
-    )
-  })
+      }
+      const next: typeof pull = Effect.suspend(() =>
+        left === 0
+          ? Cause.done()
+          : Effect.flatMap(pull, (pieces) => {
+              const parts = pieces.map(take).filter(({ length }) => length > 0)
+              return Arr.isReadonlyArrayNonEmpty(parts) ? Effect.succeed(parts) : next
+            })
+      )
+      return next
+    })
+  )
 
 const digestPiece = 1024 * 1024
-
-/** Copies the pieces of a stream into blocks of exactly so many bytes; the last may be shorter. */
-const blocks = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, size: number) =>
-  Stream.suspend(() => {
-    let block = new Uint8Array(size)
-    let filled = 0
-    const whole = Stream.flatMap(stream, (piece) => {
-      const full: Array<Uint8Array> = []
-      for (let at = 0; at < piece.length;) {
-        const part = piece.subarray(at, at + size - filled)
-        block.set(part, filled)
-        filled += part.length
-        at += part.length
-        if (filled === size) {
-          full.push(block)
-          block = new Uint8Array(size)
-          filled = 0
-        }
-      }
-      return Stream.fromIterable(full)
-    })
-    return Stream.concat(
-      whole,
-      Stream.suspend(() => (filled === 0 ? Stream.empty : Stream.succeed(block.subarray(0, filled))))
-    )
-  })
 
 /** SHA-256 over the SHA-256 digests of blocks of 1 MiB, in hexadecimal digits. */
 export const digest = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Effect.Effect<string, E, R> =>
   Effect.gen(function* () {
     const service = yield* Digest.Digest
-    const digests = yield* blocks(stream, digestPiece).pipe(
-      Stream.mapEffect((block) => service.digest(Digest.sha256, block)),
-      Stream.mkUint8Array
+    const block = new Uint8Array(digestPiece)
+    const digests: Array<Uint8Array> = []
+    let filled = 0
+    const close = Effect.gen(function* () {
+      digests.push(yield* service.digest(Digest.sha256, block.slice(0, filled)))
+      filled = 0
+    })
+    yield* Stream.runForEach(stream, (piece) =>
+      Effect.gen(function* () {
+        for (let at = 0; at < piece.length;) {
+          const part = piece.subarray(at, at + digestPiece - filled)
+          block.set(part, filled)
+          filled += part.length
+          at += part.length
+          if (filled === digestPiece) yield* close
+        }
+      })
     )
-    return Hex.encode(yield* service.digest(Digest.sha256, digests))
+    if (filled > 0) yield* close
+    return Hex.encode(yield* service.digest(Digest.sha256, together(digests)))
   }).pipe(Effect.provide(Digest.layerWebCrypto))

@@ -1,23 +1,23 @@
 /**
- * What can heal, and how long to wait for it.
+ * Decides which failures are temporary, and how long to pause after them.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { SourceFailed } from "../UploadSource.ts"
 import type * as TusError from "../TusError.ts"
 
-/** The limits of one upload. */
+/** What decides on retries, and the limits of one upload. `retryDelay` is the first pause of {@link pollDelay}. */
 export interface Policy {
-  readonly maxRetries: number
+  readonly retry: RetryPolicy.Policy
   readonly retryDelay: Duration.Duration
   readonly stallTimeout: Duration.Duration
   readonly finishTimeout: Duration.Duration
-  readonly maxWait: Duration.Duration
 }
 
-/** What one request after the creation can fail with. */
+/** The errors of a request after the creation. */
 export type RequestError =
   | TusError.AnswerError
   | ApiError.TransportFailure
@@ -34,33 +34,67 @@ const healing: ReadonlySet<string> = new Set([
   "OffsetConflict",
   "ChecksumMismatch",
   "Stalled",
-  // An answer that makes no sense says nothing of the bytes: the server is asked where it stands.
+  // An invalid response says nothing about the bytes, so the offset is requested.
   "ProtocolViolation"
 ] satisfies ReadonlyArray<RequestError["_tag"]>)
 
 /**
- * Whether asking the server where it stands, and going on from there, may help. It does not where the network, the
- * runtime or the HTTP client would stop the next request as well.
+ * Whether a request for the offset and a continuation from there may help. They do not help if the network, the runtime
+ * or the HTTP client would stop the next request as well.
  */
 export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
   healing.has(error._tag) && error.permanent !== true
 
 const maxDelay = Duration.seconds(30)
 
-/** The wait that a server asks for. */
-const asked = (error: RequestError): Duration.Duration =>
-  error._tag === "RateLimited" || error._tag === "ServerFailure" ? (error.retryAfter ?? Duration.zero) : Duration.zero
-
-/**
- * The pause after so many failures in a row: doubling up to 30 seconds, between half and the whole of it, and on top of
- * the wait that the server asks for. The error itself where that is longer than `maxWait`: it tells the wait.
- */
-export const pause = <E extends RequestError>(
-  policy: Policy,
-  failures: number,
-  error: E
-): Effect.Effect<Duration.Duration, E> => {
-  const wait = asked(error)
-  if (Duration.isGreaterThan(wait, policy.maxWait)) return Effect.fail(error)
-  return Effect.map(RetryPolicy.backOff({ base: policy.retryDelay, maxPause: maxDelay }, failures), Duration.sum(wait))
+/** The limits of a policy that an upload's options describe. */
+interface Limits {
+  readonly maxRetries?: number | undefined
+  readonly retryDelay: Duration.Duration
+  readonly maxWait?: Duration.Input | undefined
 }
+
+/** Gives up after `maxRetries`, and where an answer names more than `maxWait`, whatever the policy says. */
+const limited = (policy: RetryPolicy.Policy, { maxRetries, maxWait }: Limits): RetryPolicy.Policy => ({
+  start: Effect.map(
+    policy.start,
+    (next) => (failure) =>
+      failure.failures > (maxRetries ?? Infinity) ||
+      (maxWait !== undefined && Option.exists(failure.wait, Duration.isGreaterThan(Duration.fromInputUnsafe(maxWait))))
+        ? Effect.succeedNone
+        : next(failure)
+  )
+})
+
+/** The policy that the call says, within the limits of the options; else the one that the options describe. */
+export const retryPolicy = (said: RetryPolicy.Policy | undefined, limits: Limits): RetryPolicy.Policy =>
+  said === undefined
+    ? RetryPolicy.makeUnsafe({
+        retries: limits.maxRetries ?? 8,
+        base: limits.retryDelay,
+        maxPause: maxDelay,
+        maxWait: limits.maxWait ?? Duration.hours(1)
+      })
+    : limited(said, limits)
+
+/** The wait that a server asks for. One that does not say how long asks for none. */
+const asked = (error: RequestError): Option.Option<Duration.Duration> =>
+  error._tag === "RateLimited" || error._tag === "ServerFailure"
+    ? Option.filter(Option.fromUndefinedOr(error.retryAfter), (wait) => !Duration.isZero(wait))
+    : Option.none()
+
+/** The pause after so many failures in a row, or none to give up. */
+export type Retry = (failures: number, error: RequestError) => Effect.Effect<Option.Option<Duration.Duration>>
+
+/** Asks the policy about the failures of one request. It begins anew with the first failure after progress. */
+export const retrying = ({ retry }: Policy): Retry => {
+  let next: Effect.Success<RetryPolicy.Policy["start"]> | undefined
+  return Effect.fnUntraced(function* (failures, error) {
+    if (next === undefined || failures === 1) next = yield* retry.start
+    return yield* next({ operation: "Upload", retry: "resumes", failures, error, wait: asked(error) })
+  })
+}
+
+/** The pause between two questions about what the server is still working on: doubling, with jitter. */
+export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
+  RetryPolicy.backOff({ base: retryDelay, maxPause: maxDelay }, questions)

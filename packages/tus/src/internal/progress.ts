@@ -1,10 +1,10 @@
-/** How far one of several uploads is, in bytes. */
+/** The progress of one of several uploads, in bytes. */
 export interface Progress {
   readonly sent: bigint
   readonly acknowledged: bigint
 }
 
-/** Adds up the progress of several uploads: tells how far all of them are, whenever one has come further. */
+/** Adds up the progress of several uploads, and emits the sum after each progress. */
 export const sums = (count: number): ((index: number, now: Progress) => Progress) => {
   const each = Array.from({ length: count }, (): Progress => ({ sent: 0n, acknowledged: 0n }))
   let all: Progress = { sent: 0n, acknowledged: 0n }

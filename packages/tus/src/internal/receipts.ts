@@ -1,7 +1,6 @@
 /**
- * What the Assembly knows of its uploads: the receipts in `tus_uploads`. They decide where an answer was lost, so one
- * that contradicts what was sent, or itself, decides nothing. Beyond the specification, which does not show the
- * Assembly
+ * The receipts of an Assembly for its uploads (`tus_uploads`). They decide after a lost response, so a receipt that
+ * contradicts itself or the sent request is ignored. Beyond the specification, which does not define the Assembly
  * Status.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -17,16 +16,16 @@ import * as Schema from "effect/Schema"
 import * as UploadTarget from "../UploadTarget.ts"
 import { RequestTimeout } from "./timeout.ts"
 
-/** The metadata key that makes every creation one of its kind. */
+/** The metadata key with the unique value of each creation. */
 export const markerKey = "upload_marker"
 
-/** What a creation told of its upload. `size` is undefined where it was not known. */
+/** The upload as its creation described it. `size` is undefined if it was unknown. */
 export interface Sent {
   readonly metadata: Readonly<Record<string, string | null>>
   readonly size: bigint | undefined
 }
 
-/** A receipt: where the upload is, if that is a URL to trust, and whether it is whole. */
+/** A receipt: the URL of the upload, if it is trusted, and whether the upload is complete. */
 export interface Receipt {
   readonly url: UploadTarget.UploadUrl | undefined
   readonly size: bigint | undefined
@@ -34,13 +33,13 @@ export interface Receipt {
 }
 
 const maxStatusBytes = 8 * 1024 * 1024
-const decodeStatus = Schema.decodeUnknownOption(Assembly.Status)
+const decodeStatus = Schema.decodeUnknownOption(Assembly.Receipts)
 
-/** The id of the Assembly at a URL. */
+/** The Assembly id in a URL. */
 const idAt = (assemblySslUrl: string): string | undefined => /\/assemblies\/([^/]+)\/?$/.exec(assemblySslUrl)?.[1]
 
-/** Whether a Status is that of the Assembly which was asked for, and not one that a cache or a gateway gave instead. */
-const isOf = (target: UploadTarget.UploadTarget, status: Assembly.Status): boolean =>
+/** Whether a Status belongs to the requested Assembly, and was not returned by a cache or a gateway for another one. */
+const isOf = (target: UploadTarget.UploadTarget, status: Assembly.Receipts): boolean =>
   status.assembly_id === idAt(Redacted.value(target.assemblySslUrl))
 
 /** None if the response takes longer than `Tus.RequestTimeout`. */
@@ -49,10 +48,12 @@ const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): E
     Duration.isFinite(limit) ? Effect.map(Effect.timeoutOption(asked, limit), Option.flatten) : asked
   )
 
-/** The Status of the Assembly, or nothing when it cannot be had. It is an answer to a question asked on the way. */
+/**
+ * The Status of the Assembly, or undefined if it is not available. The upload requests it in between other requests.
+ */
 const status = (
   target: UploadTarget.UploadTarget
-): Effect.Effect<Option.Option<Assembly.Status>, never, HttpClient.HttpClient> =>
+): Effect.Effect<Option.Option<Assembly.Receipts>, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const http = yield* HttpClient.HttpClient
     const response = yield* Transport.execute(
@@ -60,7 +61,7 @@ const status = (
       HttpClientRequest.get(Redacted.value(target.assemblySslUrl), { acceptJson: true }),
       { operation: "Receipts.status" }
     )
-    if (response.status !== 200) return Option.none<Assembly.Status>()
+    if (response.status !== 200) return Option.none<Assembly.Receipts>()
     const text = yield* Transport.readText(response, { maxBytes: maxStatusBytes })
     return Transport.parseJson(text).pipe(
       Option.flatMap(decodeStatus),
@@ -69,7 +70,7 @@ const status = (
   }).pipe(
     Effect.scoped,
     inRequestTime,
-    Effect.orElseSucceed(() => Option.none<Assembly.Status>())
+    Effect.orElseSucceed(() => Option.none<Assembly.Receipts>())
   )
 
 const hasMarker = (receipt: Assembly.TusReceipt, marker: string): boolean => {
@@ -80,7 +81,7 @@ const hasMarker = (receipt: Assembly.TusReceipt, marker: string): boolean => {
 const toBytes = (count: number | null | undefined): bigint | undefined =>
   typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? BigInt(count) : undefined
 
-/** Whether a name that a receipt tells is the one that was sent; a service may write it in another form of Unicode. */
+/** Whether the name in a receipt matches the name that was sent. A service may use another Unicode normalization. */
 const isName = (told: string | null | undefined, sent: string | null | undefined): boolean =>
   typeof told !== "string" || typeof sent !== "string" || told.normalize("NFC") === sent.normalize("NFC")
 
@@ -88,10 +89,9 @@ const urlOf = (target: UploadTarget.UploadTarget, { upload_url }: Assembly.TusRe
   typeof upload_url === "string" ? Result.getOrUndefined(UploadTarget.resolve(target, upload_url)) : undefined
 
 /**
- * The receipt of one upload. Nothing where its names are others than were sent: it is another upload's. It is
- * `finished`
- * where everything in it says so, the size that was sent too; an upload whose receipt contradicts itself can still be
- * asked for.
+ * The receipt of one upload. Undefined if its names differ from the sent names, because it belongs to another upload.
+ * It is `finished` only if everything in it agrees, including the sent size. If a receipt contradicts itself, the
+ * upload can still be requested.
  */
 const read = (target: UploadTarget.UploadTarget, receipt: Assembly.TusReceipt, sent: Sent): Option.Option<Receipt> => {
   const { fieldname, filename } = sent.metadata
@@ -109,7 +109,7 @@ const read = (target: UploadTarget.UploadTarget, receipt: Assembly.TusReceipt, s
   })
 }
 
-/** The one receipt that matches: where two do, neither tells. */
+/** The only matching receipt. If two receipts match, neither counts. */
 const find = (target: UploadTarget.UploadTarget, sent: Sent, matches: (receipt: Assembly.TusReceipt) => boolean) =>
   Effect.map(status(target), (found) =>
     Option.flatMap(found, ({ tus_uploads }) => {
@@ -118,11 +118,11 @@ const find = (target: UploadTarget.UploadTarget, sent: Sent, matches: (receipt: 
     })
   )
 
-/** The receipt of the creation that carried this marker. */
+/** The receipt of the creation with this marker. */
 export const byMarker = (target: UploadTarget.UploadTarget, marker: string, sent: Sent) =>
   find(target, sent, (receipt) => hasMarker(receipt, marker))
 
-/** The receipt of the upload at this URL, if it proves that every byte of it is stored. */
+/** The receipt of the upload at this URL, if it proves that all bytes are stored. */
 export const finished = (target: UploadTarget.UploadTarget, url: UploadTarget.UploadUrl, sent: Sent) =>
   Effect.map(
     find(target, sent, (receipt) => {

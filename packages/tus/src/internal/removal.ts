@@ -9,12 +9,13 @@ import * as Tus from "../Tus.ts"
 import type * as TusError from "../TusError.ts"
 import type { UploadTarget, UploadUrl } from "../UploadTarget.ts"
 import * as UploadState from "../UploadState.ts"
+import { ignored } from "./ignored.ts"
 import type { Policy } from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type * as Session from "./session.ts"
 import { inTime } from "./timeout.ts"
 
-/** What an upload is for, and what its creation told. */
+/** The target and the creation of an upload. */
 interface Subject extends Receipts.Sent {
   readonly target: UploadTarget
   readonly policy: Policy
@@ -22,7 +23,7 @@ interface Subject extends Receipts.Sent {
 
 type Find = Effect.Effect<UploadUrl | undefined, never, HttpClient.HttpClient>
 
-/** The orphans of an upload. An upload that is, or may be, a file of the Assembly is none. */
+/** The orphans of an upload. An upload that is, or may be, a file of the Assembly is not an orphan. */
 const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyArray<Find> => {
   const { metadata, target } = subject
   switch (state._tag) {
@@ -39,7 +40,7 @@ const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyAr
         )
       ]
     case "Parts":
-      // A part alone is never a file of the Assembly.
+      // A single part is never a file of the Assembly.
       return state.parts.map(({ end, piece, start }) =>
         piece._tag === "Creating"
           ? Effect.map(
@@ -55,12 +56,12 @@ const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyAr
   }
 }
 
-/** How many uploads are removed at once. */
+/** The maximum number of concurrent removals. */
 const concurrency = 8
 
 type RemoveError = Tus.AnswerError | TusError.Stalled | ApiError.TransportFailure
 
-/** Removes the orphans of an upload. An orphan that is gone already is fine, any other failure is the error. */
+/** Removes the orphans of an upload. An orphan that is already gone is not an error; any other failure is. */
 export const remove = (
   subject: Subject,
   state: UploadState.UploadState
@@ -71,7 +72,7 @@ export const remove = (
       Effect.flatMap(find, (url) =>
         url === undefined
           ? Effect.void
-          : inTime("terminate", subject.policy.stallTimeout, Tus.terminate(url)).pipe(
+          : inTime({ request: "terminate", url }, subject.policy.stallTimeout, Tus.terminate(url)).pipe(
               Effect.catchTag("UploadGone", () => Effect.void)
             )
       ),
@@ -85,7 +86,7 @@ export const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void,
     (find) =>
       Effect.flatMap(find, (url) => (url === undefined ? Effect.void : Tus.terminate(url))).pipe(
         Effect.timeout(session.policy.stallTimeout),
-        Effect.ignore
+        ignored
       ),
     { concurrency, discard: true }
   )

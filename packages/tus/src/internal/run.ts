@@ -1,5 +1,5 @@
 /**
- * Sends the bytes of one upload: one request after the other, each by the state that the last one left.
+ * Sends the bytes of one upload with a sequence of requests. The state after each request selects the next one.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -14,13 +14,14 @@ import { Caution } from "./caution.ts"
 import type { Seal } from "./checksum.ts"
 import type { Emit } from "./events.ts"
 import * as FilePieces from "./filePieces.ts"
+import { hostOf } from "./host.ts"
 import type { Body, Outgoing } from "./outgoing.ts"
 import * as Policy from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import { inTime } from "./timeout.ts"
 import * as Transfer from "../Transfer.ts"
 
-/** What all steps share. */
+/** The values that all steps share. */
 export interface Job {
   readonly target: UploadTarget
   readonly metadata: Receipts.Sent["metadata"]
@@ -29,16 +30,17 @@ export interface Job {
   readonly seal: Seal
   readonly policy: Policy.Policy
   readonly emit: Emit
-  /** Compares what the server tells of the upload with what was begun, before bytes are appended to it. */
+  /** Compares the upload on the server with the upload that was started, before bytes are appended to it. */
   readonly verify: (found: { readonly metadata?: string | undefined }) => Effect.Effect<void, TusError.UploadMismatch>
-  /** Hears where the upload stands, whenever that changes. */
+  /** Called whenever the state changes. */
   readonly moved: (state: Transfer.Transfer) => void
 }
 
-/** What the steps of one upload remember besides its state. */
+/** The values that the steps of one upload keep besides its state. */
 interface Shared extends Job {
   readonly pool: FilePieces.Pool
   readonly caution: Caution
+  readonly pauseAfter: Policy.Retry
 }
 
 /** A step that failed: the state after it, and whether another step may succeed. */
@@ -48,16 +50,19 @@ interface Failed {
   readonly heals: boolean
 }
 
-/** The length to declare with a body: that of the whole upload, with its last bytes, unless the server knows it. */
+/**
+ * The length to send with a body: with the last bytes it is the length of the upload, unless the server knows it
+ * already.
+ */
 const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined
 
-/** Adds the advice of a smaller `chunkSize` to a 413, where the server takes an upload of this size. */
+/** Suggests a smaller `chunkSize` after a 413, if the server accepts an upload of this size. */
 const advise = (
   job: Shared,
   error: TusError.TooLarge
 ): Effect.Effect<never, TusError.TooLarge, HttpClient.HttpClient> =>
-  inTime("discover", job.policy.stallTimeout, Tus.discover(job.target)).pipe(
+  inTime({ request: "discover", url: job.target.tusUrl }, job.policy.stallTimeout, Tus.discover(job.target)).pipe(
     Effect.map(({ maxSize }) => maxSize),
     Effect.orElseSucceed(() => undefined),
     Effect.flatMap((maxSize) => Effect.fail(tooLarge(error, maxSize, job.outgoing.size)))
@@ -66,8 +71,11 @@ const advise = (
 const tooLarge = (error: TusError.TooLarge, maxSize: bigint | undefined, size: bigint | undefined) => {
   return new TusError.TooLarge({
     request: error.request,
+    host: error.host,
     status: error.status,
     message: error.message,
+    ...(error.code === undefined ? undefined : { code: error.code }),
+    ...(error.requestId === undefined ? undefined : { requestId: error.requestId }),
     ...(maxSize === undefined ? undefined : { maxSize }),
     ...(maxSize !== undefined && size !== undefined && size <= maxSize
       ? { advice: "set chunkSize" as const }
@@ -83,7 +91,7 @@ const failedAt =
 
 const doubted = ({ error, state }: Transfer.Doubt<Policy.RequestError>): Failed => ({ state, error, heals: true })
 
-/** Fails for a PATCH without bytes and without a length: it would be repeated for ever. */
+/** Fails for a PATCH without bytes and without a length, because it would be repeated forever. */
 const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | undefined) =>
   body.start === body.end && declare === undefined
     ? Effect.fail(
@@ -95,11 +103,11 @@ const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | un
       )
     : Effect.void
 
-/** Whether the server accepted a request, though its answer is invalid. */
+/** Whether the server accepted a request, although its response is invalid. */
 const isTaken = (error: Policy.RequestError): boolean =>
   error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
 
-/** Whether a connection ended without an answer, after bytes may have left. */
+/** Whether a connection ended without a response after bytes may have been sent. */
 const isCut = (error: Policy.RequestError): boolean =>
   error._tag === "TransportFailure" && error.sent === "maybe" && error.permanent !== true
 
@@ -141,17 +149,20 @@ const send: Step<Transfer.Sending> = (job, state) =>
     }
     const offset = answer.success
     const next = yield* Effect.fromResult(
-      Result.mapError(Transfer.appended(after, { offset, end: body.end, handed, length: declare }), doubted)
+      Result.mapError(
+        Transfer.appended(after, { host: hostOf(job.url), offset, end: body.end, handed, length: declare }),
+        doubted
+      )
     )
     job.caution.arrived()
     job.emit(UploadEvent.Progress({ sent: offset, acknowledged: offset, total: body.total ?? job.outgoing.size }))
     return next
   }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
 
-/** Asks the server where it stands. */
+/** Requests the offset of the server. */
 const ask: Step<Transfer.Asking> = (job, state) =>
   Effect.gen(function* () {
-    const found = yield* inTime("offset", job.policy.stallTimeout, Tus.offset(job.url))
+    const found = yield* inTime({ request: "offset", url: job.url }, job.policy.stallTimeout, Tus.offset(job.url))
     yield* job.verify(found)
     const next = yield* Effect.fromResult(
       Result.mapError(Transfer.located(state, found, job.outgoing), (problem) =>
@@ -162,7 +173,7 @@ const ask: Step<Transfer.Asking> = (job, state) =>
     return next
   }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
 
-/** A finished receipt counts where the upload URL is already gone, and tells of the bytes that were sent. */
+/** If the upload URL is gone, a finished receipt decides, if it matches the bytes that were sent. */
 const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, error: TusError.UploadGone) =>
   Effect.suspend(() => {
     const length = Transfer.lengthOf(state, job.outgoing.size)
@@ -177,24 +188,21 @@ const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, erro
     )
   })
 
-/** Asks the server after a pause, unless the budget is used up. */
+/** Asks the server after a pause, unless the policy gives up. */
 const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Transfer, Policy.RequestError> =>
   Effect.gen(function* () {
-    const next = Transfer.failed(state, job.policy.maxRetries)
-    const { size } = job.outgoing
-    if (Option.isNone(next)) return yield* Effect.fail(Transfer.abandoned(state, error, size))
-    const { failures } = next.value
-    const delay = yield* Effect.mapError(Policy.pause(job.policy, failures, error), (tooLong) =>
-      Transfer.abandoned(state, tooLong, size)
-    )
-    job.emit(UploadEvent.Retrying({ attempt: failures, delay, reason: error.message }))
+    const next = Transfer.failed(state)
+    const { failures } = next
+    const pause = yield* job.pauseAfter(failures, error)
+    if (Option.isNone(pause)) return yield* Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
+    job.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
     // Saved before the pause, so that the state is current if the upload is interrupted during the pause.
-    job.moved(next.value)
-    yield* Effect.sleep(delay)
-    return next.value
+    job.moved(next)
+    yield* Effect.sleep(pause.value)
+    return next
   })
 
-/** Decides what follows a step that failed: another step, or the error. */
+/** Decides what follows a failed step: another step, or the error. */
 const heal = (
   job: Shared,
   failed: Failed
@@ -205,21 +213,40 @@ const heal = (
   return heals ? retry(job, failed) : Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
 }
 
-/** Performs one step, and heals its failure where that is possible. */
+/** Performs one step, and recovers from its failure if possible. */
 const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
   (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
 
-/** Performs all steps. Answers the length of the finished upload. */
+/** Adds the host to an error that is about what the server has, and was made without a request. */
+const at =
+  (url: UploadUrl) =>
+  (error: Policy.RequestError): Policy.RequestError => {
+    if (error._tag === "UploadUntrusted" && error.host === undefined) {
+      return new TusError.UploadUntrusted({ host: hostOf(url), problem: error.problem, mayBeWhole: error.mayBeWhole })
+    }
+    if (error._tag === "UploadMismatch" && error.host === undefined) {
+      const { expected, field, found } = error
+      return new TusError.UploadMismatch({ host: hostOf(url), field, expected, found })
+    }
+    return error
+  }
+
+/** Performs all steps. Returns the length of the finished upload. */
 export const toEnd = (
   job: Job,
   begun: Transfer.Transfer
 ): Effect.Effect<bigint, Policy.RequestError, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const shared: Shared = { ...job, pool: new FilePieces.Pool(), caution: new Caution() }
+    const shared: Shared = {
+      ...job,
+      pool: new FilePieces.Pool(),
+      caution: new Caution(),
+      pauseAfter: Policy.retrying(job.policy)
+    }
     let state = begun
     while (state._tag !== "Done") {
       state = yield* step(shared, state)
       job.moved(state)
     }
     return state.length
-  })
+  }).pipe(Effect.mapError(at(job.url)))

@@ -5,7 +5,10 @@ import * as SchemaParser from "effect/SchemaParser"
 
 const decode = SchemaParser.decodeUnknownResult(SecureUrl.SecureUrl)
 
-/** An absolute https URL, or the rule that a text breaks as one. The text is not told, it may be a trap or a secret. */
+/**
+ * Parses an absolute https URL, or returns the broken rule. The rule does not contain the text, which may be a trap or
+ * a secret.
+ */
 export const secureUrl = (text: string): Result.Result<string, string> =>
   Result.mapError(decode(text), (issue) =>
     Input.fromSchemaIssue(issue)

@@ -1,6 +1,7 @@
 /**
- * What all steps of one upload share: its target, its options, and the store of its state.
+ * The values that all steps of one upload share: its target, its options, and the store of its state.
  */
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -8,46 +9,45 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as SchemaParser from "effect/SchemaParser"
 import { UploadMismatch } from "../TusError.ts"
+import type { Options as UploadOptions } from "../Upload.ts"
 import type { UploadError } from "../UploadError.ts"
 import type { UploadTarget } from "../UploadTarget.ts"
 import * as Checksum from "./checksum.ts"
 import type { Emit } from "./events.ts"
-import type { Policy, RequestError } from "./policy.ts"
+import { type Policy, type RequestError, retryPolicy } from "./policy.ts"
 import * as Receipts from "./receipts.ts"
 import type { Job } from "./run.ts"
 import type { StateStore } from "./stateStore.ts"
 import * as Window from "./window.ts"
 
-/** The options of an upload at one URL. `Upload.Options` describes them. */
-export interface Options {
-  readonly metadata: { readonly filename: string; readonly fieldname: string } & Readonly<Record<string, string | null>>
-  readonly maxRetries?: number | undefined
-  readonly retryDelay?: Duration.Input | undefined
-  readonly stallTimeout?: Duration.Input | undefined
-  readonly finishTimeout?: Duration.Input | undefined
-  readonly maxWait?: Duration.Input | undefined
-  readonly chunkSize?: number | undefined
-  readonly checksum?: Checksum.Algorithm | undefined
-}
+/** The options of an upload at one URL. */
+export type Options = Omit<UploadOptions, "parallel" | "progressInterval">
 
 export type { UploadError }
 
-/** What all steps of one upload share. */
+/** The values that all steps of one upload share. */
 export interface Session<E> {
   readonly target: UploadTarget
   readonly metadata: Options["metadata"]
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly seal: Checksum.Seal
-  /** Whether a creation may carry bytes. It has no checksum. */
+  /** Whether a creation may contain bytes of the upload. Such a request has no checksum. */
   readonly sendsAlong: boolean
   readonly policy: Policy
   readonly emit: Emit
   readonly store: StateStore<E>
 }
 
-/** Whether the platform can send a body while it is read. Some browsers cannot. */
-const detectStreams = (): boolean => {
+/**
+ * Whether this is a page of a browser, or a worker of one. The HTML standard gives them all this name, and no other
+ * runtime has it.
+ */
+const isPage = (): boolean =>
+  typeof navigator === "object" && "appCodeName" in navigator && navigator.appCodeName === "Mozilla"
+
+/** Whether `fetch` takes a body that is still being made. */
+const takesStreams = (): boolean => {
   let read = false
   try {
     const request = new Request("https://example.com", {
@@ -65,33 +65,32 @@ const detectStreams = (): boolean => {
 }
 
 /**
- * Whether request bodies can be streamed here; found out once. Where they cannot, a source is sent in slices of 256 KiB,
- * which grow up to `chunkSize` (8 MiB by default) while they pass fast, and are halved after a stall.
+ * Whether the bodies of requests are streamed; found out once. Where they are not, a source is sent in slices of 256 KiB,
+ * which grow up to `chunkSize` (8 MiB by default) while they pass within a second.
+ *
+ * **Details**
+ *
+ * A page never streams by itself: browsers that can do it refuse it over HTTP/1.1, with the error of a broken
+ * connection, and none says how many bytes have left. Set it to `true` in a page that is for one browser and one server,
+ * which speaks HTTP/2 or HTTP/3.
  *
  * @since 0.1.0
  * @category references
  */
-export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", { defaultValue: detectStreams })
+export const CanStream = Context.Reference<boolean>("@assembly-effect/tus/CanStream", {
+  defaultValue: () => !isPage() && takesStreams()
+})
 
-const defaultPolicy: Policy = {
-  maxRetries: 8,
-  retryDelay: Duration.millis(500),
-  stallTimeout: Duration.seconds(30),
-  finishTimeout: Duration.minutes(10),
-  maxWait: Duration.hours(1)
-}
-
-const toPolicy = (options: Options): Policy => {
-  const duration = (name: "retryDelay" | "stallTimeout" | "finishTimeout" | "maxWait") =>
-    options[name] === undefined ? defaultPolicy[name] : Duration.fromInputUnsafe(options[name])
-  return {
-    maxRetries: options.maxRetries ?? defaultPolicy.maxRetries,
-    retryDelay: duration("retryDelay"),
-    stallTimeout: duration("stallTimeout"),
-    finishTimeout: duration("finishTimeout"),
-    maxWait: duration("maxWait")
-  }
-}
+const toPolicy = (options: Options): Effect.Effect<Policy> =>
+  Effect.map(RetryPolicy.RetryPolicy, (said) => {
+    const retryDelay = Duration.fromInputUnsafe(options.retryDelay ?? 500)
+    return {
+      retry: retryPolicy(said, { ...options, retryDelay }),
+      retryDelay,
+      stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? Duration.seconds(30)),
+      finishTimeout: Duration.fromInputUnsafe(options.finishTimeout ?? Duration.minutes(10))
+    }
+  })
 
 /** A session for these options. */
 export const make = <E>(
@@ -102,7 +101,7 @@ export const make = <E>(
 ): Effect.Effect<Session<E>, RequestError, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const streams = yield* CanStream
-    const policy = toPolicy(options)
+    const policy = yield* toPolicy(options)
     const { checksum, chunkSize, metadata } = options
     const common = { target, metadata, streams, policy, emit, store }
     return checksum !== undefined && (yield* Checksum.isOffered(target, checksum, policy))
@@ -115,7 +114,7 @@ export const make = <E>(
       : { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
   })
 
-/** The check of an upload that this process has created: there is nothing to compare. */
+/** The check of an upload that this process has created: nothing needs to be compared. */
 export const trusted: Job["verify"] = () => Effect.void
 
 const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
@@ -124,8 +123,9 @@ const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
 const textOf = (value: string | null) => value ?? ""
 
 /**
- * The check of an upload of an earlier process, before it gets more bytes: the metadata that the server tells has to be
- * that of its creation. `assembly_url` is left out, since the creation sets it itself. The error does not tell values.
+ * The check of an upload of an earlier process, before more bytes are sent: the metadata on the server must match the
+ * metadata of its creation. `assembly_url` is left out, because the creation sets it itself. The error does not contain
+ * values.
  */
 export const verifyMetadata =
   (metadata: Readonly<Record<string, string | null>>, marker: string | undefined): Job["verify"] =>

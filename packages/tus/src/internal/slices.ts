@@ -1,6 +1,6 @@
 /**
- * How large the bodies are that a platform sends as a whole. Nothing is seen of such a slice until it is answered, so
- * that its size is what makes a stall and the progress show.
+ * The size of bodies that a platform sends as a whole. The progress of such a slice is unknown until its response, so
+ * its size determines how soon a stall and the progress are visible.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,24 +14,35 @@ const kibi = 1024
 /** The size of the first slice, and the maximum size of the last slice, in bytes. */
 const first = 256 * kibi
 
-/** However often slices stall, they are at least so large, in bytes. */
+/** The minimum size of a slice in bytes, however often slices stall. */
 const least = 16 * kibi
 
-/** The size of the next slice, and the most that one may have, in bytes. */
+/** A slice that was answered: its size in bytes, and the milliseconds it took. */
+interface Passed {
+  readonly bytes: number
+  readonly millis: number
+}
+
+/**
+ * The size of the next slice, and the most that one may have, in bytes. `last` passed last, `other` is the last before it
+ * that had another size.
+ */
 interface Size {
   readonly next: number
   readonly most: number
+  readonly last?: Passed | undefined
+  readonly other?: Passed | undefined
 }
 
-/** Before the first slice. A `chunkSize` is the most that one has; 8 MiB without it. */
+/** The state before the first slice. `chunkSize` limits the size of a slice, 8 MiB by default. */
 const begin = (chunkSize: number = Window.defaultSize): Size => ({
   next: Math.min(first, chunkSize),
   most: chunkSize
 })
 
 /**
- * How many of the bytes that are left the next slice takes. The last one is small: the server may take its time for it,
- * so that a stall shows late there.
+ * The number of remaining bytes that the next slice takes. The last slice is small: the server may take a long time to
+ * store it, so a stall is detected late.
  */
 const cut = ({ next }: Size, left: bigint): bigint => {
   const size = BigInt(next)
@@ -42,28 +53,62 @@ const cut = ({ next }: Size, left: bigint): bigint => {
   return left - last > half ? left - last : half
 }
 
+/** How long a slice should take, in milliseconds: progress shows when it is answered. */
+const aim = (policy: Policy): number => Math.min(1000, Duration.toMillis(policy.stallTimeout) / 8)
+
 /**
- * Twice the size is as fast as this, whatever the link: a slice that passed in this time is followed by a larger one.
+ * How long a slice of another size will take. Of two that passed, their difference tells what a byte takes; the rest is
+ * the way there and back, and the server. Of one, all of it is taken for the bytes.
  */
-const isFast = (millis: number, policy: Policy): boolean =>
-  millis <= Math.min(1000, Duration.toMillis(policy.stallTimeout) / 8)
+const forecast = (last: Passed, other: Passed | undefined) => {
+  const whole = last.millis / last.bytes
+  const perByte =
+    other === undefined
+      ? whole
+      : Math.min(whole, Math.max(0, (last.millis - other.millis) / (last.bytes - other.bytes)))
+  return (bytes: number): number =>
+    bytes < last.bytes
+      ? last.millis - perByte * (last.bytes - bytes)
+      : Math.min(whole * bytes, last.millis + perByte * (bytes - last.bytes))
+}
 
-/** After a slice of so many bytes that was answered after so many milliseconds. */
-const passed = (size: Size, slice: { readonly bytes: bigint; readonly millis: number }, policy: Policy): Size =>
-  slice.bytes >= BigInt(size.next) && isFast(slice.millis, policy)
-    ? { ...size, next: Math.min(size.most, size.next * 2) }
-    : size
+/** A slice that takes so much longer, or less, takes as long. */
+const alike = 1.25
 
-/** After a slice that was not answered in time. */
-const stalled = ({ most, next }: Size): Size => ({
+/** The next size after a slice that took too long, where a smaller one takes less. */
+const shrunk = ({ most, next }: Size, millis: (bytes: number) => number, goal: number): number => {
+  const half = Math.floor(next / 2)
+  return half >= Math.min(least, most) && millis(next) > goal && millis(half) * alike < millis(next)
+    ? shrunk({ most, next: half }, millis, goal)
+    : next
+}
+
+/** After a slice that was answered. */
+const passed = (size: Size, last: Passed, policy: Policy): Size => {
+  if (last.bytes === 0) return size
+  const other = last.bytes === size.last?.bytes ? size.other : size.last
+  const goal = aim(policy)
+  const millis = forecast(last, other)
+  const seen = { ...size, last, other }
+  const next = shrunk(size, millis, goal)
+  if (next < size.next || last.bytes < size.next || next === size.most) return { ...seen, next }
+  if (millis(next * 2) <= Math.max(goal, last.millis * alike)) {
+    return { ...seen, next: Math.min(size.most, next * 2) }
+  }
+  // One size alone does not tell what the way there and back takes. A smaller slice finds it out within the goal.
+  return other === undefined && last.millis <= goal ? { ...seen, next: Math.max(1, Math.floor(next / 2)) } : seen
+}
+
+/** The state after a slice without a response in time. */
+const stalled = ({ most, next, ...seen }: Size): Size => ({
+  ...seen,
   most,
   next: Math.max(Math.min(least, most), Math.floor(next / 2))
 })
 
 /**
- * How long a slice may take. When its last byte leaves is not known, so for the last one the server has the time that
- * it
- * may take to store the upload on top.
+ * The maximum time of a slice. It is unknown when the last byte of a slice is sent, so the last slice also gets the
+ * time in which the server may store the upload.
  */
 export const limit = (policy: Policy, isLast: boolean): Duration.Duration =>
   isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout
@@ -75,12 +120,12 @@ export class SliceSize {
     this.#size = begin(chunkSize)
   }
 
-  /** How many of the bytes that are left the next slice takes. */
+  /** The number of remaining bytes that the next slice takes. */
   next(left: bigint): bigint {
     return cut(this.#size, left)
   }
 
-  /** Learns from a slice of so many bytes on its way. */
+  /** Sends a slice, and adapts the size to its time. */
   from<A, E extends { readonly _tag: string }, R>(
     sent: Effect.Effect<A, E | TusError.Stalled, R>,
     bytes: bigint,
@@ -92,7 +137,7 @@ export class SliceSize {
         Effect.tap(() =>
           Effect.sync(() => {
             const millis = clock.currentTimeMillisUnsafe() - begun
-            this.#size = passed(this.#size, { bytes, millis }, policy)
+            this.#size = passed(this.#size, { bytes: Number(bytes), millis }, policy)
           })
         ),
         Effect.tapError(({ _tag }) =>

@@ -1,15 +1,15 @@
 /**
- * Who keeps the state of an upload while it runs.
+ * Keeps the state of a running upload.
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import type { Change, UploadState } from "../UploadState.ts"
 
 /**
- * - `state`: the state now.
- * - `note`: changes the state. A crash may lose this change: the server knows it.
- * - `update`: changes the state and keeps it. The next step is taken after that, so that a crash loses none.
- * - `isKept`: whether a later run finds the state. Where none does, nobody needs the parts of an upload that failed.
+ * - `state`: the current state.
+ * - `note`: changes the state. A crash may lose this change, because the server knows it.
+ * - `update`: changes the state and stores it. The next step starts after that, so a crash cannot lose the change.
+ * - `isKept`: whether a later run finds the state. If not, the parts of a failed upload are useless.
  */
 export interface StateStore<E> {
   readonly state: () => UploadState
@@ -18,7 +18,7 @@ export interface StateStore<E> {
   readonly isKept: boolean
 }
 
-/** A store that forgets: a crash loses the upload. */
+/** A store in memory: a crash loses the upload. */
 export const forgetful = (initial: UploadState): StateStore<never> => {
   let state = initial
   const note = (change: Change) => {
@@ -28,8 +28,8 @@ export const forgetful = (initial: UploadState): StateStore<never> => {
 }
 
 /**
- * A store that writes. One write follows the other, each of the state at that time: a late write must not undo a newer
- * one, and one may serve many updates.
+ * A store that writes. Writes run one after another, each with the current state: a late write must not replace a newer
+ * state, and one write may serve many updates.
  */
 export const written = <E>(
   initial: UploadState,

@@ -1,5 +1,5 @@
 /**
- * The span and the metrics of an upload. Nothing here tells a URL, an id, a name of a file, or what the server wrote.
+ * The span and the metrics of an upload. They contain no URL, no id, no file name and no text of the server.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
+import type * as Tracer from "effect/Tracer"
 import type { UploadSource } from "../UploadSource.ts"
 import type { Emit } from "./events.ts"
 
@@ -40,7 +41,7 @@ const ofOutcome = (outcome: string) => ({
 
 const success = ofOutcome("success")
 
-/** The bytes of one request that its answer confirms. An answer beyond what was sent confirms nothing. */
+/** The bytes of one request that its response confirms. An offset beyond the sent bytes confirms nothing. */
 export const stored = (confirmed: bigint | undefined, sent: bigint): Effect.Effect<void> =>
   confirmed === undefined || confirmed <= 0n || confirmed > sent ? Effect.void : Metric.update(bytes, Number(confirmed))
 
@@ -53,7 +54,7 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>
 }
 
 /**
- * Runs an upload in a span, and counts it. The program is given the `emit` to tell its events with.
+ * Runs an upload in a span, and counts it. The program gets an `emit` for its events.
  */
 export const observe = <E extends { readonly _tag: string }, R>(
   name: "Upload" | "ResumableUpload",
@@ -104,8 +105,8 @@ export const observe = <E extends { readonly _tag: string }, R>(
     )
   })
 
-/** The span of one request. It tells the host, and the path as a template. */
-export const request = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "OPTIONS") =>
+/** What the span of one request tells: the host, and the path as a template. */
+export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "OPTIONS") =>
   ({
     kind: "client",
     attributes: {
@@ -114,7 +115,14 @@ export const request = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "
     }
   }) as const
 
-/** What a span tells of a server. */
+/** Runs a request in its span. `Effect.fn` would do so too, and brings the traces of its callers into a bundle. */
+export const request = (name: string, method: Parameters<typeof spanOf>[0]) => {
+  const span = spanOf(method)
+  return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
+    effect.pipe(Effect.withSpan(name, span, { captureStackTrace: false }))
+}
+
+/** The span attributes of a server. */
 const attributesOf = (url: string) => {
   const { hostname, port, protocol } = new URL(url)
   return {
@@ -123,10 +131,10 @@ const attributesOf = (url: string) => {
   }
 }
 
-/** Most requests go to the server of the one before. */
+/** Cached, because most requests are sent to the same server as the one before. */
 let known = { origin: "", attributes: {} }
 
-/** Tells the span of a request which server it goes to. */
+/** Adds the server of a request to its span. */
 export const server = (url: string): Effect.Effect<void> =>
   Effect.suspend(() => {
     const path = url.indexOf("/", "https://".length)
@@ -135,7 +143,7 @@ export const server = (url: string): Effect.Effect<void> =>
     return Effect.annotateCurrentSpan(known.attributes)
   })
 
-/** What the span of a request that failed tells: never the message, which the other side wrote. */
+/** The span attributes of a failed request. They never contain the message, which the server wrote. */
 export const failed = (error: { readonly _tag: string; readonly status?: number }): Effect.Effect<void> =>
   Effect.annotateCurrentSpan({
     "error.type": error._tag,

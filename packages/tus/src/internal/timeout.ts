@@ -1,55 +1,60 @@
 /**
- * How long one request may take.
+ * The time limit of one request.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as TusError from "../TusError.ts"
+import type { UploadUrl } from "../UploadTarget.ts"
+import { hostOf } from "./host.ts"
 
 /** See `Tus.RequestTimeout`. */
 export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-effect/tus/RequestTimeout", {
   defaultValue: () => Duration.seconds(30)
 })
 
-const stalled = (request: TusError.RequestName, after: Duration.Duration, host?: string) =>
-  Effect.fail(new TusError.Stalled({ request, after, ...(host === undefined ? undefined : { host }) }))
+/** A request, for the error of one that takes too long: its name, and the URL whose host the error tells. */
+interface Subject {
+  readonly request: TusError.RequestName
+  readonly url: string | UploadUrl
+}
 
-/** The time begins when the request leaves: the wait for a permit is not part of it. */
+const stalled = ({ request, url }: Subject, after: Duration.Duration) =>
+  Effect.suspend(() => Effect.fail(new TusError.Stalled({ request, host: hostOf(url), after })))
+
+/** The time starts when the request is sent: the wait for a permit does not count. */
 const orStalled = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  request: TusError.RequestName,
-  limit: Duration.Duration,
-  host?: string
+  subject: Subject,
+  limit: Duration.Duration
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
   Duration.isFinite(limit)
-    ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(request, limit, host)))
+    ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(subject, limit)))
     : effect
 
-/** The next piece of an answer, which must come within {@link RequestTimeout}. */
+/** The next piece of a response, which must arrive within {@link RequestTimeout}. */
 export const limitedPiece = <A, E, R>(
   pull: Effect.Effect<A, E, R>,
-  request: TusError.RequestName,
-  host: string
+  subject: Subject
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
   Effect.flatMap(RequestTimeout, (limit) =>
     Duration.isFinite(limit)
-      ? Effect.timeoutOrElse(pull, { duration: limit, orElse: () => stalled(request, limit, host) })
+      ? Effect.timeoutOrElse(pull, { duration: limit, orElse: () => stalled(subject, limit) })
       : pull
   )
 
-/** A request that must be answered within {@link RequestTimeout}. */
+/** A request whose response must arrive within {@link RequestTimeout}. */
 export const limited = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  request: TusError.RequestName,
-  host: string
+  subject: Subject
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
-  Effect.flatMap(RequestTimeout, (limit) => orStalled(effect, request, limit, host))
+  Effect.flatMap(RequestTimeout, (limit) => orStalled(effect, subject, limit))
 
-/** A request that must be answered within this time, whatever {@link RequestTimeout} says. */
+/** A request whose response must arrive within the given time, whatever {@link RequestTimeout} is. */
 export const inTime = <A, E, R>(
-  request: TusError.RequestName,
+  subject: Subject,
   limit: Duration.Duration,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
-  orStalled(Effect.provideService(effect, RequestTimeout, Duration.infinity), request, limit)
+  orStalled(Effect.provideService(effect, RequestTimeout, Duration.infinity), subject, limit)

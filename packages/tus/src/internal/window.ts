@@ -1,18 +1,18 @@
 /**
- * The bytes of a one-shot stream that the server has not acknowledged yet. One immutable value, and the steps on it.
+ * The bytes of a one-shot stream that the server has not acknowledged yet: an immutable value and its transitions.
  */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import type { SourceFailed } from "../UploadSource.ts"
 
-/** How much a window holds unless `chunkSize` says otherwise. */
+/** The default size of a window, if `chunkSize` is not set. */
 export const defaultSize = 8 * 1024 * 1024
 
 /**
  * - `start`: the offset of the first byte held.
- * - `pieces`: the bytes from there, `size` in all.
- * - `ended`: nothing comes after them.
+ * - `pieces`: the bytes from `start`, `size` bytes in total.
+ * - `ended`: whether the stream has ended.
  */
 export interface Window {
   readonly start: bigint
@@ -32,7 +32,7 @@ export const reader = (pull: Pull.Pull<ReadonlyArray<Uint8Array>, SourceFailed, 
   )
 
 /**
- * Reads until the window holds more than `size` bytes, or the stream ends: only a byte too many tells that the bytes
+ * Reads until the window holds more than `size` bytes, or the stream ends. Only one more byte shows that the bytes
  * before it are not the last.
  */
 export const fill = (window: Window, read: Reader, size: number): Effect.Effect<Window, SourceFailed> =>
@@ -67,7 +67,7 @@ export const release = (window: Window, offset: bigint): Window => {
   return { ...window, start: offset, pieces, size: window.size - Number(offset - window.start) }
 }
 
-/** The first bytes of the window, `size` at most, as they lie there. */
+/** The first bytes of the window, at most `size`, without copying. */
 export const first = (window: Window, size: number): ReadonlyArray<Uint8Array> => {
   const parts: Array<Uint8Array> = []
   let left = size
@@ -80,6 +80,6 @@ export const first = (window: Window, size: number): ReadonlyArray<Uint8Array> =
   return parts
 }
 
-/** The size of the whole stream, once its end is in the window. */
+/** The size of the whole stream, if its end is in the window. */
 export const total = (window: Window): bigint | undefined =>
   window.ended ? window.start + BigInt(window.size) : undefined

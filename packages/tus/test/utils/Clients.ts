@@ -1,5 +1,5 @@
 /**
- * The three HTTP clients of Node, and what users make of them: clients that do something to the body of a request.
+ * The three HTTP clients of Node, and wrapped clients that change or keep the body of a request.
  */
 import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -31,7 +31,7 @@ const failed =
   (cause: unknown): HttpClientError.HttpClientError =>
     new HttpClientError.HttpClientError({ reason: new HttpClientError.EncodeError({ request, cause }) })
 
-/** A client that sends other bodies in place of those that are streamed. */
+/** A client that replaces streamed bodies. */
 const ofStreams = (
   make: (body: HttpBody.Stream, request: Request) => Effect.Effect<HttpBody.HttpBody, HttpClientError.HttpClientError>
 ) =>
@@ -44,7 +44,7 @@ const ofStreams = (
 const withStream = (body: HttpBody.Stream, stream: HttpBody.Stream["stream"]) =>
   HttpBody.stream(stream, body.contentType, body.contentLength)
 
-/** Holds so many pieces in memory. */
+/** Holds the given number of pieces in memory. */
 export const buffering = (capacity: number | "unbounded") =>
   HttpClient.mapRequest((request: Request) =>
     request.body._tag === "Stream"
@@ -58,12 +58,12 @@ export const buffering = (capacity: number | "unbounded") =>
       : request
   )
 
-/** Reads a body once before it sends it, as one would that logs its digest. */
+/** Reads a body once before it sends it, like a client that logs the digest. */
 export const readingTwice = ofStreams((body, request) =>
   Effect.as(Effect.mapError(Stream.runDrain(body.stream), failed(request)), body)
 )
 
-/** Holds all pieces, and puts them together when it has the last one, as one would that signs the body. */
+/** Collects all pieces and joins them, like a client that signs the body. */
 export const collecting = ofStreams((body, request) =>
   Stream.runCollect(body.stream).pipe(
     Effect.mapError(failed(request)),
@@ -71,21 +71,21 @@ export const collecting = ofStreams((body, request) =>
   )
 )
 
-/** Repeats what failed by itself. */
+/** Repeats failed requests by itself. */
 export const repeating = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.retryTransient(client, { times: 3 })
 
 const streamOf = ({ body }: Request): Stream.Stream<Uint8Array, unknown> | undefined =>
   body._tag === "Stream" ? body.stream : body._tag === "Uint8Array" ? Stream.succeed(body.body) : undefined
 
-/** As in browsers; the types of Node want other arrays than the ones that it takes. */
+/** As in browsers. The types of Node require other arrays than the runtime accepts. */
 const gzip = (body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> => {
   const { readable, writable } = new CompressionStream("gzip")
   void body.pipeTo(writable as WritableStream<Uint8Array>).catch(() => undefined)
   return readable
 }
 
-/** Compresses every body, and says so or not. */
+/** Compresses every body, with or without a header that says so. */
 export const compressing = (header: boolean) =>
   HttpClient.mapRequest((request: Request) => {
     const stream = streamOf(request)

@@ -1,5 +1,5 @@
 /**
- * What tests draw by chance, each from its seed.
+ * Random values for tests, each from its seed.
  */
 import type * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
@@ -13,7 +13,7 @@ const mebi = 1024 * kibi
 export const pick = <A>(items: ReadonlyArray<A>): Effect.Effect<A> =>
   Effect.map(Random.nextIntBetween(0, items.length - 1), (index) => items[index]!)
 
-/** The size of a file: of 1 to 64 MiB, mostly small; sometimes one that comes with its creation. */
+/** The size of a file from 1 to 64 MiB, mostly small; sometimes small enough to be sent with its creation. */
 export const fileSize: Effect.Effect<number> = Effect.gen(function* () {
   const chance = yield* Random.nextIntBetween(0, 99)
   if (chance < 10) return yield* Random.nextIntBetween(1, 256 * kibi)
@@ -42,7 +42,7 @@ export const options: Effect.Effect<Pick<Upload.Options, "chunkSize" | "parallel
   }
 )
 
-/** How often each of them is there, as text. */
+/** The number of each of them, as text. */
 export const counts = (ends: ReadonlyArray<string>): string =>
   Object.entries(Object.groupBy(ends, (end) => end))
     .map(([end, list]) => `${end} ${list?.length}`)

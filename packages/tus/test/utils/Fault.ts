@@ -1,15 +1,16 @@
 /**
- * What happens on the way of the next request with this method (`*`: any but GET, `FINAL`: the creation that puts parts
- * together, `GET`: a look at the Assembly's Status).
+ * A fault of the next request with this method (`*`: any method except GET, `FINAL`: the concatenation, `GET`: a
+ * request for the Assembly's Status).
  *
- * - `Cut`: after so many bytes of its body the connection breaks. `Stall`: from there nothing is read.
- * - `Slow`: its body passes in stretches of so many bytes, with a pause after each.
- * - `Status`: it is answered without reaching the server. `StatusAfter`: it is done and the answer replaced.
- * - `LostAnswer`, `HalfAnswer`, `SlowAnswer`: it is done; the answer is lost, breaks off, comes late.
- * - `WrongOffset`, `MissingOffset`: it is done; the answer tells another offset, or none.
- * - `WrongLength`: it is done; the answer tells this length of the upload.
- * - `NoAnswer`: it neither reaches the server nor is answered.
- * - `Corrupt`: a bit of its body changes on the way.
+ * - `Cut`: the connection breaks after the given number of bytes of the body. `Stall`: nothing is read from there on.
+ * - `Slow`: the body passes in pieces of the given size, with a pause after each.
+ * - `Status`: responds without the server. `StatusAfter`: the server processes the request, and its response is
+ *   replaced.
+ * - `LostAnswer`, `HalfAnswer`, `SlowAnswer`: the server processes the request; its response is lost, cut or late.
+ * - `WrongOffset`, `MissingOffset`: the server processes the request; its response has another offset, or none.
+ * - `WrongLength`: the server processes the request; its response has this length of the upload.
+ * - `NoAnswer`: the request does not reach the server and gets no response.
+ * - `Corrupt`: one bit of the body is changed.
  */
 export type Fault = {
   readonly method: "POST" | "PATCH" | "HEAD" | "DELETE" | "OPTIONS" | "FINAL" | "GET" | "*"

@@ -14,7 +14,7 @@ import type * as Scope from "effect/Scope"
 /** Files and an HTTP client. */
 export const platform = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeHttpClient.layerUndici)
 
-/** A folder that goes with the test. */
+/** A folder that is deleted after the test. */
 export const folder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "journal-" }))
 
 export const layers = {

@@ -1,5 +1,5 @@
 /**
- * Stores of leases that fail, or take their time, as a test wants.
+ * Stores of leases that fail or respond late, as a test requires.
  */
 import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
 import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
@@ -20,7 +20,7 @@ const texts = () => {
 /** A store whose leases are texts that run out. */
 export type Timed = UploadJournal.Store & { readonly leases: UploadJournal.Leases }
 
-/** A store in memory whose leases can be looked at and changed from outside. */
+/** A store in memory whose leases a test can read and change. */
 export const makeStore = () => {
   const leases = texts()
   const store: Timed = {
@@ -38,15 +38,15 @@ export const makeStore = () => {
   return { store, leases: leases.map }
 }
 
-/** How the next changes of a lease fail: before they happen, after that, or never coming back. */
+/** How the next changes of a lease fail: before they happen, after they happened, or without a response. */
 type Failing = "before" | "after" | "never" | undefined
 
-/** One process's way to the store of all; it fails as `failing` says. */
+/** The access of one process to the shared store. It fails as `failing` says. */
 export interface Way {
   failing: Failing
 }
 
-/** A change that goes this way. */
+/** A change by this process. */
 export const along = <A, E, R>(way: Way, failure: E, change: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
     switch (way.failing) {
@@ -61,14 +61,14 @@ export const along = <A, E, R>(way: Way, failure: E, change: Effect.Effect<A, E,
     }
   })
 
-/** A store that is reached this way. */
+/** A store for this process. */
 export const reach = (way: Way, store: Timed): Timed => {
   const failure = new JournalFailed({ action: "lease", problem: "the store is away" })
   const { leases } = store
   return { ...store, leases: { ...leases, swap: (...change) => along(way, failure, leases.swap(...change)) } }
 }
 
-/** So many turns of other fibers, by chance, and then the effect. */
+/** Runs the effect after a random number of turns of other fibers. */
 export const later = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(Random.nextIntBetween(1, 20), (turns) =>
     Effect.andThen(Effect.repeat(Effect.yieldNow, { times: turns }), effect)

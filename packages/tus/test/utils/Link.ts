@@ -16,11 +16,11 @@ const sizeOf = ({ body }: HttpClientRequest.HttpClientRequest): number =>
 /** Lets everything run that has something to do. */
 const settle = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
 
-/** Seconds pass for everybody who waits, one after the other, until so many are over or nobody waits here any more. */
+/** Seconds, or less than one, pass for everybody who waits, one after the other, until so many are over or nobody waits here any more. */
 const pass = (seconds: number) =>
   Effect.suspend(() => {
     let isWaiting = true
-    const tick = Effect.andThen(TestClock.adjust("1 second"), settle)
+    const tick = Effect.andThen(TestClock.adjust(Duration.seconds(Math.min(1, seconds))), settle)
     const clock = Effect.whileLoop({ while: () => isWaiting, body: () => tick, step: () => {} })
     return Effect.andThen(
       Effect.forkDetach(Effect.andThen(settle, clock)),

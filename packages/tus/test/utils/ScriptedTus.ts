@@ -1,13 +1,13 @@
 /**
- * A tus server in memory that a test makes lie: each request goes through `meet`, which may do it, leave it, hold it,
- * and answer what it likes.
+ * A tus server in memory that a test can make lie: each request passes through `meet`, which may process, ignore or
+ * hold it, and return any response.
  */
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import * as Effect from "effect/Effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Loopback from "../../../../test/hostile/Loopback.ts"
 
-/** `FINAL` is the creation that puts parts together, `GET` a look at the Assembly's Status. */
+/** `FINAL` is the concatenation, `GET` a request for the Assembly's Status. */
 export interface Request {
   readonly method: "OPTIONS" | "POST" | "FINAL" | "PATCH" | "HEAD" | "DELETE" | "GET"
   readonly path: string
@@ -21,7 +21,7 @@ export interface Answer {
   readonly body?: string | undefined
 }
 
-/** `go` does what was asked, and gives the answer to it. An answer that is `cut` breaks the connection. */
+/** `go` processes the request and returns its response. A response with `cut` breaks the connection. */
 export type Meet = (request: Request, go: () => Answer) => Answer | "cut" | Promise<Answer | "cut">
 
 interface Upload {

@@ -1,6 +1,6 @@
 /**
- * Two servers for the same tests: the emulator, and one that nobody here wrote. Both are reached through a proxy that
- * breaks things on the way.
+ * Two servers for the same tests: the emulator and an independent one. Both are reached through a proxy that injects
+ * faults.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -21,21 +21,21 @@ import * as TcpProxy from "./TcpProxy.ts"
 /** The place of one upload. */
 export interface Place {
   readonly target: UploadTarget.UploadTarget
-  /** What its requests meet on their way. */
+  /** The faults of its requests. */
   readonly faults: Array<Fault>
   /** The methods of its requests, in their order. */
   readonly requests: ReadonlyArray<string>
   /** The SHA-256 of the one file that arrived. */
   readonly sha256: Effect.Effect<string | null | undefined>
-  /** How many uploads were created, parts not counted. */
+  /** The number of created uploads, without parts. */
   readonly created: Effect.Effect<number>
-  /** The largest upload that the server says it takes, in bytes. */
+  /** The largest upload that the server claims to accept, in bytes. */
   readonly maxSize: bigint
   /** The checksum algorithms that the server offers. */
   readonly checksums: ReadonlyArray<string>
 }
 
-/** Loses the answer to a request that is done, after so many of its method that are answered. */
+/** Loses the response to a processed request, after the given number of requests with its method. */
 export const loseAnswer = ({ faults }: Place, method: "POST" | "PATCH", after: number): void => {
   const passed: Fault = { _tag: "SlowAnswer", method, millis: 0 }
   faults.push(...Array.from({ length: after }, () => passed), { _tag: "LostAnswer", method })
@@ -69,7 +69,7 @@ const api = Layer.unwrap(
   )
 )
 
-/** Each place is an Assembly that waits for one file, and a proxy of its own. */
+/** Each place is an Assembly that waits for one file, with its own proxy. */
 const emulator = Layer.effect(
   Servers,
   Effect.gen(function* () {
@@ -86,7 +86,7 @@ const emulator = Layer.effect(
         const reached = (url: string | null | undefined) => url?.replace(baseUrl, `http://${authority}`) ?? null
         const { assembly_ssl_url, tus_url } = created
         return {
-          // The proxy is another host than the one of the client.
+          // The proxy has another host than the client.
           target: yield* UploadTarget.make({
             assemblySslUrl: reached(assembly_ssl_url) ?? "",
             tusUrl: reached(tus_url) ?? ""

@@ -1,6 +1,6 @@
 /**
- * A tus server that nobody here wrote, with what it lacks: concatenation, checksums, and the Status of an Assembly with
- * the receipts of its uploads. Clients reach it through a proxy that breaks things on the way.
+ * An independent tus server, with the features that it lacks: concatenation, checksums, and the Status of an Assembly
+ * with the receipts of its uploads. Clients reach it through a proxy that injects faults.
  */
 import { FileStore } from "@tus/file-store"
 import { Server } from "@tus/server"
@@ -19,7 +19,7 @@ interface Uploaded {
   readonly metadata: Readonly<Record<string, string | null>>
 }
 
-/** A receipt of an upload, as the Status tells it. */
+/** A receipt of an upload, as in the Status. */
 export interface Receipt {
   readonly filename: string | null | undefined
   readonly fieldname: string | null | undefined
@@ -34,20 +34,20 @@ export interface TusServer extends Omit<TcpProxy.TcpProxy, "authority"> {
   readonly origin: string
   readonly tusUrl: string
   readonly assemblySslUrl: string
-  /** Every request, as `METHOD status`, in the order of their ends. */
+  /** Every request, as `METHOD status`, in the order of their responses. */
   readonly log: Array<string>
   readonly created: Array<Uploaded>
-  /** Whether receipts are told. */
+  /** Whether the Status contains receipts. */
   receipts: boolean
-  /** What the Status tells instead of its receipts. */
+  /** The value in the Status that replaces its receipts. */
   retell: (receipts: ReadonlyArray<Receipt>) => ReadonlyArray<Partial<Receipt>>
   /** The `assembly_id` of the Status. */
   assemblyId: string
-  /** The checksum algorithms that are offered; none by default, the tus server knows no checksums. */
+  /** The supported checksum algorithms; none by default, because the tus server has no checksums. */
   checksums: ReadonlyArray<string>
   /** The largest body of one request, as a proxy in front of a server may limit it. */
   maxBody: number
-  /** The sizes of the bodies whose checksum was right. */
+  /** The sizes of the bodies with a correct checksum. */
   readonly verified: Array<number>
   readonly sha256: (id: string) => Promise<string>
   readonly forget: (id: string) => void
@@ -72,7 +72,7 @@ const answer = (response: Http.ServerResponse, status: number, headers: Http.Out
   response.end(body)
 }
 
-/** The largest upload that the server takes, in bytes. */
+/** The largest upload that the server accepts, in bytes. */
 export const maxSize = 1024 ** 3
 
 const toBuffer = async (request: Http.IncomingMessage): Promise<Buffer> => {
@@ -97,7 +97,7 @@ const makeServer = Effect.acquireRelease(
     const tus = new Server({
       path: "/resumable/files",
       maxSize,
-      // Its timer would look like one that a client left.
+      // Its timer would look like a timer that a client has left.
       lockDrainTimeout: 100,
       datastore: new FileStore({ directory }),
       onUploadCreate: async (_, upload) => {
@@ -140,7 +140,7 @@ const makeServer = Effect.acquireRelease(
       tus_uploads: state.receipts ? state.retell(created.map(receiptOf)) : []
     })
 
-    /** Hands a request on to the tus server, and the answer back. */
+    /** Forwards a request to the tus server, and returns the response. */
     const forward = (request: Http.IncomingMessage, response: Http.ServerResponse, checked?: Buffer) => {
       const upstream = Http.request({
         port: innerPort,
@@ -172,7 +172,7 @@ const makeServer = Effect.acquireRelease(
       else upstream.end(checked)
     }
 
-    /** What the checksum extension of tus 1.0.0 asks of a server. */
+    /** Implements the checksum extension of tus 1.0.0. */
     const verify = async (request: Http.IncomingMessage, response: Http.ServerResponse, checksum: string) => {
       const body = await toBuffer(request)
       if (isWhole(checksum, body)) {
@@ -183,7 +183,7 @@ const makeServer = Effect.acquireRelease(
       answer(response, 460, {}, "ERR_CHECKSUM_MISMATCH: these are other bytes\n")
     }
 
-    /** The final creation, which the tus server does not know: the parts in the order of their URLs. */
+    /** Implements the concatenation, which the tus server lacks: joins the parts in the order of their URLs. */
     const concatenate = async (request: Http.IncomingMessage, response: Http.ServerResponse) => {
       const ids = String(request.headers["upload-concat"])
         .replace("final;", "")

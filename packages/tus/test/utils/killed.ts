@@ -1,6 +1,5 @@
 /**
- * A process that uploads a file with a journal and says when it begins and ends; the parent kills it somewhere in
- * between.
+ * A process that uploads a file with a journal and reports its start and end. The parent kills it in between.
  */
 import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"

@@ -12,8 +12,8 @@ import * as Lost from "../lost.ts"
 import { get } from "./get.ts"
 
 /**
- * `DELETE /assemblies/:assemblyId`, at the address that the Status names. Beyond the specification, which names the
- * operation only.
+ * `DELETE /assemblies/:assemblyId`, sent to the URL in the Status. Beyond the specification, which only names the
+ * operation.
  *
  * @since 0.1.0
  * @category operations
@@ -35,18 +35,21 @@ export const Cancel = Operation.make({
   retry: []
 })
 
-/** The address that a Status names for its own Assembly. */
+/** The URL of the Assembly in its Status, if it passes the checks. */
 const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId, { origins }: AssemblyClient["Service"]) =>
   Option.filter(
     ServiceUrl.make(status.assembly_ssl_url, origins),
     (url) => ServiceOrigins.assemblyIdAt(Redacted.value(url)) === assemblyId
   )
 
-/** Whether a failure leaves open how the Assembly stands: a lost answer, or an address that does not know it any more. */
+/**
+ * Whether the state of the Assembly is unknown after a failure: a lost response, or a URL that no longer knows the
+ * Assembly.
+ */
 const isOpen = (error: Operation.Failure<typeof Cancel>): boolean =>
   Lost.isLost(error) || ("status" in error && (error.status === 404 || error.status === 410))
 
-/** One DELETE; where its failure leaves open what happened, a reading of the Status comes with it. */
+/** Sends one DELETE. If its failure leaves open what happened, it also reads the Status. */
 const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId: Assembly.AssemblyId) {
   const client = yield* AssemblyClient
   const at = Option.getOrUndefined(addressOf(status, assemblyId, client))
@@ -59,13 +62,13 @@ const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId
 })
 
 /**
- * Cancels an Assembly and answers its Status then, which is not "canceled" when it was over before. The request goes to
- * the `assembly_ssl_url` of the Status, which is read first, and to the base URL where that is missing, or of an origin
- * that does not belong to the service.
+ * Cancels an Assembly and returns its new Status. The Status is not "canceled" if the Assembly had ended before. The
+ * request is sent to the `assembly_ssl_url` of the Status, which is read first. If that URL is missing or does not
+ * belong to the service, the request is sent to the base URL.
  *
- * It is not repeated blindly. When its answer is lost, or is 404 or 410, the Status is read: that of an Assembly that is
- * over is the answer. One that still goes on was not reached, and is asked once more; the Status that is seen then is the
- * answer, whatever it says. The error stands when the Status cannot be read.
+ * The request is not repeated blindly. If the response is lost, or is 404 or 410, the Status is read. If the Assembly
+ * has ended, its Status is the result. If it is still running, the request is sent once more, and the next Status is
+ * the result in any case. The operation fails if the Status cannot be read.
  *
  * @since 0.1.0
  * @category operations

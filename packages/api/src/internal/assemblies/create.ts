@@ -3,13 +3,14 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import type * as ApiError from "../../ApiError.ts"
+import type { CreateOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Lost from "../lost.ts"
 import { get } from "./get.ts"
 
 /**
- * `POST /assemblies/:assemblyId`. Beyond the specification, which names the operation only.
+ * `POST /assemblies/:assemblyId`. Beyond the specification, which only names the operation.
  *
  * @since 0.1.0
  * @category operations
@@ -32,17 +33,7 @@ export const Create = Operation.make({
 })
 
 /**
- * The params and form fields of a new Assembly, and its id where the caller has chosen one.
- *
- * @since 0.1.0
- * @category models
- */
-export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateForm {
-  readonly assemblyId?: Assembly.AssemblyId
-}
-
-/**
- * A new id for an Assembly, from a cryptographic source: an id alone reads the Status.
+ * Generates the id of a new Assembly from a cryptographic source, because the id alone grants reading the Status.
  *
  * @since 0.1.0
  * @category constructors
@@ -55,18 +46,19 @@ export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRand
 )
 
 /**
- * Whether to ask for the Assembly after a failure. A conflict says nothing about an id that only we can know; one that
- * the caller chose is taken then, maybe by a stranger's Assembly.
+ * Whether to request the Status after a failure. A conflict on a generated id can only be our own Assembly. A conflict
+ * on an id that the caller chose may be somebody else's Assembly.
  */
 const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): boolean =>
   Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)
 
 /**
- * Creates an Assembly under an id of our own choice, drawn from a cryptographic source: an id alone reads the status.
+ * Creates an Assembly. Its id is generated from a cryptographic source, because the id alone grants reading the Status.
  *
- * When the answer is lost, or its status leaves open what was done (5xx but 501, whatever the body says), the id decides:
- * if the service knows the Assembly, its Status is the answer, else the error stands. It carries the `assemblyId`, as every error of this operation does, so that a caller can ask again later. The
- * creation itself is repeated only after a rate limit, and when nothing of the request has left.
+ * If the response is lost, or its status leaves open what happened (5xx except 501, whatever the body says), the Status
+ * is requested. If the service knows the Assembly, its Status is the result. Otherwise the operation fails with the
+ * first error. Every error contains the `assemblyId`, so that a caller can request the Status later. The creation
+ * itself is repeated only after a rate limit, or if no byte of the request was sent.
  *
  * @example
  * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })

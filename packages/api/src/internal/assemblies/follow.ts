@@ -4,41 +4,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ApiError from "../../ApiError.ts"
+import type { AwaitOptions, FollowOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Completion from "../completion.ts"
 import * as Watch from "../watch.ts"
 import { get } from "./get.ts"
 
 /**
- * How an Assembly is followed.
- *
- * - `interval`: the first pause between two readings, 1 second by default. It grows to `maxInterval`.
- * - `maxInterval`: the longest pause between two readings, 10 seconds by default.
- * - `maxWait`: of the wait that a rate limit names, 1 minute by default. A longer one is told as `RateLimited`.
- *
- * Each is positive and finite; else nothing is read, and the error is `InvalidRequest`.
- *
- * @since 0.1.0
- * @category models
- */
-export interface FollowOptions {
-  readonly interval?: Duration.Input | undefined
-  readonly maxInterval?: Duration.Input | undefined
-  readonly maxWait?: Duration.Input | undefined
-}
-
-/**
- * `timeout`: for the whole wait, 1 hour by default.
- *
- * @since 0.1.0
- * @category models
- */
-export interface AwaitOptions extends FollowOptions {
-  readonly timeout?: Duration.Input | undefined
-}
-
-/**
- * What is wrong with the options of {@link awaitCompletion}, for who creates an Assembly before it is followed.
+ * Validates the options of {@link awaitCompletion}, for callers that create the Assembly first.
  *
  * @since 0.1.0
  * @category operations
@@ -61,15 +34,14 @@ const paceOf = (options: FollowOptions): Completion.Pace => ({
   max: Duration.fromInputUnsafe(options.maxInterval ?? "10 seconds")
 })
 
-/** One reading, whatever the rate limits. */
+/** Reads the Status once, and waits for rate limits. */
 const readingOf = (assemblyId: Assembly.AssemblyId, options: FollowOptions) =>
   Completion.patiently(get(assemblyId), paceOf(options), Duration.fromInputUnsafe(options.maxWait ?? "1 minute"))
 
 /**
- * Waits until an Assembly has completed, by reading its Status again and again. An Assembly that ends in another way is
- * `AssemblyFailed`, `AssemblyCanceled` or `AssemblyAborted`. A Status that tells no definite end (`Unknown`, see
- * `Assembly.state`) is read again. Rate limits are waited for, up to `maxWait` each. When the whole wait takes longer
- * than `timeout`, the error is `TimedOut`.
+ * Waits until an Assembly has completed, by polling its Status. Any other end is `AssemblyFailed`, `AssemblyCanceled`
+ * or `AssemblyAborted`. A Status that is not final (also `Unknown`, see `Assembly.state`) is read again. It waits for
+ * rate limits, up to `maxWait` each. If the whole wait takes longer than `timeout`, the error is `TimedOut`.
  *
  * @example Assemblies.awaitCompletion(assemblyId, { timeout: "10 minutes" })
  *
@@ -104,12 +76,13 @@ export const awaitCompletion: (
 })
 
 /**
- * The Status of an Assembly as a Stream: now, each time it has changed, and a last time when the Assembly is over.
+ * Streams the Status of an Assembly: the current Status, each changed Status, and the final Status.
  *
- * Where the Status names an update stream (`update_stream_url`), its events say when to read again, and a reading every
- * 30 seconds finds what they do not tell; without one, or while it is broken, the Status is polled, after each change
- * from `interval` on again. A broken update stream never fails the watch, and rate limits are waited for, up to `maxWait`
- * each. One that tells of another Assembly does fail it (`UnexpectedResponse`), as the Status of another Assembly does.
+ * If the Status names an update stream (`update_stream_url`), its events trigger the readings, and a reading every 30
+ * seconds finds changes without an event. Without an update stream, or while it is broken, the Status is polled; after
+ * each change the pauses start again at `interval`. A broken update stream never fails the watch. It waits for rate
+ * limits, up to `maxWait` each. An update stream or a Status that belongs to another Assembly fails the watch with
+ * `UnexpectedResponse`.
  *
  * @since 0.1.0
  * @category operations

@@ -6,7 +6,7 @@ import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 
 /**
- * `GET /assemblies/:assemblyId`. Beyond the specification, which names the operation only.
+ * `GET /assemblies/:assemblyId`. Beyond the specification, which only names the operation.
  *
  * @since 0.1.0
  * @category operations
@@ -29,7 +29,7 @@ export const Get = Operation.make({
 })
 
 /**
- * The Status of an Assembly. A failed Assembly is a Status, not a failure of this operation.
+ * Gets the Status of an Assembly. The Status of a failed Assembly is a success of this operation.
  *
  * @since 0.1.0
  * @category operations

@@ -31,8 +31,8 @@ export const List = Operation.make({
 })
 
 /**
- * One page of the Assemblies created after a moment, newest first. The service counts in whole seconds: a fraction is
- * rounded down in `fromDate` and up in `toDate`.
+ * Lists one page of the Assemblies that were created after a moment, newest first. The service counts in whole seconds:
+ * `fromDate` is rounded down and `toDate` up.
  *
  * @example
  * Effect.flatMap(DateTime.now, (now) =>
@@ -58,14 +58,14 @@ export const list = (
 > => AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
- * The pages of a list, from `query.page` on. A page is requested when the one before is handed out, so one request is
- * under way while a page is worked on, and nothing is requested before the first page is asked for.
+ * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted, so one
+ * request runs while a page is processed. Nothing is requested before the first page is pulled.
  *
- * **Stability.** The service lists newest first, so Assemblies created while paging shift the rest towards later
- * pages. What was on one of the last two pages is left out when it comes again: nothing is missed and nothing comes
- * twice, as long as fewer than `pageSize` Assemblies are created between two requests. The new ones themselves are not
- * listed. With `toDate` in the past the list does not shift at all. Assemblies that leave the list while paging, such
- * as with `type: "executing"`, shift it the other way, and as many others may be missed.
+ * **Stability.** The service lists newest first, so Assemblies that are created during the walk shift the others to
+ * later pages. Entries of the last two pages are dropped when they appear again: nothing is missed or repeated as long
+ * as fewer than `pageSize` Assemblies are created between two requests. The new Assemblies are not listed. With a
+ * `toDate` in the past, nothing shifts. Assemblies that leave the list during the walk, for example with `type:
+ * "executing"`, shift it in the other direction, and the same number of others may be missed.
  *
  * @since 0.1.0
  * @category operations
@@ -86,7 +86,7 @@ export const listPages = (
 > => Pages.walk(query, list)
 
 /**
- * The entries of all pages, newest first, each once; see {@link listPages}. Holds two pages in memory.
+ * Streams the entries of all pages, newest first, each entry once; see {@link listPages}. Holds two pages in memory.
  *
  * @example
  * Effect.flatMap(DateTime.now, (now) =>

@@ -35,10 +35,10 @@ export const Statistics = Operation.make({
 })
 
 /**
- * The statistics of a region since a moment.
+ * Gets the statistics of a region since a moment.
  *
- * A `since` more than 91 days ago, as a `DateTime` or an ISO 8601 text with its offset, is `InvalidRequest` and is not
- * sent; any other text is the service's to judge (`StatisticsInvalidTime`).
+ * A `since` more than 91 days ago, as a `DateTime` or as ISO 8601 text with an offset, fails with `InvalidRequest` and
+ * is not sent. The service validates any other text (`StatisticsInvalidTime`).
  *
  * @example
  * Effect.flatMap(DateTime.now, (now) =>

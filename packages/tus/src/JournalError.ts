@@ -1,12 +1,13 @@
 /**
- * What an upload journal can fail with.
+ * The errors of an upload journal.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
- * The journal could not be read or written: no space, no permission, no store. Nothing is sent without it. Mend the store
- * and run the upload again. `reason` is `Full` where there was no space, or no quota, left.
+ * The journal could not be read or written, for example because there was no space, no permission or no store. The
+ * upload sends nothing without it. Repair the store and run the upload again. `reason` is `Full` if no space, or no
+ * quota, was left.
  *
  * @since 0.1.0
  * @category errors
@@ -23,8 +24,8 @@ export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalF
 }
 
 /**
- * An entry of the journal is invalid: it was torn, edited, or written by another program. `UploadJournal.forget` removes
- * it, and the next run begins another upload.
+ * An entry of the journal is invalid: damaged, edited, or written by another program. `UploadJournal.forget` removes
+ * it, and the next run starts a new upload.
  *
  * @since 0.1.0
  * @category errors
@@ -39,8 +40,8 @@ export class JournalTorn extends Schema.TaggedError<JournalTorn>()("JournalTorn"
 }
 
 /**
- * Another process, or another fiber, runs the same upload. Its lease ends at `until`, in milliseconds since 1970, unless
- * it renews it. Run the upload again after that.
+ * Another process or fiber runs the same upload. Its lease ends at `until`, in milliseconds since 1970, unless it is
+ * renewed. Run the upload again after that.
  *
  * @since 0.1.0
  * @category errors
@@ -55,8 +56,8 @@ export class UploadLeased extends Schema.TaggedError<UploadLeased>()("UploadLeas
 }
 
 /**
- * The lease of this upload was lost while it ran: it could not be renewed in time, or another process took it. Nothing
- * more was sent. Run the upload again: it waits for the other process, or continues.
+ * The lease was lost during the upload: it could not be renewed in time, or another process took it. Nothing more was
+ * sent. Run the upload again: it waits for the other process, or continues.
  *
  * @since 0.1.0
  * @category errors
@@ -71,7 +72,7 @@ export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {
 }
 
 /**
- * The journal has no upload of this key, or only an expired one. `UploadJournal.list` lists the keys.
+ * The journal has no upload with this key, or only an expired one. `UploadJournal.list` lists the keys.
  *
  * @since 0.1.0
  * @category errors
@@ -85,7 +86,7 @@ export class NoSuchUpload extends Schema.TaggedError<NoSuchUpload>()("NoSuchUplo
 }
 
 /**
- * What the journal can fail with.
+ * The errors of the journal.
  *
  * @since 0.1.0
  * @category errors

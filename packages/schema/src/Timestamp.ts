@@ -1,16 +1,16 @@
 /**
- * Moments in ISO 8601, apart from the numbers, which nearly every bundle needs.
+ * Date-times in ISO 8601. Separate from the numbers, which nearly every bundle needs.
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import * as Calendar from "./calendar.ts"
+import * as Calendar from "./internal/calendar.ts"
 
 /**
- * A moment as the service wrote it, with the instant that it names.
+ * A date-time as the service wrote it, with its instant.
  *
- * The text is kept because it may hold more digits of a second than an instant does; encoding gives it back unchanged.
+ * The text is kept because it may have more fractional digits than the instant. Encoding returns the text unchanged.
  *
  * @since 0.1.0
  * @category models
@@ -21,7 +21,7 @@ export interface Timestamp {
 }
 
 const day = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])"
-/** Every day that each year has: a generator of days needs no calendar with it. */
+/** The days that exist in every year. A generator that uses only these days needs no calendar. */
 const commonDay =
   "\\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
 const time = "(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d+)?)?"
@@ -36,12 +36,12 @@ const isCalendarDay = (text: string): boolean => Option.isSome(Calendar.instantO
 
 const isRealDay = Schema.makeFilter<string>(isCalendarDay, { expected: "a day of the calendar" })
 
-/** The instant of a text in the form of a timestamp, unless its day is not in the calendar. */
+/** The instant of a timestamp, or `None` if the calendar does not have its day. */
 const parseTimestamp = (text: string): Option.Option<Timestamp> =>
   isCalendarDay(text) ? Option.map(DateTime.make(text), (instant) => ({ text, instant })) : Option.none()
 
 /**
- * An ISO 8601 date-time with `Z` or an offset, as it is sent in `auth.expires`.
+ * An ISO 8601 date-time with `Z` or an offset, the format of `auth.expires`.
  *
  * Clause: spec.md, "Authentication".
  *
@@ -72,7 +72,7 @@ const timestampFromText = {
 }
 
 /**
- * A UTC ISO 8601 date-time ending in `Z`, seconds and fraction optional (spec.md, "Move/rename response body").
+ * A UTC ISO 8601 date-time that ends in `Z`, with optional seconds and fraction (spec.md, "Move/rename response body").
  *
  * @example `2026-01-01T10:00Z`, `2026-01-01T10:00:00.123Z`
  *

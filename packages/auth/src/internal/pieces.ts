@@ -1,0 +1,57 @@
+/**
+ * Streams of bytes, piece by piece.
+ *
+ * `Stream.tap`, `mapEffect`, `flatMap` and `concat` can work concurrently: a bundle holds semaphores and loggers then.
+ */
+import type * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
+import * as Stream from "effect/Stream"
+
+type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
+
+/**
+ * The pieces that are made of each piece of a stream, given one at a time.
+ *
+ * - `each`: the pieces in the place of one; none where it is dropped. It may fail.
+ * - `end`: runs after the last piece, and may fail.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const mapPieces = <E, R, E2 = never, E3 = never>(
+  stream: Stream.Stream<Uint8Array, E, R>,
+  each: (piece: Uint8Array) => Effect.Effect<ReadonlyArray<Uint8Array>, E2>,
+  end: Effect.Effect<void, E3> = Effect.void
+): Stream.Stream<Uint8Array, E | E2 | E3, R> =>
+  Stream.transformPull(stream, (pull) =>
+    Effect.sync(() => {
+      let given: ReadonlyArray<Uint8Array> = []
+      let at = 0
+      let made: ReadonlyArray<Uint8Array> = []
+      let next = 0
+      const step = (): Effect.Effect<Pieces, E | E2 | E3 | Cause.Done> => {
+        const ready = made[next]
+        if (ready !== undefined) {
+          next++
+          return Effect.succeed([ready])
+        }
+        const piece = given[at]
+        if (piece === undefined) {
+          return Effect.flatMap(pull, (pieces) => {
+            given = pieces
+            at = 0
+            return step()
+          })
+        }
+        at++
+        return Effect.flatMap(each(piece), (pieces) => {
+          made = pieces
+          next = 0
+          return step()
+        })
+      }
+      return Pull.catchDone(Effect.suspend(step), () => Effect.andThen(end, Cause.done()))
+    })
+  )

@@ -1,0 +1,46 @@
+/**
+ * How an exchange fails, and what the body of an error says.
+ */
+import * as Data from "effect/Data"
+
+/**
+ * A request without a response. The error contains neither the URL nor the content of the request.
+ *
+ * - `problem`: the description of the failure.
+ * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`, or the code of the guard that stopped
+ *   the request: `REQUEST_REPEATED`, `REQUEST_REDIRECTED`, `BODY_CHANGED`, `BODY_READ_TWICE`, `STREAM_UNSUPPORTED`.
+ * - `sent`: `no` if no byte of the request was sent, `maybe` if the service may have received it.
+ * - `permanent`: whether the same request would fail again in the same way.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Lost extends Data.TaggedError("Lost")<{
+  readonly problem: string
+  readonly code?: string | undefined
+  readonly sent: "no" | "maybe"
+  readonly permanent: boolean
+}> {}
+
+/**
+ * A body that is too large or not UTF-8; `start` is what was read of it, and may repeat a credential.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
+  readonly problem: string
+  readonly start: Uint8Array
+}> {}
+
+/**
+ * What the body of an error says, as far as it could be read: strict UTF-8 where `problem` is undefined, else the start
+ * of it, which may repeat a credential and break off in the middle of one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ErrorText {
+  readonly text: string
+  readonly problem: string | undefined
+}

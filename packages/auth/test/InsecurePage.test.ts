@@ -1,0 +1,39 @@
+/**
+ * A page on plain http, where `crypto` can do no more than random values: what needs more says so when it is built.
+ */
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as TokenStore from "@assembly-effect/auth/TokenStore"
+import * as Webhook from "@assembly-effect/auth/Webhook"
+import { assert, describe, it } from "@effect/vitest"
+import * as WebCrypto from "effect/crypto/WebCrypto"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as Redacted from "effect/Redacted"
+
+const { crypto } = globalThis
+
+const insecure = new Proxy(crypto, {
+  get: (real, name) => (name === "getRandomValues" ? real.getRandomValues.bind(real) : undefined)
+})
+
+const credentials = Layer.orDie(Credentials.layer({ key: "test-key", secret: Redacted.make("test-secret") }))
+
+const layers = {
+  "signed params": Authenticator.layerSigned(),
+  notifications: Webhook.layer(),
+  "shared tokens": TokenStore.layerKeyValueStore
+}
+
+describe("without crypto.subtle", () => {
+  for (const [name, layer] of Object.entries(layers)) {
+    it.effect(`the Layer of ${name} fails with an error of its type`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(Layer.fresh(layer))))
+        assert.strictEqual(error._tag, "CryptoUnavailable")
+        assert.include(error.message, "a page has it on https and on localhost only")
+      }).pipe(Effect.provide([credentials, KeyValueStore.layerMemory, WebCrypto.layer(insecure)]))
+    )
+  }
+})

@@ -1,0 +1,64 @@
+import { mapPieces } from "@assembly-effect/auth/unstable/Transport"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+
+const piece = (...bytes: ReadonlyArray<number>) => Uint8Array.from(bytes)
+
+const twice = (given: Uint8Array) => Effect.succeed([given, given])
+
+describe("mapPieces", () => {
+  it.effect("gives what is made of each piece, one at a time", () =>
+    Effect.gen(function* () {
+      const source = Stream.fromArray([piece(1), piece(2)])
+      const arrays: Array<ReadonlyArray<Uint8Array>> = []
+      yield* Stream.runForEachArray(mapPieces(source, twice), (pieces) => Effect.sync(() => arrays.push(pieces)))
+      assert.deepStrictEqual(arrays, [[piece(1)], [piece(1)], [piece(2)], [piece(2)]])
+    })
+  )
+
+  it.effect("looks at a piece when it is wanted, not before", () =>
+    Effect.gen(function* () {
+      const seen: Array<number> = []
+      const watched = mapPieces(Stream.fromArray([piece(1), piece(2), piece(3)]), (given) => {
+        seen.push(given[0] ?? 0)
+        return Effect.succeed([given])
+      })
+      yield* Stream.runCollect(Stream.take(watched, 2))
+      assert.deepStrictEqual(seen, [1, 2])
+    })
+  )
+
+  it.effect("drops any number of pieces in a row", () =>
+    Effect.gen(function* () {
+      const source = Stream.fromArray(Array.from({ length: 50_000 }, () => piece(0)))
+      assert.deepStrictEqual(yield* Stream.runCollect(mapPieces(source, () => Effect.succeed([]))), [])
+    })
+  )
+
+  it.effect("fails with what a piece fails with, after the pieces before it", () =>
+    Effect.gen(function* () {
+      const got: Array<Uint8Array> = []
+      const refused = mapPieces(Stream.fromArray([piece(1), piece(2)]), (given) =>
+        given[0] === 2 ? Effect.fail("two" as const) : Effect.succeed([given])
+      )
+      const error = yield* Effect.flip(Stream.runForEach(refused, (one) => Effect.sync(() => got.push(one))))
+      assert.deepStrictEqual({ error, got }, { error: "two", got: [piece(1)] })
+    })
+  )
+
+  it.effect("ends with its end, once, and not where the stream fails", () =>
+    Effect.gen(function* () {
+      let ends = 0
+      const end = Effect.sync(() => {
+        ends++
+      })
+      yield* Stream.runDrain(mapPieces(Stream.make(piece(1)), twice, end))
+      assert.strictEqual(ends, 1)
+      yield* Effect.flip(Stream.runDrain(mapPieces(Stream.fail("broken" as const), twice, end)))
+      assert.strictEqual(ends, 1)
+      const short = mapPieces(Stream.make(piece(1)), twice, Effect.fail("too short" as const))
+      assert.strictEqual(yield* Effect.flip(Stream.runDrain(short)), "too short")
+    })
+  )
+})

@@ -1,0 +1,8 @@
+import * as Effect from "effect/Effect"
+
+/** `Effect.ignore` without its option to log, which brings Effect's loggers into a bundle. */
+export const ignored = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> =>
+  effect.pipe(
+    Effect.asVoid,
+    Effect.catch(() => Effect.void)
+  )

@@ -1,0 +1,19 @@
+/**
+ * Digests need `crypto.subtle`, which a page has on https and on localhost only.
+ */
+import { WebCrypto } from "effect/crypto/WebCrypto"
+import * as Effect from "effect/Effect"
+import { JournalFailed } from "../JournalError.ts"
+
+/** Whether this runtime can make a digest. */
+export const isAvailable: Effect.Effect<boolean> = WebCrypto.use((crypto: Crypto | undefined) =>
+  Effect.succeed(crypto?.subtle !== undefined)
+)
+
+/** Why not, in the words of an error. */
+export const problem = "crypto.subtle is not there: a page has it on https and on localhost only"
+
+/** Fails where a journal could not name its entries. */
+export const forJournal: Effect.Effect<void, JournalFailed> = Effect.flatMap(isAvailable, (isThere) =>
+  isThere ? Effect.void : Effect.fail(new JournalFailed({ action: "write", problem }))
+)

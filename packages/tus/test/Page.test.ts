@@ -1,0 +1,103 @@
+/**
+ * Uploads in a page of Chromium on plain http, as far as Node can play one: streamed bodies fail over HTTP/1.1, and
+ * `crypto` has neither `subtle` nor `randomUUID`. The real browsers are in `scripts/runtimes`.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import { afterAll, assert, beforeAll, layer, vi } from "@effect/vitest"
+import * as WebCrypto from "effect/crypto/WebCrypto"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as Stream from "effect/Stream"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const { crypto, fetch } = globalThis
+
+const fetchOfHttp1: typeof fetch = async (input, init) => {
+  if (init?.body instanceof ReadableStream) throw new TypeError("Failed to fetch")
+  return fetch(input, init)
+}
+
+const insecure = new Proxy(crypto, {
+  get: (real, name) => (name === "getRandomValues" ? real.getRandomValues.bind(real) : undefined)
+})
+
+const page = Layer.mergeAll(
+  FetchHttpClient.layer,
+  Layer.succeed(FetchHttpClient.Fetch, fetchOfHttp1),
+  WebCrypto.layer(insecure)
+)
+
+beforeAll(() => {
+  vi.stubGlobal("navigator", { appCodeName: "Mozilla" })
+})
+
+afterAll(() => {
+  vi.unstubAllGlobals()
+})
+
+const bytes = Scene.content(1024 * 1024)
+
+const sources: Readonly<Record<string, () => UploadSource.UploadSource>> = {
+  bytes: () => UploadSource.fromBytes(bytes),
+  "a Blob": () => UploadSource.fromBlob(new Blob([bytes])),
+  "a stream": () => UploadSource.fromStream(Scene.pieces(bytes, 50_000))
+}
+
+layer(page, { excludeTestServices: true })("in a page", (it) => {
+  for (const [name, source] of Object.entries(sources)) {
+    it.effect(`${name} arrives in slices`, () =>
+      Effect.gen(function* () {
+        const { server, target } = yield* Scene.make()
+        const { metadata } = Scene.options
+        const events = yield* Stream.runCollect(Upload.events(target, source(), { metadata, maxRetries: 0 }))
+        assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+        const progress = events.filter(UploadEvent.$is("Progress"))
+        assert.isAbove(progress.length, 1)
+        for (const { acknowledged, sent } of progress) assert.strictEqual(sent, acknowledged)
+      })
+    )
+  }
+
+  it.effect("a journal is refused when its Layer is built", () =>
+    Effect.gen(function* () {
+      const layers = [UploadJournal.layerMemory(), UploadJournal.layerKeyValueStore()]
+      for (const journal of layers) {
+        const error = yield* Layer.build(journal).pipe(Effect.scoped, Effect.flip)
+        assert.strictEqual(
+          error.message,
+          "the upload journal: cannot write: crypto.subtle is not there: a page has it on https and on localhost only"
+        )
+      }
+    }).pipe(Effect.provide(KeyValueStore.layerMemory))
+  )
+
+  it.effect("a checksum is refused before anything is sent", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make()
+      const { metadata } = Scene.options
+      const source = UploadSource.fromBytes(bytes)
+      const error = yield* Effect.flip(Upload.run(target, source, { metadata, checksum: "sha256" }))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.include(error.message, "checksum: Expected none: crypto.subtle is not there")
+      assert.isEmpty(server.log)
+    })
+  )
+
+  it.effect("an application may stream all the same", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make()
+      const { metadata } = Scene.options
+      const error = yield* Upload.run(target, UploadSource.fromBytes(bytes), { metadata, maxRetries: 0 }).pipe(
+        Effect.provideService(Upload.CanStream, true),
+        Effect.flip
+      )
+      assert.strictEqual(error._tag, "TransportFailure")
+    })
+  )
+})

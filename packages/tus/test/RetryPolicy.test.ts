@@ -1,0 +1,156 @@
+/**
+ * The retry policies of operations, at uploads: what a call says comes before what the options describe.
+ */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as Uploader from "@assembly-effect/tus/Uploader"
+import type { UploadEvent } from "@assembly-effect/tus/UploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as Scene from "./utils/Scene.ts"
+import * as ScriptedTus from "./utils/ScriptedTus.ts"
+
+const { metadata } = Scene.options
+const source = UploadSource.fromBytes(Scene.content(300_000))
+
+/** A server that refuses requests of these kinds. */
+const refusing = (methods: ReadonlyArray<string>, status = 503, headers: Readonly<Record<string, string>> = {}) =>
+  Effect.map(ScriptedTus.make, (server) => {
+    server.meet = (request, go) => (methods.includes(request.method) ? { status, headers } : go())
+    return server
+  })
+
+const questions = (server: ScriptedTus.ScriptedTus) => server.requests.filter((method) => method === "HEAD").length
+
+/** How often a policy decides that a failure is retried, where it has no pauses. */
+const recurs = (times: number) => RetryPolicy.withPolicy(Schedule.recurs(times))
+
+/** What a policy is told, and lets an upload heal from. */
+const recording = (failures: Array<RetryPolicy.Failure>, times: number): RetryPolicy.Policy => ({
+  start: Effect.succeed((failure) =>
+    Effect.sync(() => {
+      failures.push(failure)
+      return failures.length > times ? Option.none() : Option.some(Duration.zero)
+    })
+  )
+})
+
+layer(NodeHttpClient.layerUndici)("An upload whose call has a policy", (it) => {
+  it.effect("is not retried with none", () =>
+    Effect.gen(function* () {
+      const server = yield* refusing(["PATCH"])
+      const error = yield* Effect.flip(
+        Upload.run(server.target, source, { metadata, retryDelay: 0 }).pipe(RetryPolicy.none)
+      )
+      assert.deepInclude(error, { _tag: "ServerFailure", request: "append" })
+      assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
+
+      const turnedAway = yield* refusing(["POST"], 429)
+      yield* Effect.flip(Upload.run(turnedAway.target, source, { metadata, retryDelay: 0 }).pipe(RetryPolicy.none))
+      assert.deepStrictEqual(turnedAway.requests, ["POST"])
+
+      const asked = yield* refusing(["OPTIONS"])
+      const checked = Upload.run(asked.target, source, { metadata, checksum: "sha1", retryDelay: 0 })
+      yield* Effect.flip(checked.pipe(RetryPolicy.none))
+      assert.deepStrictEqual(asked.requests, ["OPTIONS"])
+    })
+  )
+
+  it.effect("is retried as a Schedule says, as a Stream too, and by a Layer", () =>
+    Effect.gen(function* () {
+      const server = yield* refusing(["PATCH", "HEAD"])
+      yield* Effect.flip(Upload.run(server.target, source, { metadata }).pipe(recurs(3)))
+      assert.strictEqual(questions(server), 3)
+
+      const events: Array<UploadEvent> = []
+      const streamed = yield* refusing(["PATCH", "HEAD"])
+      yield* Upload.events(streamed.target, source, { metadata }).pipe(
+        Stream.tap((event) => Effect.sync(() => events.push(event))),
+        recurs(2),
+        Stream.runDrain,
+        Effect.flip
+      )
+      assert.strictEqual(events.filter(({ _tag }) => _tag === "Retrying").length, 2)
+
+      const layered = yield* refusing(["PATCH", "HEAD"])
+      const policy = Layer.succeed(RetryPolicy.RetryPolicy, RetryPolicy.makeUnsafe({ retries: 1, base: 0 }))
+      yield* Effect.flip(Upload.run(layered.target, source, { metadata }).pipe(Effect.provide(policy)))
+      assert.strictEqual(questions(layered), 1)
+    })
+  )
+
+  it.effect("begins the Schedule anew after progress", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make(
+        [1, 2, 3].map(() => ({ _tag: "Cut", method: "PATCH", bytes: 70_000 }) as const)
+      )
+      const { length } = yield* Upload.run(target, source, { metadata }).pipe(recurs(1))
+      assert.strictEqual(length, 300_000n)
+      assert.strictEqual(server.faults.length, 0)
+    })
+  )
+
+  it.effect("tells the policy what failed, and how long the server asks to wait", () =>
+    Effect.gen(function* () {
+      const failures: Array<RetryPolicy.Failure> = []
+      const server = yield* refusing(["PATCH"], 503, { "retry-after": "30" })
+      yield* Effect.flip(
+        Upload.run(server.target, source, { metadata }).pipe(RetryPolicy.withPolicy(recording(failures, 1)))
+      )
+      assert.deepStrictEqual(
+        failures.map(({ error, ...said }) => [said, error._tag, error.status]),
+        [1, 2].map((count) => [
+          { operation: "Upload", retry: "resumes" as const, failures: count, wait: Option.some(Duration.seconds(30)) },
+          "ServerFailure",
+          503
+        ])
+      )
+    })
+  )
+
+  it.effect("asks no policy about a failure that cannot heal", () =>
+    Effect.gen(function* () {
+      const failures: Array<RetryPolicy.Failure> = []
+      const server = yield* refusing(["PATCH"], 403)
+      const error = yield* Effect.flip(
+        Upload.run(server.target, source, { metadata }).pipe(RetryPolicy.withPolicy(recording(failures, 5)))
+      )
+      assert.strictEqual(error._tag, "UploadRefused")
+      assert.deepStrictEqual(failures, [])
+      assert.isFalse(
+        RetryPolicy.isRetryable({ retry: "resumes", error: { _tag: "TransportFailure", permanent: true } })
+      )
+    })
+  )
+
+  it.effect("keeps within the maxRetries and maxWait of its options", () =>
+    Effect.gen(function* () {
+      const server = yield* refusing(["PATCH", "HEAD"])
+      yield* Effect.flip(Upload.run(server.target, source, { metadata, maxRetries: 2 }).pipe(recurs(9)))
+      assert.strictEqual(questions(server), 2)
+
+      const waiting = yield* refusing(["PATCH"], 503, { "retry-after": "30" })
+      const upload = Upload.run(waiting.target, source, { metadata, maxWait: "29 seconds" })
+      assert.deepInclude(yield* Effect.flip(upload.pipe(recurs(9))), { retryAfter: Duration.seconds(30) })
+      assert.deepStrictEqual(waiting.requests, ["POST", "PATCH"])
+    })
+  )
+
+  it.effect("is one of an Uploader as well", () =>
+    Effect.gen(function* () {
+      const server = yield* refusing(["PATCH"])
+      const upload = Uploader.run(server.target, source, { metadata, retryDelay: 0 }).pipe(RetryPolicy.none)
+      const live = Uploader.layer.pipe(Layer.provide(AssemblyClient.layerTest([])))
+      assert.strictEqual((yield* Effect.flip(Effect.provide(upload, live)))._tag, "ServerFailure")
+      assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
+    })
+  )
+})

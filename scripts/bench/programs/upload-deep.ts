@@ -1,0 +1,25 @@
+/** What a page does: it uploads a File, shows the progress, and goes on from the URL of an upload that it kept. */
+import * as Upload from "@assembly-effect/tus/Upload"
+import type * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Stream from "effect/Stream"
+
+export const upload = (
+  file: File,
+  assembly: { readonly tusUrl: string; readonly assemblySslUrl: string },
+  kept: string | undefined,
+  show: (event: UploadEvent.UploadEvent) => void
+) =>
+  Effect.gen(function* () {
+    const target = yield* UploadTarget.make(assembly)
+    const source = UploadSource.fromBlob(file)
+    const options = { metadata: { filename: file.name, fieldname: "file" } }
+    const events =
+      kept === undefined
+        ? Upload.events(target, source, options)
+        : Upload.resumeEvents(target, yield* Effect.fromResult(UploadTarget.resolve(target, kept)), source, options)
+    yield* Stream.runForEach(events, (event) => Effect.sync(() => show(event)))
+  }).pipe(Effect.provide(FetchHttpClient.layer), Effect.runPromise)

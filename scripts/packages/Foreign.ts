@@ -1,0 +1,72 @@
+/**
+ * A project outside of this repository that installs the packages with npm.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { delimiter, dirname, join } from "node:path"
+import * as Command from "./Command.ts"
+import { versionOf } from "./Repository.ts"
+import type { Tarball } from "./Tarballs.ts"
+
+const require = createRequire(import.meta.url)
+
+/** The oldest and the newest Node that the packages are run on. */
+const nodes = {
+  oldest: join(dirname(require.resolve("node-oldest/package.json")), "bin", "node"),
+  newest: join(dirname(require.resolve("node-newest/package.json")), "bin", "node")
+} as const
+
+export type Runtime = keyof typeof nodes
+
+export interface Project {
+  readonly folder: string
+  /** What npm said while it installed. */
+  readonly installed: string
+  /** Runs a program of the project on its Node. */
+  readonly node: (
+    args: ReadonlyArray<string>,
+    env?: Readonly<Record<string, string | undefined>>
+  ) => Promise<Command.Outcome>
+  readonly nodePath: string
+  readonly write: (path: string, text: string) => void
+  readonly remove: () => void
+}
+
+/** Makes a project, and installs the tarballs in it together with what applications install beside them. */
+export const make = async (runtime: Runtime, tarballs: ReadonlyArray<Tarball>): Promise<Project> => {
+  const folder = mkdtempSync(join(tmpdir(), "foreign-project-"))
+  const nodePath = nodes[runtime]
+  // npm runs on the first Node of the path; nothing of this workspace is for it.
+  const env = {
+    PATH: [dirname(nodePath), process.env["PATH"]].join(delimiter),
+    NODE_PATH: undefined,
+    NODE_OPTIONS: undefined
+  }
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  write("package.json", JSON.stringify({ name: "foreign", private: true, type: "module" }))
+  const beside = ["effect", "@effect/platform-node", "typescript", "@types/node"]
+  const installed = await Command.runOrFail(
+    "npm",
+    [
+      "install",
+      "--no-audit",
+      "--no-fund",
+      "--engine-strict",
+      ...tarballs.map(({ path }) => path),
+      ...beside.map((name) => `${name}@${versionOf(name)}`)
+    ],
+    { cwd: folder, env }
+  )
+  return {
+    folder,
+    installed,
+    nodePath,
+    node: (args, more) => Command.run(nodePath, args, { cwd: folder, env: { ...env, ...more } }),
+    write,
+    remove: () => rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,234 @@
+/** The packages as users get them: packed, installed with npm elsewhere, compiled and run there. */
+import { checkPackage } from "@arethetypeswrong/core"
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { publint } from "publint"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Compiler from "./Compiler.ts"
+import * as Foreign from "./Foreign.ts"
+import * as Readme from "./Readme.ts"
+import { modulesOf, names, root, versionOf } from "./Repository.ts"
+import * as Service from "./Service.ts"
+import * as Surface from "./Surface.ts"
+import * as Tarballs from "./Tarballs.ts"
+import * as Wrapper from "./Wrapper.ts"
+
+const minutes = 60_000
+
+const folder = mkdtempSync(join(tmpdir(), "packages-"))
+const undo: Array<() => void> = [() => rmSync(folder, { recursive: true, force: true })]
+afterAll(() => {
+  for (const step of undo) step()
+})
+
+let tarballs: ReadonlyArray<Tarballs.Tarball> = []
+let project: Foreign.Project
+let surface: Surface.Surface
+
+const tarballOf = (name: string): Tarballs.Tarball => {
+  const found = tarballs.find((one) => one.name === name)
+  if (found === undefined) throw new Error(`${name} was not packed`)
+  return found
+}
+
+/** The pages that show programs, by where they are. */
+const pages = new Map(
+  ["", ...names.map((name) => `packages/${name}/`)].map((place) => [
+    `${place}README.md`,
+    Readme.read(readFileSync(join(root, place, "README.md"), "utf8"))
+  ])
+)
+
+beforeAll(async () => {
+  // The output of a source that was deleted since.
+  for (const name of names) {
+    const dist = join(root, "packages", name, "dist")
+    rmSync(dist, { recursive: true, force: true })
+    mkdirSync(dist)
+    writeFileSync(join(dist, "Deleted.js"), "")
+  }
+  tarballs = await Tarballs.pack(folder)
+  project = await Foreign.make("newest", tarballs)
+  undo.push(project.remove)
+  surface = Surface.read(project)
+}, 5 * minutes)
+
+describe.each(names)("the tarball of %s", (name) => {
+  it("has the code and the declarations of each module, and of no other", () => {
+    const { files } = tarballOf(name)
+    const expected = globSync("**/*.ts", { cwd: join(root, "packages", name, "src") }).flatMap((file) => {
+      const module = file.slice(0, -".ts".length)
+      return [`dist/${module}.d.ts`, `dist/${module}.js`]
+    })
+    const built = files.filter((file) => /^dist\/.*(?:\.js|\.d\.ts)$/.test(file))
+    expect(built.toSorted()).toEqual(expected.toSorted())
+  })
+
+  it("has what people read", () => {
+    const { files, text } = tarballOf(name)
+    expect(files).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "LICENSE"]))
+    expect(text("LICENSE")).toBe(readFileSync(join(root, "LICENSE"), "utf8"))
+    const { version } = JSON.parse(text("package.json")) as { readonly version: string }
+    expect(text("CHANGELOG.md")).toContain(`\n## ${version}\n`)
+  })
+
+  it("says what it needs, and nothing of how it is developed", () => {
+    const manifest = JSON.parse(tarballOf(name).text("package.json")) as Readonly<Record<string, unknown>>
+    expect(Object.keys(manifest)).not.toContain("devDependencies")
+    expect(Object.keys(manifest)).not.toContain("scripts")
+    expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:/)
+    expect(manifest).toMatchObject({
+      license: "MIT",
+      description: expect.stringMatching(/./),
+      keywords: expect.arrayContaining(["effect"]),
+      engines: { node: `>=${versionOf("node-oldest").replace("npm:node@", "")}` },
+      exports: { "./package.json": "./package.json" }
+    })
+  })
+
+  it("has no problem that publint finds", async () => {
+    const { messages } = await publint({ pack: { tarball: tarballOf(name).bytes.buffer }, strict: true })
+    expect(messages).toEqual([])
+  })
+
+  it("resolves to the right types, says @arethetypeswrong", async () => {
+    const entrypoints = [".", ...modulesOf(name).map((module) => `./${module}`)]
+    const analysis = await checkPackage(tarballOf(name).content, { entrypoints })
+    if (analysis.types === false) throw new Error(`${name} has no types`)
+    // The packages are ES modules, as Effect is: `require` of CommonJS is told so.
+    const problems = analysis.problems.filter(({ kind }) => kind !== "CJSResolvesToESM")
+    expect(problems.filter((one) => !("resolutionKind" in one) || one.resolutionKind !== "node10")).toEqual([])
+    expect(Object.keys(analysis.entrypoints).length).toBe(entrypoints.length)
+  })
+})
+
+describe.each(["oldest", "newest"] as const)("on the %s Node", (runtime) => {
+  let here: Foreign.Project
+  let service: Service.Service
+
+  beforeAll(async () => {
+    if (runtime === "newest") here = project
+    else {
+      here = await Foreign.make(runtime, tarballs)
+      undo.push(here.remove)
+    }
+    service = await Service.start(here)
+    here.write("cat.jpg", "not really a cat")
+  }, 3 * minutes)
+  afterAll(() => service?.stop())
+
+  it("is the one that the manifests and the README name", async () => {
+    const { output } = await here.node(["--version"])
+    const version = versionOf(`node-${runtime}`).replace("npm:node@", "")
+    expect(output.trim()).toBe(`v${version}`)
+    expect(readFileSync(join(root, "README.md"), "utf8")).toContain(`Node ${version}`)
+  })
+
+  it.each([...pages].filter(([, { program }]) => program !== undefined))(
+    "the program of %s runs",
+    async (page, { installs, prints, program = "" }) => {
+      expect(installs).toEqual(expect.arrayContaining(Readme.imports(program).map(String)))
+      const file = `${page.replaceAll("/", "-")}.ts`
+      here.write(file, program)
+      const { exitCode, output } = await here.node(["--experimental-strip-types", "--no-warnings", file], service.env)
+      expect({ exitCode, output }).toEqual({ exitCode: 0, output: prints ?? "16 bytes are stored\n" })
+    },
+    minutes
+  )
+
+  it(
+    "the commands of the README of cli run",
+    async () => {
+      const { commands = [] } = pages.get("packages/cli/README.md") ?? {}
+      expect(commands.length).toBeGreaterThan(1)
+      const outcomes = []
+      for (const command of commands) {
+        // One after the other: the second lists what the first has made.
+        outcomes.push(
+          await here.node([Service.binOf(here), ...command], { ...service.env, XDG_STATE_HOME: here.folder })
+        )
+      }
+      expect(outcomes.map(({ exitCode }) => exitCode)).toEqual(commands.map(() => 0))
+      expect(outcomes[1]?.output).toContain("cat.jpg")
+    },
+    minutes
+  )
+})
+
+describe("the declarations", () => {
+  const everyModule = () =>
+    names
+      .flatMap((name) => ["index", ...modulesOf(name)].map((module) => [name, module] as const))
+      .map(([name, module], index) =>
+        module === "index"
+          ? `export * as m${index} from "@assembly-effect/${name}"\n`
+          : `export * as m${index} from "@assembly-effect/${name}/${module}"\n`
+      )
+      .join("")
+
+  beforeAll(() => {
+    project.write("every-module.ts", everyModule())
+  })
+
+  const settings = (["TypeScript 7", "TypeScript 5"] as const).flatMap((version) =>
+    (["nodenext", "bundler"] as const).flatMap((resolution) =>
+      [false, true].map((exactOptionalPropertyTypes) => ({ version, resolution, exactOptionalPropertyTypes }))
+    )
+  )
+
+  it.each(settings)(
+    "hold under $version, $resolution, exactOptionalPropertyTypes $exactOptionalPropertyTypes",
+    async (options) => {
+      expect(await Compiler.diagnose(project, ["every-module.ts"], options)).toEqual([])
+    },
+    2 * minutes
+  )
+
+  it.each([false, true])("fit the programs of the READMEs, exactOptionalPropertyTypes %s", async (exact) => {
+    const programs = Array.from(pages, ([page, { program }]) => [`${page.replaceAll("/", "-")}.ts`, program] as const)
+    const files = programs.flatMap(([file, program]) => (program === undefined ? [] : [{ file, program }]))
+    expect(files.length).toBe(names.length)
+    for (const { file, program } of files) project.write(file, program)
+    const options = { version: "TypeScript 7", resolution: "nodenext", exactOptionalPropertyTypes: exact } as const
+    const paths = files.map(({ file }) => file)
+    expect(await Compiler.diagnose(project, paths, options)).toEqual([])
+  })
+
+  it("need no DOM, but for those of Effect", async () => {
+    const options = { version: "TypeScript 7", resolution: "nodenext", exactOptionalPropertyTypes: false } as const
+    const diagnostics = await Compiler.diagnose(project, ["every-module.ts"], { ...options, lib: "es2022" })
+    expect(diagnostics.filter((line) => !line.startsWith("node_modules/effect/"))).toEqual([])
+  })
+
+  it("show no type of a module that cannot be imported", () => {
+    expect(surface.types).toBeGreaterThan(5_000)
+    expect(surface.leaks).toEqual([])
+  })
+
+  it.each(["TypeScript 7", "TypeScript 5"] as const)(
+    "of a library that wraps every function hold under %s",
+    async (version) => {
+      const sources = Wrapper.sources(surface)
+      expect(sources.size).toBeGreaterThan(60)
+      for (const [path, text] of sources) project.write(`wrapper/${path}`, text)
+      const options = { version, resolution: "nodenext", exactOptionalPropertyTypes: false } as const
+      const declarations = `wrapped-${version.at(-1)}`
+      const files = Array.from(sources.keys(), (path) => `wrapper/${path}`)
+      expect(await Compiler.diagnose(project, files, { ...options, declarations })).toEqual([])
+
+      const written = globSync("*.d.ts", { cwd: join(project.folder, declarations) })
+      expect(written.length).toBe(sources.size)
+      const leaking = written.flatMap((file) =>
+        Array.from(
+          readFileSync(join(project.folder, declarations, file), "utf8").matchAll(/import\("([^"]+)"\)/g),
+          ([, specifier = ""]) => specifier
+        ).filter((specifier) => specifier.startsWith(".") || /\/(?:internal|node_modules)\//.test(specifier))
+      )
+      expect([...new Set(leaking)]).toEqual([])
+      const again = written.map((file) => `${declarations}/${file}`)
+      expect(await Compiler.diagnose(project, again, options)).toEqual([])
+    },
+    2 * minutes
+  )
+})

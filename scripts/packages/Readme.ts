@@ -1,0 +1,43 @@
+/**
+ * What a README shows: how to install, a program, what it prints, and commands.
+ */
+
+export interface Readme {
+  /** The packages of the first `npm install`, by their names. */
+  readonly installs: ReadonlyArray<string>
+  readonly program: string | undefined
+  readonly prints: string | undefined
+  /** The arguments of each line that runs `assembly`. */
+  readonly commands: ReadonlyArray<ReadonlyArray<string>>
+}
+
+const blocksOf = (text: string, language: string): ReadonlyArray<string> =>
+  Array.from(text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs")), ([, block = ""]) => block)
+
+const linesOf = (text: string, start: string): ReadonlyArray<string> =>
+  blocksOf(text, "sh")
+    .flatMap((block) => block.split("\n"))
+    .filter((line) => line.startsWith(start))
+    .map((line) => line.slice(start.length))
+
+export const read = (text: string): Readme => ({
+  installs: linesOf(text, "npm install ")
+    .slice(0, 1)
+    .flatMap((line) => line.split(" "))
+    .filter((word) => !word.startsWith("-")),
+  program: blocksOf(text, "ts")[0],
+  prints: blocksOf(text, "text")[0],
+  commands: linesOf(text, "assembly ").map((line) => line.split(" "))
+})
+
+/** The packages that a program imports. */
+export const imports = (program: string): ReadonlyArray<string> => [
+  ...new Set(
+    Array.from(program.matchAll(/ from "([^"]+)"/g), ([, specifier = ""]) =>
+      specifier
+        .split("/")
+        .slice(0, specifier.startsWith("@") ? 2 : 1)
+        .join("/")
+    )
+  )
+]

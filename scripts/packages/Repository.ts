@@ -1,0 +1,32 @@
+/**
+ * The packages of this repository, and what is public in them.
+ */
+import { globSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+export const root = join(import.meta.dirname, "..", "..")
+
+/** The folders in `packages`. */
+export const names: ReadonlyArray<string> = readdirSync(join(root, "packages")).toSorted()
+
+/** The modules of a package that can be imported, without `index`: their paths in `src`, without an extension. */
+export const modulesOf = (name: string): ReadonlyArray<string> =>
+  globSync("**/*.ts", { cwd: join(root, "packages", name, "src") })
+    .map((file) => file.slice(0, -".ts".length))
+    .filter((module) => module !== "index" && !module.split("/").includes("internal"))
+    .toSorted()
+
+/** The versions of the catalog. */
+const catalog = new Map(
+  Array.from(
+    readFileSync(join(root, "pnpm-workspace.yaml"), "utf8").matchAll(/^ {2}"?([^":\n]+)"?: (\S+)$/gm),
+    ([, name = "", version = ""]) => [name, version]
+  )
+)
+
+/** The version of a dependency that the packages are developed with. */
+export const versionOf = (dependency: string): string => {
+  const version = catalog.get(dependency)
+  if (version === undefined) throw new Error(`no version of ${dependency} in the catalog`)
+  return version
+}

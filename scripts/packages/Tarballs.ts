@@ -1,0 +1,39 @@
+/**
+ * The packages as they are published.
+ */
+import { createPackageFromTarballData, type Package } from "@arethetypeswrong/core"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import * as Command from "./Command.ts"
+import { names, root } from "./Repository.ts"
+
+export interface Tarball {
+  /** The folder in `packages`. */
+  readonly name: string
+  readonly path: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly content: Package
+  /** The paths of its files in the package. */
+  readonly files: ReadonlyArray<string>
+  readonly text: (file: string) => string
+}
+
+/** Packs every package into a folder, as publishing would. */
+export const pack = async (folder: string): Promise<ReadonlyArray<Tarball>> => {
+  const args = ["-y", "pnpm@12", "--recursive", "--filter", "./packages/*", "--workspace-concurrency=1", "pack"]
+  await Command.runOrFail("npx", [...args, "--pack-destination", folder], { cwd: root })
+  return names.map((name) => {
+    const path = join(folder, `assembly-effect-${name}-0.1.0.tgz`)
+    const bytes = new Uint8Array(readFileSync(path))
+    const content = createPackageFromTarballData(bytes)
+    const inside = `/node_modules/@assembly-effect/${name}/`
+    return {
+      name,
+      path,
+      bytes,
+      content,
+      files: content.listFiles().map((file) => file.slice(inside.length)),
+      text: (file) => content.readFile(inside + file)
+    }
+  })
+}

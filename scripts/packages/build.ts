@@ -1,0 +1,16 @@
+// Builds one package from nothing: `dist` is removed first, so that no output of a deleted source is packed.
+import { execFileSync } from "node:child_process"
+import { rmSync } from "node:fs"
+import { join } from "node:path"
+
+const name = process.argv[2]
+if (name === undefined) throw new Error("usage: build.ts <folder in packages>")
+
+const root = join(import.meta.dirname, "..", "..")
+const folder = join(root, "packages", name)
+
+rmSync(join(folder, "dist"), { recursive: true, force: true })
+execFileSync(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "--build", folder], {
+  stdio: "inherit"
+})
+execFileSync(process.execPath, [join(root, "scripts", "pure.ts"), name], { stdio: "inherit" })
