@@ -21,7 +21,7 @@ import * as SendGuard from "../internal/sendGuard.ts"
 import type { Lost } from "./Failure.ts"
 
 export { mapPieces } from "../internal/pieces.ts"
-export { afterStatus, readError, readText, registerReader, takePieces, withLimit } from "../internal/readBody.ts"
+export { ends, readError, readText, registerReader, withLimit } from "../internal/readBody.ts"
 export type { BodyReader } from "../internal/readBody.ts"
 export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 
