@@ -3,7 +3,7 @@
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Database from "./internal/database.ts"
 import * as Texts from "./internal/texts.ts"
@@ -32,18 +32,20 @@ export interface Platform {
   readonly locks?: LockManager | undefined
 }
 
+const defaultName = "assembly-effect-uploads"
+
 /**
- * A journal over the IndexedDB and the locks of a platform. Its database is open until the scope ends.
+ * The store of a journal over the IndexedDB and the locks of a platform. Its database is open until the scope ends.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (
+export const makeStore = (
   { indexedDB, locks }: Platform,
-  { database: name = "assembly-effect-uploads", ...options }: Options = {}
-): Effect.Effect<UploadJournal.UploadJournal["Service"], UploadJournal.JournalFailed, Scope.Scope> =>
+  name: string = defaultName
+): Effect.Effect<UploadJournal.Store, UploadJournal.JournalFailed, Scope.Scope> =>
   Effect.map(Database.make(indexedDB, name), (database) =>
-    UploadJournal.make(Texts.make(database, locks === undefined ? undefined : WebLocks.make(locks, name)), options)
+    Texts.make(database, locks === undefined ? undefined : WebLocks.make(locks, name))
   )
 
 /** Frames without an origin, some private windows and some servers have no IndexedDB, or refuse to name it. */
@@ -92,11 +94,11 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options?: Options): Layer.Layer<UploadJournal.UploadJournal, UploadJournal.JournalFailed> =>
-  Layer.effect(
-    UploadJournal.UploadJournal,
-    UploadJournal.available.pipe(
-      Effect.andThen(platform),
-      Effect.flatMap((here) => make(here, options))
-    )
+export const layer = ({ database, ...options }: Options = {}): Layer.Layer<
+  UploadJournal.UploadJournal,
+  UploadJournal.JournalFailed
+> =>
+  UploadJournal.layerStore(
+    Effect.flatMap(platform, (here) => makeStore(here, database)),
+    options
   )

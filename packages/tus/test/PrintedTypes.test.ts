@@ -87,6 +87,7 @@ const shown = [
   "UploadJournal.layerFileSystem: JournalFailed",
   "UploadJournal.layerKeyValueStore: JournalFailed",
   "UploadJournal.layerMemory: JournalFailed",
+  "UploadJournal.layerStore: E | JournalFailed",
   "UploadSource.fromPath: SourceFailed",
   "UploadSteps.create: UploadError",
   "UploadSteps.finish: UploadError",
