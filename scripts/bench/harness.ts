@@ -73,6 +73,9 @@ export const throughput =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
     Effect.map(seconds(effect), (taken) => bytes / 1e6 / taken)
 
+/** The rounds of a row: its own number, or BENCH_ROUNDS, where a comparison of two versions repeats whole rows. */
+export const roundsOf = (own: number): number => Number(process.env["BENCH_ROUNDS"] ?? own)
+
 /**
  * Measures several sides: each side once to warm up, then `rounds` rounds in which every side runs once. Each round
  * starts with another side.
@@ -87,7 +90,8 @@ export const alternate = <const Side extends string, E, R>(
     for (let warmup = 0; warmup < (options.warmups ?? 1); warmup++) {
       for (const name of names) yield* sides[name]
     }
-    for (let round = 0; round < options.rounds; round++) {
+    const rounds = roundsOf(options.rounds)
+    for (let round = 0; round < rounds; round++) {
       for (let turn = 0; turn < names.length; turn++) {
         const name = names[(round + turn) % names.length]!
         samples[name].push(yield* sides[name])
