@@ -9,13 +9,14 @@ import * as Effect from "effect/Effect"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { cpus, totalmem } from "node:os"
-import { dirname } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import * as Compare from "./compare.ts"
 import type { Row } from "./harness.ts"
 import { attempt, BenchError } from "./harness.ts"
 import * as Report from "./report.ts"
+import * as Svg from "./svg.ts"
 
 const folder = new URL("rows/", import.meta.url)
 const output = process.env["BENCH_OUTPUT"] ?? fileURLToPath(new URL("../../docs/benchmarks.json", import.meta.url))
@@ -53,6 +54,18 @@ const save = (results: ReadonlyArray<Report.Result>) =>
     writeFileSync(output, `${JSON.stringify(kept, null, 1)}\n`)
   })
 
+/** Draws the rows of growth into the folder `benchmarks` beside the results. */
+const drawAll = (results: ReadonlyArray<Report.Result>) =>
+  Effect.sync(() => {
+    const charts = join(dirname(output), "benchmarks")
+    for (const { figures, row } of results) {
+      const lines = figures.flatMap(({ line }) => (line === undefined ? [] : [line]))
+      if (row.axes === undefined || lines.length === 0) continue
+      mkdirSync(charts, { recursive: true })
+      writeFileSync(join(charts, `${row.id}.svg`), Svg.draw({ title: row.work, ...row.axes, lines }))
+    }
+  })
+
 const readArgs = Effect.try({
   try: () =>
     parseArgs({ allowPositionals: true, options: { compare: { type: "string" }, rounds: { type: "string" } } }),
@@ -79,6 +92,7 @@ const main = Effect.gen(function* () {
   }
   yield* Console.log(Report.table(results))
   yield* save(results)
+  yield* drawAll(results)
 })
 
 NodeRuntime.runMain(main)
