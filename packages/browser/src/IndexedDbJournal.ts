@@ -52,7 +52,7 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
   try {
     if (!("indexedDB" in globalThis)) return Effect.fail(none)
     const { indexedDB } = globalThis
-    // Pages on plain http have no locks.
+    // Older browsers have no locks.
     return Effect.succeed("locks" in navigator ? { indexedDB, locks: navigator.locks } : { indexedDB })
   } catch {
     return Effect.fail(none)
@@ -73,8 +73,9 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  * `JournalFailed` with the reason `Full` tells that the quota of the origin is used up.
  *
  * One tab at a time runs an upload. It holds a Web Lock, which ends with the tab, so that another tab continues within
- * half a second; a tab in the background keeps it, however slow its timers are. Pages on plain `http` have no Web Locks:
- * there a lease lasts `leaseDuration` after the end of the tab.
+ * half a second; a tab in the background keeps it, however slow its timers are. Where a browser has no Web
+ * Locks, a lease lasts `leaseDuration` after the end of the tab. A page on plain `http` has no digests, which the keys
+ * of entries need: there the Layer fails with `JournalFailed`.
  *
  * The journal opens its database again when the user has cleared the data of the site.
  *
@@ -94,5 +95,8 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
 export const layer = (options?: Options): Layer.Layer<UploadJournal.UploadJournal, UploadJournal.JournalFailed> =>
   Layer.effect(
     UploadJournal.UploadJournal,
-    Effect.flatMap(platform, (here) => make(here, options))
+    UploadJournal.available.pipe(
+      Effect.andThen(platform),
+      Effect.flatMap((here) => make(here, options))
+    )
   )

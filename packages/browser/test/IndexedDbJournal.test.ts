@@ -5,6 +5,7 @@ import * as IndexedDbJournal from "@assembly-effect/browser/IndexedDbJournal"
 import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
+import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -354,4 +355,21 @@ describe("where IndexedDB cannot be used", () => {
       assert.isTrue(Option.isNone(yield* journal.get("k")))
     })
   })
+})
+
+describe("a page on plain http", () => {
+  it.effect("gets no journal, since the keys of entries need digests", () =>
+    Effect.gen(function* () {
+      const { crypto } = globalThis
+      const insecure = new Proxy(crypto, {
+        get: (real, name) => (name === "getRandomValues" ? real.getRandomValues.bind(real) : undefined)
+      })
+      const error = yield* Layer.build(IndexedDbJournal.layer()).pipe(
+        Effect.scoped,
+        Effect.provide(WebCrypto.layer(insecure)),
+        Effect.flip
+      )
+      assert.include(error.message, "crypto.subtle is not there")
+    })
+  )
 })

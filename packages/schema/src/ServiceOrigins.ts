@@ -124,8 +124,9 @@ const fromEntries = (
 }
 
 /**
- * Makes the origins of the deployment at a base URL: its own origin and, for the public service, the cells.
- * `additional` are further origins or patterns of origins.
+ * Makes the origins of the deployment at a base URL: its own origin, the cells of the public service, and for
+ * `localhost` its two addresses, `127.0.0.1` and `[::1]`, with the same scheme and port. `additional` are further origins
+ * or patterns of origins.
  *
  * **Gotchas**
  *
@@ -144,7 +145,18 @@ export const make = (
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
   const own = originOf(baseUrl)
   if (own === undefined) return Result.fail([{ rule: "Expected an absolute https URL whose host is written plainly" }])
-  return fromEntries(own, isPublic(own) ? [publicService.origin, publicService.cells, ...additional] : additional)
+  return fromEntries(own, [...siblingsOf(own), ...additional])
+}
+
+/**
+ * The origins that belong to a base URL besides its own. `localhost` stands for the two addresses, and a client that
+ * connects to it may reach either, so a service there may name its address. The other way round it is no rule: who wrote
+ * an address means the server at that one.
+ */
+const siblingsOf = (own: string): ReadonlyArray<string> => {
+  if (isPublic(own)) return [publicService.origin, publicService.cells]
+  const { hostname } = new URL(own)
+  return hostname === "localhost" ? ["127.0.0.1", "[::1]"].map((address) => own.replace(hostname, address)) : []
 }
 
 const matches = (entry: string, origin: string): boolean => {

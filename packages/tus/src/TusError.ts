@@ -7,6 +7,7 @@
  * the server is redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Cause from "@assembly-effect/api/unstable/Cause"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 
@@ -150,6 +151,9 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   }
 }
 
+/** The error of the last request, where one failed. */
+const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiError.TransportFailure>()) }
+
 /**
  * The response to the creation was lost. The upload may exist: the receipts of the Assembly (`tus_uploads`) do not show
  * it, and the creation was not repeated.
@@ -164,7 +168,8 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
  */
 export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("CreationUnknown", {
   host: Schema.String,
-  problem: Schema.String
+  problem: Schema.String,
+  ...lost
 }) {
   override get message() {
     return `the answer to the creation at ${this.host} was lost (${this.problem}), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again`
@@ -184,7 +189,8 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
  */
 export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknown>()("ConcatenationUnknown", {
   host: Schema.String,
-  problem: Schema.String
+  problem: Schema.String,
+  ...lost
 }) {
   override get message() {
     return `the server ${this.host} did not confirm that it put the parts together (${this.problem}), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again`

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import * as Continuation from "./internal/continuation.ts"
 import * as Events from "./internal/events.ts"
 import * as Interpreter from "./internal/interpreter.ts"
 import * as OptionRules from "./internal/options.ts"
@@ -137,15 +138,11 @@ const resumption = (
   options: ResumeOptions,
   emit: Events.Emit
 ) =>
-  Telemetry.observe("Upload", source, emit, (heard) =>
-    Effect.gen(function* () {
-      yield* OptionRules.check({ ...options, source })
-      const tell = yield* Events.paced(heard, options.progressInterval)
-      // No marker: the program identifies the upload only by its URL.
-      const store = StateStore.forgetful({ _tag: "Created", marker: "", url })
-      const session = yield* Session.make(target, options, tell, store)
-      yield* Interpreter.run({ session, source, concurrency: 1 })
-    })
+  Continuation.send(
+    // No marker: the program identifies the upload only by its URL.
+    { name: "Upload", target, source, upload: { marker: "", url }, isReplayed: false },
+    options,
+    emit
   )
 
 /**

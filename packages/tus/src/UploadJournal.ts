@@ -275,6 +275,14 @@ export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<
   Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
 
 /**
+ * Fails where this runtime has no `crypto.subtle`, which the keys of entries need. A Layer of a journal asks it first.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const available: Effect.Effect<void, JournalFailed> = Subtle.forJournal
+
+/**
  * A journal in memory. It survives a failed upload, but not the end of the process.
  *
  * @since 0.1.0

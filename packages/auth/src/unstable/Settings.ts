@@ -7,7 +7,10 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 
 const shown = (value: unknown): string => {
-  if (Duration.isDuration(value)) return `${Duration.toSeconds(value)} s`
+  if (Duration.isDuration(value)) {
+    const seconds = Duration.toSeconds(value)
+    return Number.isFinite(seconds) && seconds !== 0 ? `${seconds}s` : String(seconds)
+  }
   return typeof value === "object" && value !== null && !Array.isArray(value) ? "an object" : String(value)
 }
 

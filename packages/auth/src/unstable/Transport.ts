@@ -16,11 +16,13 @@ import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Tracer from "effect/Tracer"
 import * as Diagnosis from "../internal/diagnosis.ts"
+import * as ReadBody from "../internal/readBody.ts"
 import * as SendGuard from "../internal/sendGuard.ts"
 import type { Lost } from "./Failure.ts"
 
 export { mapPieces } from "../internal/pieces.ts"
-export { afterStatus, readError, readText, takePieces, withLimit } from "../internal/readBody.ts"
+export { ends, readError, readText, registerReader, withLimit } from "../internal/readBody.ts"
+export type { BodyReader } from "../internal/readBody.ts"
 export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 
 /**
@@ -157,6 +159,7 @@ export const send = (
           const refusal = guard.refusal()
           if (refusal !== undefined) return Effect.fail(refusal)
           known.hosts.add(host)
+          ReadBody.received(http, response)
           return Effect.succeed(response)
         })
       )

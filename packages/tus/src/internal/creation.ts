@@ -4,9 +4,10 @@
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
@@ -44,8 +45,9 @@ export interface Created {
 }
 
 /** A random unique value. It finds the upload again if the response with its URL is lost. */
-export const newMarker: Effect.Effect<string> = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
-  Effect.provide(SecureRandom.layerWebCrypto)
+export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
+  // `SecureRandom` adds UUIDs and ULIDs of all kinds to a bundle.
+  Effect.sync(() => Hex.encode(crypto.getRandomValues(new Uint8Array(16))))
 )
 
 /** The fields of a creation error that show what happened to the request. */
@@ -117,11 +119,11 @@ const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Crea
 /** Finds the upload of a creation only by the receipts: of an earlier process, or after a lost response. */
 export const recover = (
   lost: Lost,
-  problem: string
+  why: Pick<TusError.CreationUnknown, "problem" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
   Effect.flatMap(lookUp(lost), (found) =>
     Option.match(fromReceipt(found), {
-      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), problem })),
+      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), ...why })),
       onSome: Effect.succeed
     })
   )
@@ -161,7 +163,10 @@ export const create = (options: {
         if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return Effect.fail(error)
         const did = outcome(error)
         if (error._tag === "Stalled" || did === "Open") {
-          return recover({ target, marker, policy, sent: { metadata, size } }, happened(error))
+          return recover(
+            { target, marker, policy, sent: { metadata, size } },
+            { problem: happened(error), cause: error }
+          )
         }
         if (did === "Refused") return Effect.fail(error)
         return Effect.gen(function* () {

@@ -96,7 +96,7 @@ const recover = <E>(job: Job<E>, marker: string) =>
     const { size } = outgoing
     const { finished, url } = yield* Creation.recover(
       { target, marker, sent: { metadata, size }, policy },
-      "the process ended before it came"
+      { problem: "the process ended before it came" }
     )
     const created: UploadState.Created = {
       _tag: "Created",

@@ -53,8 +53,11 @@ const cut = ({ next }: Size, left: bigint): bigint => {
   return left - last > half ? left - last : half
 }
 
-/** How long a slice should take, in milliseconds: progress shows when it is answered. */
-const aim = (policy: Policy): number => Math.min(1000, Duration.toMillis(policy.stallTimeout) / 8)
+/**
+ * How long a slice should take, in milliseconds: progress shows when it is answered, and is to move every second. The
+ * rest is for a link that becomes slower.
+ */
+const aim = (policy: Policy): number => Math.min(800, Duration.toMillis(policy.stallTimeout) / 8)
 
 /**
  * How long a slice of another size will take. Of two that passed, their difference tells what a byte takes; the rest is

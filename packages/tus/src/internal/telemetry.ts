@@ -57,7 +57,7 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>
  * Runs an upload in a span, and counts it. The program gets an `emit` for its events.
  */
 export const observe = <E extends { readonly _tag: string }, R>(
-  name: "Upload" | "ResumableUpload",
+  name: "Upload" | "UploadSteps" | "ResumableUpload",
   source: UploadSource,
   emit: Emit,
   program: (emit: Emit) => Effect.Effect<void, E, R>
