@@ -83,7 +83,6 @@ const shown = [
   "Upload.resume: UploadError",
   "Upload.resumeEvents: UploadError",
   "Upload.run: UploadError",
-  "UploadJournal.available: JournalFailed",
   "UploadJournal.layerFileSystem: JournalFailed",
   "UploadJournal.layerKeyValueStore: JournalFailed",
   "UploadJournal.layerMemory: JournalFailed",
