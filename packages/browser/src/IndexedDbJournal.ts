@@ -3,7 +3,7 @@
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Database from "./internal/database.ts"
 import * as Texts from "./internal/texts.ts"
@@ -33,18 +33,20 @@ export interface Platform {
   readonly locks?: LockManager | undefined
 }
 
+const defaultName = "assembly-effect-uploads"
+
 /**
- * A journal with the given IndexedDB and locks. Its database is open until the scope ends.
+ * The store of a journal with the given IndexedDB and locks. Its database is open until the scope ends.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (
+export const makeStore = (
   { indexedDB, locks }: Platform,
-  { database: name = "assembly-effect-uploads", ...options }: Options = {}
-): Effect.Effect<UploadJournal.UploadJournal["Service"], UploadJournal.JournalFailed, Scope.Scope> =>
+  name: string = defaultName
+): Effect.Effect<UploadJournal.Store, UploadJournal.JournalFailed, Scope.Scope> =>
   Effect.map(Database.make(indexedDB, name), (database) =>
-    UploadJournal.make(Texts.make(database, locks === undefined ? undefined : WebLocks.make(locks, name)), options)
+    Texts.make(database, locks === undefined ? undefined : WebLocks.make(locks, name))
   )
 
 /** Frames without an origin, some private windows and some servers have no IndexedDB, or throw when it is read. */
@@ -53,7 +55,7 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
   try {
     if (!("indexedDB" in globalThis)) return Effect.fail(none)
     const { indexedDB } = globalThis
-    // Pages on plain http have no Web Locks.
+    // Older browsers have no Web Locks.
     return Effect.succeed("locks" in navigator ? { indexedDB, locks: navigator.locks } : { indexedDB })
   } catch {
     return Effect.fail(none)
@@ -74,8 +76,9 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  * `JournalFailed` with the reason `Full` means that the quota of the origin is used up.
  *
  * One tab at a time runs an upload and holds a Web Lock. The lock ends with the tab, and another tab continues within
- * half a second. A tab in the background keeps its lock, even if the browser slows its timers. Pages on plain `http`
- * have no Web Locks: there a lease expires `leaseDuration` after the end of the tab.
+ * half a second. A tab in the background keeps its lock, even if the browser slows its timers. In a browser without Web
+ * Locks, a lease expires `leaseDuration` after the end of the tab. In a page on plain `http` the Layer fails with
+ * `JournalFailed`, because the keys of entries need digests, and such a page has none.
  *
  * If the user clears the data of the site, the journal opens its database again.
  *
@@ -94,8 +97,11 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options?: Options): Layer.Layer<UploadJournal.UploadJournal, UploadJournal.JournalFailed> =>
-  Layer.effect(
-    UploadJournal.UploadJournal,
-    Effect.flatMap(platform, (here) => make(here, options))
+export const layer = ({ database, ...options }: Options = {}): Layer.Layer<
+  UploadJournal.UploadJournal,
+  UploadJournal.JournalFailed
+> =>
+  UploadJournal.layerStore(
+    Effect.flatMap(platform, (here) => makeStore(here, database)),
+    options
   )

@@ -1,4 +1,6 @@
-/** The Assembly Processing Service on this machine: a real HTTP server that needs no account and no network. */
+/**
+ * The Assembly Processing Service on this machine: a real HTTP server that needs no account and no network.
+ */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as Context from "effect/Context"
@@ -60,7 +62,12 @@ import * as Limits from "./Limits.ts"
 import type * as Template from "./Template.ts"
 import type * as Workspace from "./Workspace.ts"
 
-/** A running emulator: its URLs, its first Workspace, and the first Auth Key of that Workspace. */
+/**
+ * A running emulator: its URLs, its first Workspace, and the first Auth Key of that Workspace.
+ *
+ * @since 0.1.0
+ * @category services
+ */
 export class Emulator extends Context.Service<
   Emulator,
   {
@@ -101,6 +108,9 @@ export class Emulator extends Context.Service<
  * - `uploadLifetime`: after this time unfinished uploads and parts expire (status 410), 24 hours by default.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
  * - `limits`: limits of requests, Assemblies and connections. A limit that is left out has its default.
+ *
+ * @since 0.1.0
+ * @category options
  */
 export interface Options {
   readonly port?: number | undefined
@@ -261,6 +271,9 @@ const parts = (options: Options) =>
  *     )
  *   )
  * ).pipe(Layer.provideMerge(Emulator.layer()))
+ *
+ * @since 0.1.0
+ * @category layers
  */
 export const layer = (
   options: Options = {}

@@ -1,4 +1,6 @@
-/** Injects realistic failures between client and server. */
+/**
+ * Injects realistic failures between client and server.
+ */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -10,6 +12,9 @@ import type * as Effect from "effect/Effect"
  * - `method`: in capitals.
  * - `path`: the path of a route. A segment that starts with `:` matches any segment, as in `/resumable/files/:uploadId`.
  * - `times`: the number of requests, 1 by default. `Infinity` lasts until the faults are cleared.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Where {
   readonly method?: "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE" | "OPTIONS" | undefined
@@ -29,6 +34,9 @@ export interface Where {
  * - `CutAnswer`: handles the request and cuts the connection after `afterBytes` bytes of the answer's body.
  * - `FinishSlowly`: handles the request and answers after `duration`.
  * - `MoveOffset`: handles the request and changes the `upload-offset` of the answer by `by` bytes, but not below 0.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Fault = Data.TaggedEnum<{
   Delay: Where & { readonly duration: Duration.Input }
@@ -41,7 +49,12 @@ export type Fault = Data.TaggedEnum<{
   MoveOffset: Where & { readonly by: number }
 }>
 
-/** A response that replaces the response of the route. */
+/**
+ * A response that replaces the response of the route.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -53,6 +66,9 @@ export interface Answer {
  *
  * @example Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1024 })
  * @example Faults.Fault.Refuse({ path: "/assemblies", status: 503, times: 2 })
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const Fault = Data.taggedEnum<Fault>()
 
@@ -66,6 +82,9 @@ export const Fault = Data.taggedEnum<Fault>()
  * @example
  * const faults = yield* Faults.Faults
  * yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1024 }))
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class Faults extends Context.Service<
   Faults,

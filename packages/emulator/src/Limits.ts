@@ -32,6 +32,9 @@ import type * as Duration from "effect/Duration"
  * - `notifications`: the number of notifications that are sent at the same time. The others wait in the database.
  *
  * `results`, `resultBytes` and `resultText` fail an Assembly during its execution.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Values {
   readonly headers: number
@@ -52,7 +55,12 @@ export interface Values {
   readonly resultText: number
 }
 
-/** The default limits. */
+/**
+ * The default limits.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
 export const defaults: Values = {
   headers: 16_384,
   headersTime: "1 minute",
@@ -72,5 +80,10 @@ export const defaults: Values = {
   resultText: 8_388_608
 }
 
-/** The limits of an emulator, by default {@link defaults}. */
+/**
+ * The limits of an emulator, by default {@link defaults}.
+ *
+ * @since 0.1.0
+ * @category references
+ */
 export const Limits = Context.Reference<Values>("@assembly-effect/emulator/Limits", { defaultValue: () => defaults })

@@ -9,6 +9,9 @@ import type * as Template from "./Template.ts"
  * An Auth Key of a Workspace. `scopes` limits what its requests may do; by default the key has all scopes.
  *
  * @example `{ key: "key", secret: Redacted.make("secret"), scopes: ["assemblies:read"] }`
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface AuthKey {
   readonly key: string
@@ -21,6 +24,9 @@ export interface AuthKey {
  * start with a key that is in two (`KeyInTwoWorkspaces`).
  *
  * @example `{ slug: "shop", keys: [{ key: "key", secret: Redacted.make("secret") }] }`
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Workspace {
   readonly slug: string

@@ -275,6 +275,25 @@ export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<
   Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
 
 /**
+ * A journal over a store of your own, such as the database of an application. Fails where entries cannot be named, since
+ * their keys are digests.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerStore = <E, R>(
+  store: Effect.Effect<Store, E, R>,
+  options?: Options
+): Layer.Layer<UploadJournal, E | JournalFailed, Exclude<R, Scope.Scope>> =>
+  Layer.effect(
+    UploadJournal,
+    Effect.gen(function* () {
+      yield* Subtle.forJournal
+      return make(yield* store, options, yield* LeaseHolder.LeaseHolder)
+    })
+  )
+
+/**
  * A journal in memory. It survives a failed upload, but not the end of the process.
  *
  * @since 0.1.0

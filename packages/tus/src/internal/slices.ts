@@ -53,8 +53,11 @@ const cut = ({ next }: Size, left: bigint): bigint => {
   return left - last > half ? left - last : half
 }
 
-/** The intended time of a slice, in milliseconds. The progress is visible only after the response of a slice. */
-const aim = (policy: Policy): number => Math.min(1000, Duration.toMillis(policy.stallTimeout) / 8)
+/**
+ * The intended time of a slice, in milliseconds. The progress is visible only after the response of a slice, and should
+ * move every second. The intended time is shorter than that, because the link may become slower.
+ */
+const aim = (policy: Policy): number => Math.min(800, Duration.toMillis(policy.stallTimeout) / 8)
 
 /**
  * Estimates the time of a slice of another size. The difference between two slices shows the time of a byte; the rest
