@@ -53,7 +53,7 @@ type ErrorRow = typeof ErrorRow.Type
 const buckets = Statement.all(Row)
 const errors = Statement.all(ErrorRow)
 
-/** What is counted, by bucket. */
+/** The statements that count Assemblies by bucket. */
 const statements = (sql: SqlClient.SqlClient, { region, since, templateId, workspace }: Filter) => {
   const bucket = sql.literal(`created_at / 1000 / ${granularity} * ${granularity}`)
   const counted = sql`
