@@ -53,8 +53,8 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
  * - `progressInterval`: the minimum time between two `Progress` events. A delayed `Progress` is emitted before any
  *   other event. By default each step emits one.
  *
- * The policy of a call is the one that operations have, `RetryPolicy` of `@assembly-effect/api`. Its `withPolicy`, `none`
- * and `layer` work for uploads too, within the `maxRetries` and `maxWait` that the options give.
+ * Uploads and operations have the same retry policies (`@assembly-effect/api/RetryPolicy`). Their `withPolicy`, `none`
+ * and `layer` work for uploads too, within the options `maxRetries` and `maxWait`.
  *
  * @since 0.1.0
  * @category options

@@ -179,7 +179,7 @@ export const make = (
   const millis = Duration.toMillis(options.leaseDuration ?? "10 seconds")
   const lease = "lock" in leases ? Lock.make(leases, { millis }) : Leasing.make(leases, { millis, holder })
 
-  /** Removes leases that expired long ago. If a process acquires one at this moment, its next renewal fails. */
+  /** Removes leases that expired long ago. If a process takes such a lease meanwhile, its next renewal fails. */
   const sweepLeases = Effect.gen(function* () {
     if ("lock" in leases) return
     const now = yield* Clock.currentTimeMillis
@@ -190,7 +190,7 @@ export const make = (
   })
 
   let sweptAt: number | undefined
-  /** Removes expired texts, at most once an hour. A text that cannot be removed now is removed later. */
+  /** Removes expired entries and leases, at most once an hour. If a removal fails, a later one is tried. */
   const sweepAtTimes: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
     if (sweptAt !== undefined && sweptAt + sweepEvery > now) return Effect.void
     sweptAt = now
@@ -206,7 +206,7 @@ export const make = (
       encode: JournalEntry.encode,
       decode: JournalEntry.decode,
       isKey: (key) => !isAssemblyKey(key),
-      // An untrusted upload stays untrusted.
+      // An untrusted upload stays untrusted, so its entry never expires.
       isExpired: (entry, now) => entry._tag !== "Untrusted" && isOld(entry, now)
     },
     sweepAtTimes

@@ -196,7 +196,7 @@ const unlessUntrusted =
     state._tag === "Untrusted" ? state : change(state)
 
 /**
- * The place of a piece in the state of its upload.
+ * Reads and replaces one piece in the state of its upload.
  *
  * @since 0.1.0
  * @category models
@@ -207,7 +207,7 @@ export interface Place {
 }
 
 /**
- * The upload of the whole source.
+ * The {@link Place} of the only piece of an upload at one URL.
  *
  * @since 0.1.0
  * @category transitions
@@ -219,7 +219,7 @@ export const whole: Place = {
 }
 
 /**
- * The upload of one part.
+ * The {@link Place} of the part with this index.
  *
  * @since 0.1.0
  * @category transitions
@@ -261,7 +261,7 @@ export const concatenated = (url: UploadUrl): Change =>
   unlessUntrusted((state) => (state._tag === "Concatenating" ? { ...state, url } : state))
 
 /**
- * The server refused the announced creation. The upload returns to the state before it.
+ * The server refused the creation. The upload returns to the state before the creation.
  *
  * @since 0.1.0
  * @category transitions

@@ -35,8 +35,8 @@ export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 export const toLost = (error: HttpClientError.HttpClientError): Lost => Diagnosis.diagnose(error)
 
 /**
- * What is known about a client: the hosts that have responded to it, and whether its sends can be observed. It is kept
- * as long as the client.
+ * Facts about a client: the hosts that have responded to it, and whether its sends can be observed. They are kept until
+ * the client is collected.
  */
 interface Known {
   readonly hosts: Set<string>

@@ -184,8 +184,8 @@ const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
   Effect.fail(new TusError.ConcatenationUnknown({ host, problem, ...(cause === undefined ? undefined : { cause }) }))
 
 /**
- * Announces the one final creation, and sends it. It is never repeated: after a lost response the receipts decide.
- * After a refusal the parts are unchanged.
+ * Stores that the final creation may have been sent, and then sends it. It is never repeated: after a lost response the
+ * receipts decide. After a refusal the parts are unchanged.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {

@@ -54,7 +54,7 @@ const sizeOf = (body: Uint8Array | Blob): bigint => BigInt(body instanceof Uint8
 
 const keep = <E>({ place, session }: Job<E>, piece: UploadState.Piece) => session.store.update(place.set(piece))
 
-/** Announces the one creation, and sends it. */
+/** Stores that the creation may have been sent, and then sends it. */
 const create = <E>(job: Job<E>, marker: string) =>
   Effect.gen(function* () {
     const { isPart, outgoing, session, source } = job

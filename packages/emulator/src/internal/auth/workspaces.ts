@@ -12,7 +12,7 @@ import * as Statement from "../data/statement.ts"
 import * as Ids from "../data/ids.ts"
 import * as TemplateStore from "../templates/templateStore.ts"
 
-/** All scopes. `read` and `write` grant those of every resource; `smart_cdn:sign` is neither. */
+/** All scopes: `read` and `write` for every resource, and `smart_cdn:sign`, which neither of them includes. */
 const allScopes = ["read", "write", "smart_cdn:sign"]
 
 const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
