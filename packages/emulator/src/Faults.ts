@@ -28,7 +28,8 @@ export interface Where {
  * - `Delay`: waits before the request is handled.
  * - `CutRequestBody`: reads at most `afterBytes` bytes of the body and cuts the connection without an answer. An upload
  *   stores these bytes. A form is then incomplete, so its request has no effect.
- *   of an error of the route.
+ * - `Refuse`: reads the body, then answers `status` without handling the request. By default `body` and `headers` are
+ *   those of an error of the route.
  * - `RefuseEarly`: like `Refuse`, but does not read the body first: it answers and closes the connection at once.
  * - `LoseAnswer`: handles the request and cuts the connection without an answer.
  * - `CutAnswer`: handles the request and cuts the connection after `afterBytes` bytes of the answer's body.

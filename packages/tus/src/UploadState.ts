@@ -102,8 +102,8 @@ export interface Completed {
 }
 
 /**
- * The server may have stored other bytes at `urls` than were sent. `urls` contains the URLs of all parts and of the
- * final upload. `problem` and `mayBeWhole` have the same meaning as in `UploadUntrusted`. No other state follows.
+ * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains the URLs of all parts and
+ * of the final upload. `problem` and `mayBeWhole` have the same meaning as in `UploadUntrusted`. No other state follows.
  *
  * @since 0.1.0
  * @category models

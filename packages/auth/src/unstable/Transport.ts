@@ -120,8 +120,7 @@ const settle = (
  * The guard observes requests that pass through Effect's `HttpClient.make`. It cannot observe a layer below that. If a
  * `Dispatcher` or a `fetch` function repeats a request, the guard does not see the second send, unless the body is a
  * stream. Undici's `RetryAgent` does this for PUT, DELETE and reads, and for the other methods in its `methods` option.
- * A
- * wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the client also hides the
+ * A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the client also hides the
  * sends; origin, length and encoding are then checked when the response arrives. If a second send was stopped, the
  * first one may have been carried out, so `sent` is `maybe`.
  *
