@@ -103,7 +103,7 @@ export interface Completed {
 
 /**
  * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains the URLs of all parts and
- * of the final upload. `problem` and `mayBeWhole` have the same meaning as in `UploadUntrusted`. No other state follows.
+ * of the final upload. `problem` and `mayBeWhole` are the fields of `UploadUntrusted`. No other state follows.
  *
  * @since 0.1.0
  * @category models

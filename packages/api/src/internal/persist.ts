@@ -55,7 +55,7 @@ const attempt = <A>(run: Run<A>, progress: Progress): Effect.Effect<A, Failed["e
       until,
       clockSkew,
       gate: limits.gate,
-      accepted: (headers) => ClockSkew.accepted(limits.skew, clockSkew, headers)
+      accepted: (response) => ClockSkew.accepted(limits.skew, clockSkew, response)
     })
     .pipe(Effect.catch((failed) => heal(run, progress, failed)))
 }

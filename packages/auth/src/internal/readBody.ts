@@ -10,6 +10,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
+import type { BodyReader } from "../unstable/BodyReader.ts"
 import * as Bytes from "../unstable/Bytes.ts"
 import * as Diagnosis from "./diagnosis.ts"
 import { type ErrorText, type Lost, UnreadableBody } from "../unstable/Failure.ts"
@@ -30,23 +31,12 @@ const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** The result of reading a body. */
-type Reading = Effect.Effect<void, HttpClientError.HttpClientError>
-
-/**
- * Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. It returns
- * undefined for a response that it does not know.
- *
- * @since 0.1.0
- * @category models
- */
-export interface BodyReader {
-  (response: Response, take: (piece: Uint8Array) => boolean): Reading | undefined
-}
-
 const enough = { _tag: "Enough" } as const
 
-const fromStream = ({ stream }: Response, take: (piece: Uint8Array) => boolean): Reading =>
+const fromStream = (
+  { stream }: Response,
+  take: (piece: Uint8Array) => boolean
+): Effect.Effect<void, HttpClientError.HttpClientError> =>
   stream.pipe(
     Stream.runForEachArray((pieces) => (pieces.every(take) ? Effect.void : Effect.fail(enough))),
     Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
@@ -74,7 +64,10 @@ export const received = (client: HttpClient.HttpClient, response: HttpClientResp
 }
 
 /** Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. */
-const takePieces = (response: Response, take: (piece: Uint8Array) => boolean): Reading =>
+const takePieces = (
+  response: Response,
+  take: (piece: Uint8Array) => boolean
+): Effect.Effect<void, HttpClientError.HttpClientError> =>
   readerOf.get(response)?.(response, take) ?? fromStream(response, take)
 
 /**

@@ -114,6 +114,18 @@ const change = (
   return isResized(ours, leaving) ? other.resized : undefined
 }
 
+const beforeQuery = /^[^?#]*/
+
+/** Whether another URL answered than the one of the request. */
+const isAnsweredElsewhere = ({ request, url }: HttpClientResponse.HttpClientResponse): boolean => {
+  // Most responses show it without a parser.
+  if (beforeQuery.exec(request.url)?.[0] === beforeQuery.exec(url)?.[0]) return false
+  const asked = urlOf(request)
+  if (asked === undefined || !URL.canParse(url)) return false
+  const answered = new URL(url)
+  return asked.origin !== answered.origin || asked.pathname !== answered.pathname
+}
+
 /** Methods that may be repeated, because they change nothing. */
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD"
 
@@ -233,10 +245,7 @@ export const make = (
       leavesAsStream = leaving.body._tag === "Stream"
     },
     onAnswer: (response) => {
-      const asked = urlOf(response.request)
-      if (asked === undefined || !URL.canParse(response.url)) return
-      const answered = new URL(response.url)
-      if (asked.origin !== answered.origin || asked.pathname !== answered.pathname) refuse(other.answeredElsewhere)
+      if (isAnsweredElsewhere(response)) refuse(other.answeredElsewhere)
       // The sends of this client cannot be observed, so the request in its response is checked.
       const hidden = sends === 0 ? change(request, response.request) : undefined
       if (hidden !== undefined) refuse(new Lost({ ...hidden, sent: "maybe" }))

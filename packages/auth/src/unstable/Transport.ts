@@ -22,7 +22,6 @@ import type { Lost } from "./Failure.ts"
 
 export { mapPieces } from "../internal/pieces.ts"
 export { ends, readError, readText, registerReader, withLimit } from "../internal/readBody.ts"
-export type { BodyReader } from "../internal/readBody.ts"
 export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 
 /**
