@@ -181,8 +181,8 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
 })
 
 /**
- * A response that the next response may contradict. `state` requests the offset again; `error` is the error if the next
- * response confirms it.
+ * A doubtful response. `state` requests the offset again. If the next response confirms the doubtful one, the upload
+ * fails with `error`.
  *
  * @since 0.1.0
  * @category models
@@ -194,8 +194,8 @@ export interface Doubt<E> {
 }
 
 /**
- * The state after a response to a PATCH of the bytes up to `end`, of which the bytes up to `handed` were given to the
- * HTTP client. The offset must be exactly this end.
+ * The state after a response to a PATCH. The request contained the bytes up to `end`, and the HTTP client got the bytes
+ * up to `handed`. The reported offset must be exactly `end`.
  *
  * @since 0.1.0
  * @category transitions

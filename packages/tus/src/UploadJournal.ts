@@ -261,7 +261,7 @@ export const keyOf = (
     ...(upload.file === undefined ? [] : [upload.file])
   ])
 
-/** No hexadecimal digest starts with this text. */
+/** The start of the keys of jobs. No other key starts with it, because they are hexadecimal digests. */
 const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 

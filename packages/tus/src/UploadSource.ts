@@ -293,7 +293,7 @@ export const fromStream = <E>(
 })
 
 /**
- * The same source with the SHA-256 of its content as its identity. The source is read once for it. The digest is
+ * The same source with the SHA-256 of its content as its identity. To compute it, the source is read once. The digest is
  * computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of a digest in memory.
  *
  * @since 0.1.0

@@ -48,7 +48,8 @@ export interface Pace {
 }
 
 /**
- * The pause before reading number `reading` + 1. Up to a tenth is added at random, so that many watchers spread out.
+ * The pause with the number `reading`, counted from 0. Up to a tenth is added at random, so that many watchers do not
+ * read together.
  */
 export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Duration> =>
   Effect.map(Random.next, (chance) =>

@@ -72,8 +72,8 @@ const metered = (
 }
 
 /**
- * Fails after too long without progress. After the last byte the server may take longer, because it stores the file,
- * and a second request would make it store the file twice.
+ * Fails after too much time without progress. After the last byte the server may take longer, because it stores the
+ * file, and a second request would make it store the file twice.
  */
 const watch = (
   request: TusError.RequestName,

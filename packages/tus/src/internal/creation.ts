@@ -44,9 +44,9 @@ export interface Created {
   readonly finished: boolean
 }
 
-/** A random unique value. It finds the upload again if the response with its URL is lost. */
+/** A random unique value. It is used to find the upload again if the response with its URL is lost. */
 export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
-  // `SecureRandom` adds UUIDs and ULIDs of all kinds to a bundle.
+  // Not `SecureRandom`, which would add all kinds of UUIDs and ULIDs to a bundle.
   Effect.sync(() => Hex.encode(crypto.getRandomValues(new Uint8Array(16))))
 )
 

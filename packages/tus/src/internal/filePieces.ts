@@ -18,12 +18,12 @@ const largest = 1024 * kibi
 /** The minimum size of a piece in bytes, however many readers there are. */
 const least = 16 * kibi
 
-/** A piece that is taken in less time (in milliseconds) is followed by a larger one. */
+/** If a piece is taken in less than this time (in milliseconds), the next piece is larger. */
 const fast = 100
 
 /**
  * The maximum number of bytes that all readers of files hold together. Pieces of 1 MiB reach the speed of a raw socket
- * and pieces of 64 KiB do not, but a thousand concurrent uploads cannot have 1 MiB each.
+ * and pieces of 64 KiB do not. But a thousand concurrent uploads would need too much memory with 1 MiB each.
  */
 class ReadBudget {
   #readers = 0
@@ -69,7 +69,10 @@ const grow = (current: number, elapsed: number): number =>
  */
 const onTheWay = 8
 
-/** Smaller pieces are allocated from memory that the process keeps anyway, and HTTP clients may hold many of them. */
+/**
+ * The minimum size in bytes of a piece whose memory is reused. The process keeps the memory of smaller pieces anyway,
+ * and HTTP clients may hold many of them.
+ */
 const worthReusing = 256 * kibi
 
 /**

@@ -214,7 +214,7 @@ export const resume = (
     )
   })
 
-/** The metadata of an entry. Every entry is written with the two keys. */
+/** The metadata of an entry. Every entry has both keys, `filename` and `fieldname`. */
 const named = (metadata: UploadJournal.Entry["metadata"]): Session.Options["metadata"] => ({
   ...metadata,
   filename: metadata["filename"] ?? "",

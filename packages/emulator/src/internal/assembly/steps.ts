@@ -32,7 +32,7 @@ const countOf = (use: Schema.Json | undefined): number => {
   return Predicate.hasProperty(use, "steps") && Array.isArray(use.steps) ? use.steps.length : 1
 }
 
-/** The Steps that a Step uses. `:original` is the uploads if no Step has that name. */
+/** The Steps that a Step uses. `:original` means the uploads, unless a Step has that name. */
 const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, steps: Steps, limits: Limits.Values) {
   const { use } = step
   if (use === undefined) return []

@@ -70,7 +70,7 @@ export const guard = (
   secureOrPlain: Http.Server | Http2.Http2SecureServer,
   { connections, idleTime }: Limits.Values
 ): void => {
-  // Both have the same events for HTTP/1.1.
+  // Both kinds of server have the same events for HTTP/1.1.
   const server = secureOrPlain as Http.Server
   /** The current request and response of each connection. */
   const current = new WeakMap<

@@ -167,7 +167,7 @@ const make = Effect.gen(function* () {
     yield* Effect.interruptible(Fiber.join(fiber))
   }, Effect.uninterruptible)
 
-  /** The upload to report. It is finished before its last offset is reported. */
+  /** The upload for a response. It is finished before a response reports its last offset. */
   const settled = (id: string) => Effect.andThen(settle(id), load(id))
 
   const insert = Effect.fnUntraced(function* (
