@@ -293,8 +293,8 @@ export const fromStream = <E>(
 })
 
 /**
- * The same source with the SHA-256 of its content as its identity. To compute it, the source is read once. The digest is
- * computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of a digest in memory.
+ * The same source with the SHA-256 of its content as its identity. To compute it, the source is read once. The input of
+ * the digest is the digests of 1 MiB pieces, because WebCrypto needs the whole input of a digest in memory.
  *
  * @since 0.1.0
  * @category combinators
