@@ -1,7 +1,6 @@
 import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodePath from "@effect/platform-node/NodePath"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -32,7 +31,6 @@ const fresh = () => ({
 /** A journal in a folder, as a process that has just started opens it. */
 const opened = (folder: string) =>
   UploadJournal.layerFileSystem(folder).pipe(
-    Layer.provide(NodePath.layer),
     Layer.catch((error) => Layer.effectContext(Effect.fail(new Harness.BenchError(error.message))))
   )
 
@@ -92,5 +90,5 @@ export const row: Harness.Row = {
           }
         })
     })
-  }).pipe(Uploads.withUndici)
+  }).pipe(Uploads.withNode)
 }

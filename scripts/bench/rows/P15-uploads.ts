@@ -25,5 +25,5 @@ export const row: Harness.Row = {
         })
       }
     })
-  }).pipe(Uploads.withUndici)
+  }).pipe(Uploads.withNode)
 }
