@@ -3,7 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Growth from "../growth.ts"
-import * as Harness from "../harness.ts"
+import type * as Harness from "../harness.ts"
 import * as Service from "../service.ts"
 
 const create = Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } } })
@@ -32,7 +32,7 @@ export const row: Harness.Row = {
 
     return yield* Growth.measure({
       sizes: [1, 10, 100, 1000, 10_000],
-      rounds: 7,
+      rounds: 5,
       prepare: (count) =>
         Effect.as(fill(count), {
           create: measured(10, create),

@@ -2,7 +2,7 @@ import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as Effect from "effect/Effect"
 import * as Growth from "../growth.ts"
-import * as Harness from "../harness.ts"
+import type * as Harness from "../harness.ts"
 import * as Service from "../service.ts"
 
 const bytes = new Uint8Array(1024)

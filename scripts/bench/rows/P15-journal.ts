@@ -74,7 +74,7 @@ export const row: Harness.Row = {
 
     return yield* Growth.measure({
       sizes: [1, 10, 100, 1000, 10_000, 100_000],
-      rounds: 5,
+      rounds: 3,
       prepare: (count) =>
         Effect.gen(function* () {
           const folder = yield* filled(count)

@@ -3,7 +3,7 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Growth from "../growth.ts"
-import * as Harness from "../harness.ts"
+import type * as Harness from "../harness.ts"
 import * as Service from "../service.ts"
 
 export const row: Harness.Row = {
