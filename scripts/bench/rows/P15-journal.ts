@@ -64,7 +64,7 @@ export const row: Harness.Row = {
         const folder = join(yield* temporary, "journal")
         mkdirSync(folder)
         yield* Effect.provide(begin, opened(folder))
-        const [own = ""] = readdirSync(folder).filter((name) => name.endsWith(".json"))
+        const own = readdirSync(folder).find((name) => name.endsWith(".json")) ?? ""
         const text = readFileSync(join(folder, own))
         for (let index = 1; index < count; index++) {
           writeFileSync(join(folder, `${index.toString(16).padStart(64, "0")}.json`), text, { mode: 0o600 })
