@@ -53,8 +53,7 @@ export const measure = <const Name extends string, E, R>(options: {
 }) =>
   Effect.gen(function* () {
     const lines = new Map<string, Array<Samples[number]>>()
-    const most = Number(process.env["BENCH_MOST"] ?? Infinity)
-    for (const size of options.sizes.filter((one) => one <= most)) {
+    for (const size of options.sizes) {
       yield* Console.error(`  ${size} …`)
       const samples = yield* Effect.scoped(
         Effect.flatMap(options.prepare(size), (sides) => Harness.alternate(sides, { rounds: options.rounds }))

@@ -80,7 +80,7 @@ export const throughput =
     Effect.map(seconds(effect), (taken) => bytes / 1e6 / taken)
 
 /** The rounds of a row: its own number, or BENCH_ROUNDS, where a comparison of two versions repeats whole rows. */
-export const roundsOf = (own: number): number => Number(process.env["BENCH_ROUNDS"] ?? own)
+const roundsOf = (own: number): number => Number(process.env["BENCH_ROUNDS"] ?? own)
 
 /**
  * Measures several sides: each side once to warm up, then `rounds` rounds in which every side runs once. Each round

@@ -1,9 +1,6 @@
 /** The embedded service, and clients of it, for several rows. */
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -12,13 +9,8 @@ import * as Harness from "./harness.ts"
 /** The Auth Key of every embedded service of the benchmark. */
 export const credentials = { key: "bench", secret: Redacted.make("secret") }
 
-/** A client of the service at an origin. */
-export const layerClient = (baseUrl: string) =>
-  AssemblyClient.layer({ baseUrl }).pipe(
-    Layer.provide(Authenticator.layerSigned()),
-    Layer.provide(Credentials.layer(credentials)),
-    Layer.provideMerge(UndiciClient.layer)
-  )
+/** The Layer that a program on Node uses by default, for the service at an origin. */
+export const layerClient = (baseUrl: string) => AssemblyNode.layer({ baseUrl, ...credentials })
 
 const toBenchError = (error: { readonly message: string }) => new Harness.BenchError(error.message)
 

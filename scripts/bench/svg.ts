@@ -4,7 +4,7 @@
  */
 
 /** A measured size: the median of its rounds, and its lowest and highest round. */
-export interface Point {
+interface Point {
   readonly x: number
   readonly y: number
   readonly low: number

@@ -88,7 +88,7 @@ const all = Effect.gen(function* () {
     { rounds: 9, warmups: 3 }
   )
   return { ...jobs, ...(yield* uploads) }
-}).pipe(Effect.provide(Layer.merge(Uploads.node, Service.layer())), Service.orFail)
+}).pipe(Effect.provide(Service.layer()), Service.orFail)
 
 export const row: Harness.Row = {
   id: "P12",

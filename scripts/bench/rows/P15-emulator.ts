@@ -32,7 +32,7 @@ export const row: Harness.Row = {
 
     return yield* Growth.measure({
       sizes: [1, 10, 100, 1000, 10_000],
-      rounds: 7,
+      rounds: 5,
       prepare: (count) =>
         Effect.as(fill(count), {
           create: measured(10, create),

@@ -1,7 +1,6 @@
 import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodePath from "@effect/platform-node/NodePath"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
@@ -32,7 +31,6 @@ const fresh = () => ({
 /** A journal in a folder, as a process that has just started opens it. */
 const opened = (folder: string) =>
   UploadJournal.layerFileSystem(folder).pipe(
-    Layer.provide(NodePath.layer),
     Layer.catch((error) => Layer.effectContext(Effect.fail(new Harness.BenchError(error.message))))
   )
 
@@ -76,7 +74,7 @@ export const row: Harness.Row = {
 
     return yield* Growth.measure({
       sizes: [1, 10, 100, 1000, 10_000, 100_000],
-      rounds: 5,
+      rounds: 3,
       prepare: (count) =>
         Effect.gen(function* () {
           const folder = yield* filled(count)

@@ -1011,6 +1011,22 @@ export const tus = [
     ]
   ),
   ...changes(
+    "packages/tus/src/internal/sweep.ts",
+    ["Sweep"],
+    [
+      {
+        name: "a write waits until the whole journal has been checked",
+        find: `const count = Math.min(left, atOnce)`,
+        replace: `const count = left`
+      },
+      {
+        name: "each process checks the same first entries",
+        find: `next = left === 0 ? 0 : yield* Random.nextIntBetween(0, left - 1)`,
+        replace: `next = 0`
+      }
+    ]
+  ),
+  ...changes(
     "packages/tus/src/internal/journalEntry.ts",
     ["UploadJournal"],
     [

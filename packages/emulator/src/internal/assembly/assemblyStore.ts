@@ -180,12 +180,10 @@ const make = Effect.gen(function* () {
 
   const begin = (id: string, millis: number) => {
     /** Only whole files count, not the parts of a concatenated upload (spec.md, "Create a tus upload"). */
-    const arrived = sql`
-      SELECT count(*) FROM uploads
-      WHERE assembly_id = ${id} AND finished_at IS NOT NULL AND kind IN ('ordinary', 'final')`
+    const arrived = sql`SELECT arrived FROM upload_counts WHERE assembly_id = ${id}`
     return Statement.isChange(sql`
       UPDATE assemblies SET state = 'executing', uploaded_at = ${millis}
-      WHERE id = ${id} AND state = 'uploading' AND receiving = 0 AND expected_uploads <= (${arrived})`)
+      WHERE id = ${id} AND state = 'uploading' AND receiving = 0 AND expected_uploads <= coalesce((${arrived}), 0)`)
   }
 
   return AssemblyStore.of({

@@ -190,6 +190,28 @@ const ninth = [
   "CREATE INDEX notifications_by_due ON notifications (due_at) WHERE due_at IS NOT NULL"
 ]
 
+const tenth = [
+  // How many uploads an Assembly has, and how many whole files arrived. To count them for each upload again would take
+  // the longer, the more there are. Not in `assemblies`, whose rows may have megabytes.
+  `CREATE TABLE upload_counts (
+     assembly_id TEXT PRIMARY KEY,
+     created INTEGER NOT NULL,
+     arrived INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  `INSERT INTO upload_counts (assembly_id, created, arrived)
+   SELECT assembly_id, count(*), sum(finished_at IS NOT NULL AND kind IN ('ordinary', 'final'))
+   FROM uploads GROUP BY assembly_id`,
+  `CREATE TRIGGER upload_counts_created AFTER INSERT ON uploads BEGIN
+     INSERT INTO upload_counts (assembly_id, created, arrived)
+     VALUES (new.assembly_id, 1, new.finished_at IS NOT NULL AND new.kind IN ('ordinary', 'final'))
+     ON CONFLICT DO UPDATE SET created = created + 1, arrived = arrived + excluded.arrived;
+   END`,
+  `CREATE TRIGGER upload_counts_arrived AFTER UPDATE OF finished_at ON uploads
+   WHEN old.finished_at IS NULL AND new.finished_at IS NOT NULL AND new.kind IN ('ordinary', 'final') BEGIN
+     UPDATE upload_counts SET arrived = arrived + 1 WHERE assembly_id = new.assembly_id;
+   END`
+]
+
 /**
  * The statements of each migration, by its number and name. A migration that has run on any database is never changed
  * again. Each text is one statement, because SQLite ignores everything after the first statement of a text.
@@ -203,5 +225,6 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "6_signed_assemblies": sixth,
   "7_indexes": seventh,
   "8_searches": eighth,
-  "9_due_notifications": ninth
+  "9_due_notifications": ninth,
+  "10_counts_of_uploads": tenth
 }

@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
@@ -84,7 +84,7 @@ export class UploadStore extends Context.Service<
 const slice = 200
 
 const first = Statement.first(Row)
-const count = Statement.one(Schema.Struct({ count: Schema.Int }))
+const count = Statement.first(Schema.Struct({ created: Schema.Int }))
 const page = Statement.all(PlacedRow)
 const identified = Statement.all(Schema.Struct({ id: Schema.String }))
 
@@ -117,8 +117,8 @@ const make = Effect.gen(function* () {
     ofForm: (id) => first(sql`SELECT * FROM uploads WHERE id = ${id} AND kind = 'form'`),
     count: (assemblyId) =>
       Effect.map(
-        count(sql`SELECT count(*) AS count FROM uploads WHERE assembly_id = ${assemblyId}`),
-        (row) => row.count
+        count(sql`SELECT created FROM upload_counts WHERE assembly_id = ${assemblyId}`),
+        Option.match({ onNone: () => 0, onSome: ({ created }) => created })
       ),
     ofAssembly: Effect.fnUntraced(function* (assemblyId) {
       const rows: Array<Row> = []

@@ -157,18 +157,16 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Finishes the upload if it has all its bytes, and advances its Assembly. It runs after every change. It continues
-   * when the request disconnects; if the emulator ends, the next request or start repeats it.
+   * The upload to report. If it has all its bytes, it is finished first, and its Assembly advances: this runs after every
+   * change. It continues when the request disconnects; if the emulator ends, the next request or start repeats it.
    */
-  const settle = Effect.fnUntraced(function* (id: string) {
-    const { offset, row } = yield* load(id)
-    if (row.finished_at !== null || row.length !== offset) return
-    const fiber = yield* FiberMap.run(settling, id, finish(row), { onlyIfMissing: true })
+  const settled = Effect.fnUntraced(function* (id: string) {
+    const upload = yield* load(id)
+    if (upload.row.finished_at !== null || upload.row.length !== upload.offset) return upload
+    const fiber = yield* FiberMap.run(settling, id, finish(upload.row), { onlyIfMissing: true })
     yield* Effect.interruptible(Fiber.join(fiber))
+    return yield* load(id)
   }, Effect.uninterruptible)
-
-  /** The upload for a response. It is finished before a response reports its last offset. */
-  const settled = (id: string) => Effect.andThen(settle(id), load(id))
 
   const insert = Effect.fnUntraced(function* (
     id: string,
@@ -253,7 +251,7 @@ const make = Effect.gen(function* () {
         )
       ),
       // A failed request may still have stored the last byte.
-      Effect.onError(() => Effect.ignore(settle(append.id)))
+      Effect.onError(() => Effect.ignore(settled(append.id)))
     )
     return (yield* settled(append.id)).offset
   })
@@ -278,7 +276,7 @@ const make = Effect.gen(function* () {
   // Finishes uploads whose last byte an earlier process stored, before the first request.
   yield* Effect.forEach(
     yield* uploads.unfinished,
-    (id) => Effect.catchTag(settle(id), "TusRefusal", () => Effect.void),
+    (id) => Effect.catchTag(Effect.asVoid(settled(id)), "TusRefusal", () => Effect.void),
     {
       discard: true
     }
