@@ -8,17 +8,21 @@ import * as Transport from "../unstable/Transport.ts"
 const excerptBytes = 8 * 1024
 const lenient = new TextDecoder()
 
-export interface Options extends Transport.Subject {
+/** `isConfidential`: whether the body may contain secrets, so that an error repeats nothing of it. */
+export interface Options {
   readonly maxBytes: number
   readonly secrets: ReadonlyArray<string>
+  readonly isConfidential: boolean
 }
 
 /** A success whose body is too large, not UTF-8 or lost is an unexpected response. */
 const readSuccess = (
   response: HttpClientResponse.HttpClientResponse,
-  options: Options
+  subject: Transport.Subject,
+  { isConfidential, maxBytes, secrets }: Options
 ): Effect.Effect<string, ApiError.UnexpectedResponse | ApiError.TransportFailure> => {
-  const { maxBytes, secrets, ...subject } = options
+  const excerptOf = (start: Uint8Array) =>
+    isConfidential ? "" : Redaction.excerpt(lenient.decode(start.subarray(0, excerptBytes)), secrets)
   return Effect.mapError(AuthTransport.readText(response, { maxBytes }), (error) =>
     error._tag === "Lost"
       ? Transport.toFailure(subject)(error)
@@ -26,7 +30,7 @@ const readSuccess = (
           ...subject,
           status: response.status,
           problem: error.problem,
-          excerpt: Redaction.excerpt(lenient.decode(error.start.subarray(0, excerptBytes)), secrets)
+          excerpt: excerptOf(error.start)
         })
   )
 }
@@ -37,8 +41,9 @@ const readSuccess = (
  */
 export const read = (
   response: HttpClientResponse.HttpClientResponse,
+  subject: Transport.Subject,
   options: Options
 ): Effect.Effect<AuthTransport.ErrorText, ApiError.UnexpectedResponse | ApiError.TransportFailure> =>
   AuthTransport.isSuccess(response.status)
-    ? Effect.map(readSuccess(response, options), (text) => ({ text, problem: undefined }))
+    ? Effect.map(readSuccess(response, subject, options), (text) => ({ text, problem: undefined }))
     : AuthTransport.readError(response, options)

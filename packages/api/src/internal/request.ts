@@ -16,13 +16,21 @@ export interface Encoded {
   readonly url: string
   readonly params: Schema.JsonObject
   readonly fields: Readonly<Record<string, string>>
+  /** The secrets in the params. They must not appear in an error. */
+  readonly secrets: ReadonlyArray<string>
 }
 
 const fillPath = (path: string, variables: Readonly<Record<string, string>>): string =>
-  path.replaceAll(/:(\w+)/g, (_, name: string) => variables[name] ?? "")
+  path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(variables[name] ?? ""))
 
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
+
+/** All texts in a value of JSON, except keys. */
+const textsIn = (value: Schema.Json | undefined): ReadonlyArray<string> => {
+  if (typeof value === "string") return value === "" ? [] : [value]
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap((part) => textsIn(part)) : []
+}
 
 /** Encodes input with a schema. One error contains all broken rules. */
 const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
@@ -39,7 +47,7 @@ const subjectOf = (operation: Operation.Any, variables: Readonly<Record<string, 
   return assemblyId === undefined ? { operation: operation.name } : { operation: operation.name, assemblyId }
 }
 
-/** Checks the rules that need the current time. */
+/** Checks the rules that the schema of the params does not. */
 const checkParams = (
   operation: Operation.Any,
   subject: Transport.Subject,
@@ -77,6 +85,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
       subject: { ...subject, ...(input.at === undefined ? base : Transport.hostOf(url)) },
       url,
       params: encodedParams as Schema.JsonObject,
+      secrets: (operation.confidential ?? []).flatMap((name) => textsIn((encodedParams as Schema.JsonObject)[name])),
       fields: toText((yield* fields(input.fields, subject)) as object)
     }
   })

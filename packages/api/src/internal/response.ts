@@ -119,14 +119,17 @@ const toError = (
   return Effect.succeed(new ApiError.ServiceFailure(details))
 }
 
-const unexpected = ({ response, secrets, subject }: Answered, problem: string, text: string) =>
+/** Whether a response may contain secrets, which nobody has listed. */
+const isConfidential = ({ confidential }: Operation.Any): boolean => confidential !== undefined
+
+const unexpected = ({ operation, response, secrets, subject }: Answered, problem: string, text: string) =>
   new ApiError.UnexpectedResponse({
     ...subject,
     ...requestIdOf(response.headers, secrets),
     status: response.status,
     // The path in the decode error can contain keys of the response, so it is redacted too.
     problem: Redaction.text(problem, { secrets }),
-    excerpt: Redaction.excerpt(text, secrets)
+    excerpt: isConfidential(operation) ? "" : Redaction.excerpt(text, secrets)
   })
 
 /** The status 429 is a rate limit, even if a proxy wrote the body. */
@@ -211,7 +214,8 @@ export const decoder = (operation: Operation.Any, options: { readonly maxBytes: 
     if (AuthTransport.isRedirect(response.status)) {
       return Effect.fail(withoutWait(unexpected(answered, "a redirect, which is not followed", "")))
     }
-    return Body.read(response, { ...options, ...asked.subject, secrets: asked.secrets }).pipe(
+    const reading = { ...options, secrets: asked.secrets, isConfidential: isConfidential(operation) }
+    return Body.read(response, asked.subject, reading).pipe(
       Effect.mapError(withoutWait),
       Effect.flatMap((read) => decode(answered, read))
     )

@@ -1,0 +1,7 @@
+/**
+ * Operations of priority job slots. Beyond the specification, which only names them.
+ *
+ * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
+ */
+export { JobSlots, jobSlots } from "./internal/queues/jobSlots.ts"
+export { Statistics, statistics } from "./internal/queues/statistics.ts"
