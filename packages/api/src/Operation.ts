@@ -44,7 +44,7 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  *   service permits a retry. `never`: not even after a rate limit.
  * - `check`: rules of the params that a schema cannot check, because they need the current time or several params.
  * - `confidential`: present if the response contains secrets. An error then repeats nothing of a response that is not an
- *   error object. The list names the params whose texts are secrets; errors repeat none of them.
+ *   error object. It lists the texts in the encoded params that are secrets, and errors repeat none of them.
  *
  * @since 0.1.0
  * @category models
@@ -72,7 +72,7 @@ export interface Operation<
   readonly success: Result
   readonly errors: Errors
   readonly retry: Retry
-  readonly confidential?: ReadonlyArray<string>
+  readonly confidential?: (params: Schema.JsonObject) => ReadonlyArray<string>
   check?(params: Params["Type"], now: DateTime.Utc): ReadonlyArray<ApiError.Issue>
 }
 

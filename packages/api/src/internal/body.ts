@@ -1,4 +1,3 @@
-import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
 import * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -8,21 +7,18 @@ import * as Transport from "../unstable/Transport.ts"
 const excerptBytes = 8 * 1024
 const lenient = new TextDecoder()
 
-/** `isConfidential`: whether the body may contain secrets, so that an error repeats nothing of it. */
+/** `excerptOf`: what an error repeats of the beginning of a body. */
 export interface Options {
   readonly maxBytes: number
-  readonly secrets: ReadonlyArray<string>
-  readonly isConfidential: boolean
+  readonly excerptOf: (text: string) => string
 }
 
 /** A success whose body is too large, not UTF-8 or lost is an unexpected response. */
 const readSuccess = (
   response: HttpClientResponse.HttpClientResponse,
   subject: Transport.Subject,
-  { isConfidential, maxBytes, secrets }: Options
+  { excerptOf, maxBytes }: Options
 ): Effect.Effect<string, ApiError.UnexpectedResponse | ApiError.TransportFailure> => {
-  const excerptOf = (start: Uint8Array) =>
-    isConfidential ? "" : Redaction.excerpt(lenient.decode(start.subarray(0, excerptBytes)), secrets)
   return Effect.mapError(AuthTransport.readText(response, { maxBytes }), (error) =>
     error._tag === "Lost"
       ? Transport.toFailure(subject)(error)
@@ -30,7 +26,7 @@ const readSuccess = (
           ...subject,
           status: response.status,
           problem: error.problem,
-          excerpt: excerptOf(error.start)
+          excerpt: excerptOf(lenient.decode(error.start.subarray(0, excerptBytes)))
         })
   )
 }

@@ -26,19 +26,16 @@ const fillPath = (path: string, variables: Readonly<Record<string, string>>): st
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
-/** All texts in a value of JSON, except keys. */
-const textsIn = (value: Schema.Json | undefined): ReadonlyArray<string> => {
-  if (typeof value === "string") return value === "" ? [] : [value]
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap((part) => textsIn(part)) : []
-}
-
-/** Encodes input with a schema. One error contains all broken rules. */
-const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
+/** Encodes input with a schema. One error contains all broken rules, each with its path below `below`. */
+const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(
+  schema: S,
+  ...below: ReadonlyArray<string>
+) => {
   const encode = SchemaParser.encodeUnknownEffect(schema, { errors: "all" })
   return (input: unknown, subject: Transport.Subject): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
     Effect.mapError(
       encode(input),
-      (issue) => new ApiError.InvalidRequest({ ...subject, issues: Input.fromSchemaIssue(issue) })
+      (issue) => new ApiError.InvalidRequest({ ...subject, issues: Input.fromSchemaIssue(issue, below) })
     )
 }
 
@@ -66,7 +63,9 @@ const checkParams = (
 export const encoder = (operation: Operation.Any, baseUrl: string) => {
   const params = encodeInput(operation.params)
   const fields = encodeInput(operation.fields)
-  const variables = Object.entries(operation.variables).map(([name, schema]) => [name, encodeInput(schema)] as const)
+  const variables = Object.entries(operation.variables).map(
+    ([name, schema]) => [name, encodeInput(schema, name)] as const
+  )
   const subjectWithoutPath: Transport.Subject = { operation: operation.name }
   const base = Transport.hostOf(baseUrl)
 
@@ -85,7 +84,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
       subject: { ...subject, ...(input.at === undefined ? base : Transport.hostOf(url)) },
       url,
       params: encodedParams as Schema.JsonObject,
-      secrets: (operation.confidential ?? []).flatMap((name) => textsIn((encodedParams as Schema.JsonObject)[name])),
+      secrets: operation.confidential?.(encodedParams as Schema.JsonObject) ?? [],
       fields: toText((yield* fields(input.fields, subject)) as object)
     }
   })

@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
 
 /**
  * `POST /auth_keys`. Beyond the specification, which only names the operation.
@@ -26,7 +27,7 @@ export const Create = Operation.make({
   success: AuthKey.Created,
   errors: { AUTH_KEY_NOT_CREATED: ApiError.AuthKeyNotCreated },
   retry: [],
-  confidential: []
+  confidential: Confidential.inResponse
 })
 
 /**

@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import type * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
 
 /**
  * `GET /auth_keys`. Beyond the specification, which only names the operation.
@@ -26,7 +27,7 @@ export const List = Operation.make({
   success: AuthKey.Listing,
   errors: {},
   retry: "safe",
-  confidential: []
+  confidential: Confidential.inResponse
 })
 
 /**

@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
 
 /**
  * `POST /auth_keys/show_secret/:authKeyId`. Beyond the specification, which only names the operation.
@@ -26,7 +27,7 @@ export const Secret = Operation.make({
   success: AuthKey.Shown,
   errors: { AUTH_SECRET_NOT_RETRIEVED: ApiError.AuthSecretNotRetrieved },
   retry: [],
-  confidential: []
+  confidential: Confidential.inResponse
 })
 
 /**

@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
 
 /**
  * `PUT /auth_keys/:authKeyId`. Beyond the specification, which only names the operation.
@@ -26,7 +27,7 @@ export const Update = Operation.make({
   success: AuthKey.Updated,
   errors: { AUTH_KEY_NOT_UPDATED: ApiError.AuthKeyNotUpdated },
   retry: [],
-  confidential: []
+  confidential: Confidential.inResponse
 })
 
 /**

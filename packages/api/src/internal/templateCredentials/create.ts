@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
 
 /**
  * `POST /template_credentials`. Beyond the specification, which only names the operation.
@@ -26,7 +27,7 @@ export const Create = Operation.make({
   success: TemplateCredential.Created,
   errors: { TEMPLATE_CREDENTIALS_NOT_CREATED: ApiError.TemplateCredentialsNotCreated },
   retry: [],
-  confidential: ["content"]
+  confidential: Confidential.inContent
 })
 
 /**

@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
 
 /**
  * `GET /template_credentials/:credentialId`. Beyond the specification, which only names the operation.
@@ -26,7 +27,7 @@ export const Get = Operation.make({
   success: TemplateCredential.Found,
   errors: { TEMPLATE_CREDENTIALS_NOT_READ: ApiError.TemplateCredentialsNotRead },
   retry: "safe",
-  confidential: []
+  confidential: Confidential.inResponse
 })
 
 /**

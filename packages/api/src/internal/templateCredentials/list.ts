@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
 
 /**
  * `GET /template_credentials`. Beyond the specification, which only names the operation.
@@ -26,7 +27,7 @@ export const List = Operation.make({
   success: TemplateCredential.Listing,
   errors: { TEMPLATE_CREDENTIALS_NOT_FOUND: ApiError.TemplateCredentialsNotFound },
   retry: "safe",
-  confidential: []
+  confidential: Confidential.inResponse
 })
 
 /**

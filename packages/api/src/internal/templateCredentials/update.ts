@@ -4,6 +4,7 @@ import type * as Effect from "effect/Effect"
 import * as ApiError from "../../ApiError.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
 
 /**
  * `PUT /template_credentials/:credentialId`. Beyond the specification, which only names the operation.
@@ -26,7 +27,7 @@ export const Update = Operation.make({
   success: TemplateCredential.Updated,
   errors: { TEMPLATE_CREDENTIALS_NOT_UPDATED: ApiError.TemplateCredentialsNotUpdated },
   retry: [],
-  confidential: ["content"]
+  confidential: Confidential.inContent
 })
 
 /**
