@@ -5,9 +5,9 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import * as Billing from "@assembly-effect/api/Billing"
 import * as Dam from "@assembly-effect/api/Dam"
 import * as Notifications from "@assembly-effect/api/Notifications"
+import * as Input from "@assembly-effect/api/unstable/Input"
 import type * as Operation from "@assembly-effect/api/Operation"
 import * as Queues from "@assembly-effect/api/Queues"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
@@ -22,22 +22,12 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { credentials } from "./utils/FakeService.ts"
+import { operations } from "./utils/operations.ts"
 import * as Server from "../../../test/hostile/HostileServer.ts"
 
 /** REQUESTS=1000 tries more of each kind. */
 const count = Number(process.env["REQUESTS"] ?? 60)
 const seed = 20_261_121
-
-const operations: ReadonlyArray<Operation.Any> = [
-  ...[Assemblies.Create, Assemblies.Replace, Assemblies.Replay, Assemblies.List, Assemblies.Statistics],
-  ...[Notifications.List, Notifications.Replay],
-  ...[AuthKeys.List, AuthKeys.Create, AuthKeys.Update, AuthKeys.Delete, AuthKeys.Scopes, AuthKeys.Secret],
-  ...[Templates.List, Templates.Get, Templates.Create, Templates.Update, Templates.Delete],
-  ...[TemplateCredentials.List, TemplateCredentials.Get, TemplateCredentials.Create],
-  ...[TemplateCredentials.Update, TemplateCredentials.Delete, TemplateCredentials.Types],
-  ...[Billing.Get, Queues.JobSlots, Queues.Statistics],
-  ...[Dam.Get, Dam.List, Dam.Move, Dam.Delete, Dam.MoveMany, Dam.DeleteMany, Dam.MoveEntry]
-]
 
 /** The invalid params of each operation that has rules for them. */
 const invalidParams: ReadonlyMap<Operation.Any, Testing.Invalids> = new Map<Operation.Any, Testing.Invalids>([
@@ -76,7 +66,7 @@ const invalidVariables: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> =
 const sample = <A>(arbitrary: Arbitrary.Arbitrary<A>) =>
   Arbitrary.sampleEffect(arbitrary, { count, seed, maxDiscards: count })
 
-type Input = Operation.Input<Operation.Any>
+type Given = Operation.Input<Operation.Any>
 
 /** Valid inputs of an operation. */
 const inputs = (operation: Operation.Any) =>
@@ -87,13 +77,13 @@ const inputs = (operation: Operation.Any) =>
       sample(Arbitrary.schema(operation.fields))
     ]),
     ([paths, params, fields]) =>
-      paths.map((path, index): Input => ({ path: path as Input["path"], params: params[index], fields: fields[index] }))
+      paths.map((path, index): Given => ({ path: path as Given["path"], params: params[index], fields: fields[index] }))
   )
 
 /** Runs a program with a client of a server that refuses every request. */
 const withServer = <A, E>(
   program: (
-    run: (operation: Operation.Any, input: Input) => Effect.Effect<unknown, { readonly _tag: string }>,
+    run: (operation: Operation.Any, input: Given) => Effect.Effect<unknown, { readonly _tag: string }>,
     server: Server.HostileServer
   ) => Effect.Effect<A, E>
 ) =>
@@ -133,8 +123,14 @@ const fits = (template: string, path: string): ReadonlyArray<string> | undefined
   new RegExp(`^${template.replaceAll(/:\w+/g, "([^/]+)")}$`).exec(path)?.slice(1)
 
 /** Whether the rule of the params that a schema cannot check refuses an input. */
-const isRefused = (operation: Operation.Any, { params }: Input): boolean =>
+const isRefused = (operation: Operation.Any, { params }: Given): boolean =>
   (operation.check?.(params, undefined as never) ?? []).length > 0
+
+it("covers the 36 operations, and the params of each that has some", () => {
+  assert.strictEqual(operations.length, 36)
+  const without = operations.filter((operation) => operation.params !== Input.nothing && !invalidParams.has(operation))
+  assert.deepStrictEqual(without, [])
+})
 
 describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {
   it.live("sends a valid request as its schemas encode it", () =>
@@ -170,7 +166,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
         Effect.gen(function* () {
           const [valid] = yield* inputs(operation)
           for (const { input, path, rule } of yield* sample(invalid.decoded)) {
-            const error = yield* Effect.flip(run(operation, { ...valid, params: input } as Input))
+            const error = yield* Effect.flip(run(operation, { ...valid, params: input } as Given))
             assert.strictEqual(error._tag, "InvalidRequest", rule)
             const { issues } = error as unknown as { readonly issues: ReadonlyArray<{ readonly path: unknown }> }
             for (const issue of issues) assert.deepStrictEqual(issue.path, path, rule)
@@ -191,7 +187,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
             const arbitrary = invalidVariables[name]
             if (arbitrary === undefined) return assert.fail(`no invalid ${name}`)
             for (const bad of yield* sample(arbitrary)) {
-              const error = yield* Effect.flip(run(operation, { ...valid, path: { [name]: bad } } as Input))
+              const error = yield* Effect.flip(run(operation, { ...valid, path: { [name]: bad } } as Given))
               assert.deepInclude(error, { _tag: "InvalidRequest" })
               const { issues } = error as unknown as { readonly issues: ReadonlyArray<{ readonly path: unknown }> }
               for (const issue of issues) assert.deepStrictEqual(issue.path, [name])

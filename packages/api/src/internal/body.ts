@@ -18,8 +18,8 @@ const readSuccess = (
   response: HttpClientResponse.HttpClientResponse,
   subject: Transport.Subject,
   { excerptOf, maxBytes }: Options
-): Effect.Effect<string, ApiError.UnexpectedResponse | ApiError.TransportFailure> => {
-  return Effect.mapError(AuthTransport.readText(response, { maxBytes }), (error) =>
+): Effect.Effect<string, ApiError.UnexpectedResponse | ApiError.TransportFailure> =>
+  Effect.mapError(AuthTransport.readText(response, { maxBytes }), (error) =>
     error._tag === "Lost"
       ? Transport.toFailure(subject)(error)
       : new ApiError.UnexpectedResponse({
@@ -29,7 +29,6 @@ const readSuccess = (
           excerpt: excerptOf(lenient.decode(error.start.subarray(0, excerptBytes)))
         })
   )
-}
 
 /**
  * Reads the body as strict UTF-8 text of at most `maxBytes`. The status of an error takes precedence over its body: if

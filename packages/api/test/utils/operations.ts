@@ -5,6 +5,14 @@ import * as DateTime from "effect/DateTime"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
+import * as AuthKeys from "@assembly-effect/api/AuthKeys"
+import * as Billing from "@assembly-effect/api/Billing"
+import * as Notifications from "@assembly-effect/api/Notifications"
+import type * as Operation from "@assembly-effect/api/Operation"
+import * as Queues from "@assembly-effect/api/Queues"
+import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
+import * as Templates from "@assembly-effect/api/Templates"
+import * as Predicate from "effect/Predicate"
 import { beyond } from "./beyond.ts"
 import { assemblyId, assetId, type Case, status } from "./case.ts"
 
@@ -133,3 +141,10 @@ const specified: ReadonlyArray<Case> = [
 ]
 
 export const cases: ReadonlyArray<Case> = [...specified, ...beyond]
+
+const isOperation = (value: unknown): value is Operation.Any => Predicate.hasProperty(value, "carrier")
+
+/** Every operation that a module exports. */
+export const operations = [Assemblies, AuthKeys, Billing, Dam, Notifications, Queues, TemplateCredentials, Templates]
+  .flatMap((module): ReadonlyArray<unknown> => Object.values(module))
+  .filter(isOperation)
