@@ -3,9 +3,12 @@
  */
 import type * as Schema from "effect/Schema"
 
-/** All texts in a value of JSON, except keys. */
+/** A shorter text is no secret. Without it, errors would lose parts of ordinary words. */
+const minLength = 4
+
+/** All texts in a value of JSON that may be secrets. Keys are not. */
 const textsIn = (value: Schema.Json | undefined): ReadonlyArray<string> => {
-  if (typeof value === "string") return value === "" ? [] : [value]
+  if (typeof value === "string") return value.length < minLength ? [] : [value]
   return typeof value === "object" && value !== null ? Object.values(value).flatMap((part) => textsIn(part)) : []
 }
 

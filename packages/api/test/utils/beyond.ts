@@ -12,11 +12,16 @@ import * as Templates from "@assembly-effect/api/Templates"
 import { AuthKeyId } from "@assembly-effect/schema/AuthKey"
 import * as Bill from "@assembly-effect/schema/Bill"
 import { CredentialId } from "@assembly-effect/schema/TemplateCredential"
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { assemblyId, assetId, type Case } from "./case.ts"
 
 /** Every response that may hold a secret holds this one. */
 export const secret = "Zq7-very-secret-Kx2"
+
+let names = 0
+/** A name that no run before had: a service refuses a name that is taken. */
+const newName = () => `name-${names++}`
 
 const authKeyId = AuthKeyId.make("key-1")
 const credentialId = CredentialId.make("credential-1")
@@ -167,7 +172,9 @@ export const beyond: ReadonlyArray<Case> = [
   ),
   signed(
     "Templates.create",
-    Templates.create({ name: "thumbnails", template: { steps: { a: { robot: "/upload/handle" } } } }),
+    Effect.suspend(() =>
+      Templates.create({ name: newName(), template: { steps: { a: { robot: "/upload/handle" } } } })
+    ),
     "POST",
     "/templates",
     { ...template, ok: "TEMPLATE_CREATED" },
@@ -204,7 +211,7 @@ export const beyond: ReadonlyArray<Case> = [
   ),
   signed(
     "TemplateCredentials.create",
-    TemplateCredentials.create({ name: "photos", type: "s3", content }),
+    Effect.suspend(() => TemplateCredentials.create({ name: newName(), type: "s3", content })),
     "POST",
     "/template_credentials",
     { ok: "TEMPLATE_CREDENTIALS_CREATED", credential },
