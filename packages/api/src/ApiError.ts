@@ -13,28 +13,26 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import { answered, Details, refused, subject } from "./internal/errors/details.ts"
 
 export { Details }
-// Separate modules, so that each stays small.
+// A separate module, so that each stays small.
 export {
   AuthKeyNotCreated,
   AuthKeyNotDeleted,
   AuthKeyNotUpdated,
-  AuthSecretNotRetrieved
-} from "./internal/errors/authKeys.ts"
-export {
+  AuthSecretNotRetrieved,
   BillNotFound,
   JobSlotStatisticsInvalidAggregation,
   JobSlotStatisticsInvalidTime,
   JobSlotStatisticsMissingRegion,
-  JobSlotStatisticsUnavailable
-} from "./internal/errors/usage.ts"
-export {
+  JobSlotStatisticsUnavailable,
   TemplateCredentialsNotCreated,
   TemplateCredentialsNotDeleted,
   TemplateCredentialsNotFound,
   TemplateCredentialsNotRead,
-  TemplateCredentialsNotUpdated
-} from "./internal/errors/templateCredentials.ts"
-export { TemplateInvalid, TemplateListFailed, TemplateNotFound } from "./internal/errors/templates.ts"
+  TemplateCredentialsNotUpdated,
+  TemplateInvalid,
+  TemplateListFailed,
+  TemplateNotFound
+} from "./internal/errors/named.ts"
 
 /**
  * One broken rule of an input: the path and the description.

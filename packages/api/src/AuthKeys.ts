@@ -2,6 +2,8 @@
  * Operations of Auth Keys. Beyond the specification, which only names them.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
+ *
+ * The index does not export this module: `import * as AuthKeys from "@assembly-effect/api/AuthKeys"`.
  */
 export { Create, create } from "./internal/authKeys/create.ts"
 export { List, list } from "./internal/authKeys/list.ts"

@@ -1,16 +1,10 @@
-// `Guard` is not exported here, because it loads modules that most programs do not need. Import
-// "@assembly-effect/api/Guard".
+// Not exported here, because they load modules that most programs do not need: `AuthKeys`, `Billing`, `Guard`,
+// `Notifications`, `Queues`, `TemplateCredentials` and `Templates`. Import "@assembly-effect/api/Templates".
 export * as ApiError from "./ApiError.ts"
 export * as Assemblies from "./Assemblies.ts"
 export * as AssemblyClient from "./AssemblyClient.ts"
-export * as AuthKeys from "./AuthKeys.ts"
-export * as Billing from "./Billing.ts"
 export * as Dam from "./Dam.ts"
-export * as Notifications from "./Notifications.ts"
 export * as Operation from "./Operation.ts"
 export * as PerCall from "./PerCall.ts"
-export * as Queues from "./Queues.ts"
 export * as RetryPolicy from "./RetryPolicy.ts"
 export * as ServiceUrl from "./ServiceUrl.ts"
-export * as TemplateCredentials from "./TemplateCredentials.ts"
-export * as Templates from "./Templates.ts"

@@ -2,6 +2,8 @@
  * Auth Keys: the keys with which a program authenticates, with their scopes and secrets.
  *
  * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ *
+ * The index does not export this module: `import * as AuthKey from "@assembly-effect/schema/AuthKey"`.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"

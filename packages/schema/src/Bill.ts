@@ -2,6 +2,8 @@
  * The bill of a month.
  *
  * Beyond the specification: spec.md names the operation, but does not define its response.
+ *
+ * The index does not export this module: `import * as Bill from "@assembly-effect/schema/Bill"`.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"

@@ -2,6 +2,8 @@
  * The notifications of an Assembly: what was sent to its `notify_url`, and what was answered.
  *
  * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ *
+ * The index does not export this module: `import * as Notification from "@assembly-effect/schema/Notification"`.
  */
 import * as Schema from "effect/Schema"
 import { lenient } from "./internal/lenient.ts"

@@ -2,6 +2,8 @@
  * Priority job slots: how many jobs of a Workspace run at once, and how many ran.
  *
  * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ *
+ * The index does not export this module: `import * as Queue from "@assembly-effect/schema/Queue"`.
  */
 import * as Schema from "effect/Schema"
 import { Since } from "./AssemblyStatistics.ts"

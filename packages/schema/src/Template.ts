@@ -3,6 +3,8 @@
  * them.
  *
  * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ *
+ * The index does not export this module: `import * as Template from "@assembly-effect/schema/Template"`.
  */
 import * as Schema from "effect/Schema"
 import * as Instructions from "./Instructions.ts"

@@ -2,6 +2,8 @@
  * Template Credentials: secrets of other services, such as a bucket, that Templates use by name.
  *
  * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ *
+ * The index does not export this module: `import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"`.
  */
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
