@@ -1,5 +1,6 @@
 /**
- * Operations of Assemblies: create, get, watch, cancel, list and statistics (spec.md, "Endpoints" 1 and 2).
+ * Operations of Assemblies: create, replace, get, watch, cancel, replay, list and statistics (spec.md, "Endpoints" 1 and
+ * 2).
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  */
@@ -13,6 +14,8 @@ export { awaitCompletion, awaitOptionIssues, watch } from "./internal/assemblies
 export { outcome } from "./internal/completion.ts"
 export { Get, get } from "./internal/assemblies/get.ts"
 export { List, list, listAll, listPages } from "./internal/assemblies/list.ts"
+export { Replace, replace } from "./internal/assemblies/replace.ts"
+export { Replay, replay } from "./internal/assemblies/replay.ts"
 export { Statistics, statistics } from "./internal/assemblies/statistics.ts"
 
 /**
@@ -24,6 +27,14 @@ export { Statistics, statistics } from "./internal/assemblies/statistics.ts"
 export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateForm {
   readonly assemblyId?: Assembly.AssemblyId
 }
+
+/**
+ * The params and form fields of an Assembly that replaces another one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateForm {}
 
 /**
  * The options of following an Assembly.

@@ -42,7 +42,9 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  * - `retry`: the failures after which a request may be repeated although it is unknown what the service did. `safe`:
  *   after any of them, because a repetition does no harm. A list of codes, for a change: after the codes for which the
  *   service permits a retry. `never`: not even after a rate limit.
- * - `check`: rules of the params that need the current time.
+ * - `check`: rules of the params that a schema cannot check, because they need the current time or several params.
+ * - `confidential`: present if the response contains secrets. An error then repeats nothing of a response that is not an
+ *   error object. It lists the texts in the encoded params that are secrets, and errors repeat none of them.
  *
  * @since 0.1.0
  * @category models
@@ -70,6 +72,7 @@ export interface Operation<
   readonly success: Result
   readonly errors: Errors
   readonly retry: Retry
+  readonly confidential?: (params: Schema.JsonObject) => ReadonlyArray<string>
   check?(params: Params["Type"], now: DateTime.Utc): ReadonlyArray<ApiError.Issue>
 }
 

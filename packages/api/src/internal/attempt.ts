@@ -108,7 +108,7 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
   const exchange = (encoded: Request.Encoded, conditions: Conditions, proof: Authenticator.Proof | undefined) =>
     receive(
       Request.toHttp(operation, encoded, proof),
-      { subject: encoded.subject, secrets: Request.secretsOf(proof) },
+      { subject: encoded.subject, secrets: [...encoded.secrets, ...Request.secretsOf(proof)] },
       conditions
     ).pipe(
       inTime(encoded.subject, conditions, conditions.requestTimeout),

@@ -7,6 +7,7 @@ import type { CreateOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Lost from "../lost.ts"
+import * as Steps from "../steps.ts"
 import { get } from "./get.ts"
 
 /**
@@ -29,7 +30,8 @@ export const Create = Operation.make({
   answers: "assemblyStatus",
   success: Assembly.Status,
   errors: {},
-  retry: []
+  retry: [],
+  check: Steps.check
 })
 
 /**
@@ -53,7 +55,7 @@ const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): bool
   Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)
 
 /**
- * Creates an Assembly. Its id is generated from a cryptographic source, because the id alone grants reading the Status.
+ * Creates an Assembly. Its Steps are checked by the rules of `Instructions.make` before anything is sent. Its id is generated from a cryptographic source, because the id alone grants reading the Status.
  *
  * If the response is lost, or its status leaves open what happened (5xx except 501, whatever the body says), the Status
  * is requested. If the service knows the Assembly, its Status is the result. Otherwise the operation fails with the
