@@ -9,7 +9,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Cause from "./unstable/Cause.ts"
-import { answered, Details, refused, subject } from "./internal/errors/details.ts"
+import { answered, Details, refused, subject } from "./unstable/ErrorDetails.ts"
 
 export { Details }
 // A separate module, so that each stays small.
@@ -31,7 +31,7 @@ export {
   TemplateInvalid,
   TemplateListFailed,
   TemplateNotFound
-} from "./internal/errors/named.ts"
+} from "./ResourceError.ts"
 
 /**
  * One broken rule of an input: the path and the description.
