@@ -292,7 +292,10 @@ describe.each(clients)("with %s", (_, layer) => {
       const cases: ReadonlyArray<readonly [HttpBody.HttpBody, HttpBody.HttpBody]> = [
         [inMemory, HttpBody.uint8Array(bytes("HELLO"), contentType)],
         [inMemory, HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })],
-        [HttpBody.raw("hello", { contentType, contentLength: 5 }), HttpBody.raw("HELLO", { contentType, contentLength: 5 })],
+        [
+          HttpBody.raw("hello", { contentType, contentLength: 5 }),
+          HttpBody.raw("HELLO", { contentType, contentLength: 5 })
+        ],
         [HttpBody.stream(Stream.make(bytes("hello")), contentType), HttpBody.uint8Array(bytes("hell"), contentType)]
       ]
       for (const [given, sent] of cases) {

@@ -142,6 +142,14 @@ it.live("draws the same ids from the same seed, and none twice for the same data
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
+it.live("draws no id twice from a seed", () =>
+  Effect.gen(function* () {
+    const ids = new Set<string>()
+    for (let number = 0; number < 20; number++) ids.add((yield* Assemblies.create({})).assembly_id)
+    assert.strictEqual(ids.size, 20)
+  }).pipe(Effect.provide(layer({ seed: "a" })))
+)
+
 it.live("a seed decides no Auth Key and no secret", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

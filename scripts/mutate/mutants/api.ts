@@ -325,5 +325,47 @@ export const api = [
     "packages/api/src/internal/completion.ts",
     ["ServerText"],
     [{ name: "the code of an Assembly brings a capability", find: `code: Redaction.code(code)`, replace: `code` }]
+  ),
+  ...changes(
+    "packages/auth/src/internal/sendGuard.ts",
+    ["SendGuard"],
+    [
+      {
+        name: "a request that was refused leaves at the second try",
+        find: `refusal ?? objection(leaving)`,
+        replace: `objection(leaving)`
+      },
+      {
+        name: "a later refusal hides the first",
+        find: `(refusal ??= lost)`,
+        replace: `(refusal = lost)`
+      },
+      {
+        name: "other raw bytes leave",
+        find: `leaving._tag === "Raw" && leaving.body === given.body`,
+        replace: `leaving._tag === "Raw"`
+      },
+      {
+        name: "bytes become what cannot be compared",
+        find: `if (leaving._tag !== "Stream") return false`,
+        replace: `if (leaving._tag !== "Stream") return true`
+      },
+      {
+        name: "a body that was refused before it left leaves a doubt",
+        find: `new Lost({ ...other.changed, sent: "no" })`,
+        replace: `other.changed`
+      }
+    ]
+  ).map((mutant) => ({ ...mutant, project: "api" })),
+  ...changes(
+    "packages/api/src/RetryPolicy.ts",
+    ["RetryPolicy"],
+    [
+      {
+        name: "what resumes is repeated as any change",
+        find: `if (retry === "resumes") return true`,
+        replace: ``
+      }
+    ]
   )
 ]
