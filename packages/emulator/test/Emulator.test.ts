@@ -144,9 +144,13 @@ it.live("draws the same ids from the same seed, and none twice for the same data
 
 it.live("draws no id twice from a seed", () =>
   Effect.gen(function* () {
-    const ids = new Set<string>()
-    for (let number = 0; number < 20; number++) ids.add((yield* Assemblies.create({})).assembly_id)
-    assert.strictEqual(ids.size, 20)
+    const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 20 })
+    const paths = new Set<string>()
+    for (let number = 0; number < 20; number++) {
+      const { headers } = yield* createUpload(assembly, { "upload-length": "1" })
+      paths.add(new URL(headers["location"] ?? "").pathname)
+    }
+    assert.strictEqual(paths.size, 20)
   }).pipe(Effect.provide(layer({ seed: "a" })))
 )
 

@@ -333,30 +333,29 @@ export const api = [
       {
         name: "a request that was refused leaves at the second try",
         find: `refusal ?? objection(leaving)`,
-        replace: `objection(leaving)`
-      },
-      {
-        name: "a later refusal hides the first",
-        find: `(refusal ??= lost)`,
-        replace: `(refusal = lost)`
+        replace: `objection(leaving)`,
+        project: "api"
       },
       {
         name: "other raw bytes leave",
         find: `leaving._tag === "Raw" && leaving.body === given.body`,
-        replace: `leaving._tag === "Raw"`
+        replace: `leaving._tag === "Raw"`,
+        project: "api"
       },
       {
         name: "bytes become what cannot be compared",
         find: `if (leaving._tag !== "Stream") return false`,
-        replace: `if (leaving._tag !== "Stream") return true`
+        replace: `if (leaving._tag !== "Stream") return true`,
+        project: "api"
       },
       {
         name: "a body that was refused before it left leaves a doubt",
         find: `new Lost({ ...other.changed, sent: "no" })`,
-        replace: `other.changed`
+        replace: `other.changed`,
+        project: "api"
       }
     ]
-  ).map((mutant) => ({ ...mutant, project: "api" })),
+  ),
   ...changes(
     "packages/api/src/RetryPolicy.ts",
     ["RetryPolicy"],

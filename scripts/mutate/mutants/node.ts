@@ -142,17 +142,5 @@ export const node = [
         replace: `options.token))), undefined)`
       }
     ]
-  ),
-  ...changes(
-    "packages/node/src/internal/undiciBody.ts",
-    ["UndiciBody"],
-    [
-      {
-        name: "a body that is left keeps its connection",
-        find: `end(Effect.void)
-      body.destroy()`,
-        replace: `end(Effect.void)`
-      }
-    ]
   )
 ]

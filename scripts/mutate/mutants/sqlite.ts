@@ -32,11 +32,6 @@ export const sqlite = [
     ["SqliteClient"],
     [
       {
-        name: "an exclusive file has its lock from the first write",
-        find: `PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT`,
-        replace: `PRAGMA synchronous = NORMAL`
-      },
-      {
         name: "nothing is synced",
         find: `synchronous = NORMAL; BEGIN`,
         replace: `synchronous = OFF; BEGIN`
