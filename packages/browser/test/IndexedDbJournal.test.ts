@@ -346,7 +346,7 @@ describe("the layer of a journal in IndexedDB", () => {
       assert.deepInclude(yield* Effect.flip(second.lease("k")), { _tag: "UploadLeased", until: 3000 })
       const held = yield* Effect.promise(() => navigator.locks.query())
       assert.include(
-        held.held?.map(({ name }) => name),
+        (held.held ?? []).map(({ name }) => name),
         `${database}/k`
       )
       yield* TestClock.adjust("2 hours")
