@@ -92,6 +92,13 @@ describe("what is sent again", () => {
     assert.isFalse(RetryPolicy.isRetryable({ error: { _tag: "TransportFailure", sent: "maybe" }, retry: [] }))
   })
 
+  it("is any request that resumes, unless the failure is permanent", () => {
+    for (const error of [{ _tag: "OffsetConflict" }, { _tag: "TransportFailure", sent: "maybe" }] as const) {
+      assert.isTrue(RetryPolicy.isRetryable({ error, retry: "resumes" }))
+      assert.isFalse(RetryPolicy.isRetryable({ error: { ...error, permanent: true }, retry: "resumes" }))
+    }
+  })
+
   for (const [failure, line, safe, change, asked] of rules) {
     it.effect(failure, () =>
       Effect.gen(function* () {

@@ -261,6 +261,50 @@ describe.each(clients)("with %s", (_, layer) => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("nothing leaves after a request that was refused, and its error stays", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      const other = yield* Server.make
+      server.script(Server.text(200, "done"))
+      other.script(Server.text(200, "done"))
+      /** Sends again what was refused, as it was, or with other bytes. */
+      const insisting =
+        (again: Wrap): Wrap =>
+        (client) => {
+          const misled = HttpClient.mapRequest(client, HttpClientRequest.setUrl(`${other.baseUrl}/a`))
+          return HttpClient.transform(again(client), (sent, request) =>
+            Effect.catchCause(misled.execute(request), () => sent)
+          )
+        }
+      for (const again of [(client) => client, withBody(HttpBody.empty)] satisfies ReadonlyArray<Wrap>) {
+        const error = yield* Effect.flip(send(post(server.baseUrl, inMemory), insisting(again)))
+        assert.deepStrictEqual(facts(error), elsewhere)
+      }
+      assert.isEmpty([...server.received, ...other.received])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("other bytes of the same length do not leave, also not a part of them without a length", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make
+      server.script(Server.text(200, "done"))
+      const changed: Facts = { ...resized, problem: "the HTTP client changed the body of the request" }
+      const cases: ReadonlyArray<readonly [HttpBody.HttpBody, HttpBody.HttpBody]> = [
+        [inMemory, HttpBody.uint8Array(bytes("HELLO"), contentType)],
+        [inMemory, HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })],
+        [
+          HttpBody.raw("hello", { contentType, contentLength: 5 }),
+          HttpBody.raw("HELLO", { contentType, contentLength: 5 })
+        ],
+        [HttpBody.stream(Stream.make(bytes("hello")), contentType), HttpBody.uint8Array(bytes("hell"), contentType)]
+      ]
+      for (const [given, sent] of cases) {
+        assert.deepStrictEqual(facts(yield* Effect.flip(send(post(server.baseUrl, given), withBody(sent)))), changed)
+      }
+      assert.isEmpty(server.received)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("headers may be added, and a stream may go through a buffer or be collected", () =>
     Effect.gen(function* () {
       const server = yield* Server.make

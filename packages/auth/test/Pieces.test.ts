@@ -17,6 +17,18 @@ describe("mapPieces", () => {
     })
   )
 
+  it.effect("loses no piece where a stream gives several at once, more than once", () =>
+    Effect.gen(function* () {
+      const numbers = [1, 2, 3, 4, 5, 6, 7]
+      const source = Stream.rechunk(Stream.fromIterable(numbers.map((number) => piece(number))), 3)
+      const got = yield* Stream.runCollect(mapPieces(source, (given) => Effect.succeed([given, given])))
+      assert.deepStrictEqual(
+        got,
+        numbers.flatMap((number) => [piece(number), piece(number)])
+      )
+    })
+  )
+
   it.effect("looks at a piece when it is wanted, not before", () =>
     Effect.gen(function* () {
       const seen: Array<number> = []

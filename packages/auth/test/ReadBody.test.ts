@@ -2,8 +2,11 @@
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 
 const maxBytes = 1000
 
@@ -61,6 +64,47 @@ describe("A body", () => {
       const error = endless()
       assert.strictEqual((yield* Transport.readError(error.response, { maxBytes })).text.length, maxBytes)
       assert.isAtMost(error.seen.bytes, maxBytes + 300)
+    })
+  )
+
+  it.effect("is read whole where a client gives several of its pieces at once", () =>
+    Effect.gen(function* () {
+      const pieces = ["one ", "two ", "three"].map((text) => new TextEncoder().encode(text))
+      const response = Object.create(respond(""), { stream: { value: Stream.fromArray(pieces) } })
+      assert.strictEqual(yield* Transport.readText(response, { maxBytes }), "one two three")
+    })
+  )
+
+  it.effect("that is not UTF-8 is refused, and told with its bytes", () =>
+    Effect.gen(function* () {
+      const body = Uint8Array.of(0x61, 0xff)
+      const problem = "a body that is not UTF-8"
+      assert.deepInclude(yield* Effect.flip(Transport.readText(respond(body), { maxBytes })), { problem, start: body })
+      assert.deepStrictEqual(yield* Transport.readError(respond(body), { maxBytes }), { text: "a\ufffd", problem })
+    })
+  )
+
+  it.effect("that is too long is told with its first piece", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Transport.readText(endless().response, { maxBytes }))
+      assert.strictEqual(error._tag, "UnreadableBody")
+      if (error._tag === "UnreadableBody") assert.deepStrictEqual(error.start, new Uint8Array(100).fill(0x78))
+    })
+  )
+})
+
+describe("A limit of time", () => {
+  it.effect("does not wait for the body of an error that was read before", () =>
+    Effect.gen(function* () {
+      // The error is read, and a second request of the exchange has no answer.
+      const exchange = Effect.andThen(Transport.readError(respond("no"), { maxBytes }), Effect.never)
+      const limit = Effect.andThen(Effect.sleep("10 seconds"), Effect.fail("too late"))
+      const fiber = yield* Effect.forkChild(Effect.flip(Transport.withLimit(exchange, limit)))
+      // The body comes through promises, which the TestClock does not track.
+      for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+      yield* TestClock.adjust("10 seconds")
+      assert.isDefined(fiber.pollUnsafe())
+      assert.strictEqual(yield* Fiber.join(fiber), "too late")
     })
   )
 })

@@ -4,14 +4,16 @@
 import * as IndexedDbJournal from "@assembly-effect/browser/IndexedDbJournal"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as WebCrypto from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as TestClock from "effect/testing/TestClock"
-import { IDBFactory as MemoryFactory } from "fake-indexeddb"
+import { IDBDatabase, IDBFactory as MemoryFactory, forceCloseDatabase } from "fake-indexeddb"
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 
@@ -308,6 +310,87 @@ describe("a write of a journal in IndexedDB", () => {
       assert.isTrue(Option.isNone(yield* journal.get("k")))
     })
   })
+})
+
+describe("the layer of a journal in IndexedDB", () => {
+  /** The IndexedDB of the page until the end of the scope. */
+  const global = Effect.acquireRelease(
+    Effect.sync(() => {
+      const indexedDB = new MemoryFactory()
+      vi.stubGlobal("indexedDB", indexedDB)
+      return indexedDB
+    }),
+    () => Effect.sync(() => vi.unstubAllGlobals())
+  )
+
+  const build = (options: IndexedDbJournal.Options) =>
+    Effect.map(Layer.build(Layer.fresh(IndexedDbJournal.layer(options))), (context) =>
+      Context.get(context, UploadJournal.UploadJournal)
+    )
+
+  const names = (indexedDB: IDBFactory) =>
+    Effect.map(
+      Effect.promise(() => indexedDB.databases()),
+      (databases) => databases.map(({ name }) => name)
+    )
+
+  it.effect("uses its database, its options and the locks of the page", () =>
+    Effect.gen(function* () {
+      const indexedDB = yield* global
+      const database = nextName()
+      const first = yield* build({ database, leaseDuration: "3 seconds", expiry: "1 hour" })
+      assert.deepStrictEqual(yield* names(indexedDB), [database])
+      yield* first.put("k", yield* entry)
+      yield* first.lease("k")
+      const second = yield* build({ database, leaseDuration: "3 seconds" })
+      assert.deepInclude(yield* Effect.flip(second.lease("k")), { _tag: "UploadLeased", until: 3000 })
+      const held = yield* Effect.promise(() => navigator.locks.query())
+      assert.include(
+        (held.held ?? []).map(({ name }) => name),
+        `${database}/k`
+      )
+      yield* TestClock.adjust("2 hours")
+      assert.deepStrictEqual(yield* first.list, [])
+    })
+  )
+
+  it.effect("closes its database at its end", () =>
+    Effect.gen(function* () {
+      const indexedDB = yield* global
+      const closed = vi.spyOn(IDBDatabase.prototype, "close")
+      yield* Effect.addFinalizer(() => Effect.sync(() => closed.mockRestore()))
+      yield* Effect.scoped(build({ database: nextName() }))
+      assert.strictEqual(closed.mock.calls.length, 1)
+      assert.strictEqual((yield* names(indexedDB)).length, 1)
+    })
+  )
+
+  it.live("closes a database that opens after the page has left", () =>
+    Effect.gen(function* () {
+      const indexedDB = yield* global
+      const database = nextName()
+      const closed = vi.spyOn(IDBDatabase.prototype, "close")
+      yield* Effect.addFinalizer(() => Effect.sync(() => closed.mockRestore()))
+      const fiber = yield* Effect.forkChild(Effect.scoped(build({ database })), { startImmediately: true })
+      yield* Fiber.interrupt(fiber)
+      yield* Effect.callback<void>((resume) => {
+        const request = indexedDB.open(database)
+        request.addEventListener("success", () => resume(Effect.void))
+      })
+      assert.strictEqual(closed.mock.calls.length, 1)
+    })
+  )
+
+  it.effect("opens one connection for requests that come at once after it was closed", () =>
+    Effect.gen(function* () {
+      const indexedDB = yield* global
+      const open = vi.spyOn(indexedDB, "open")
+      const journal = yield* build({ database: nextName() })
+      for (const { value } of open.mock.results) forceCloseDatabase(value.result)
+      yield* Effect.all([journal.get("a"), journal.get("b"), journal.get("c")], { concurrency: "unbounded" })
+      assert.strictEqual(open.mock.calls.length, 2)
+    })
+  )
 })
 
 describe("where IndexedDB cannot be used", () => {

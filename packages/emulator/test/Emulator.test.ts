@@ -142,6 +142,18 @@ it.live("draws the same ids from the same seed, and none twice for the same data
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
+it.live("draws no id twice from a seed", () =>
+  Effect.gen(function* () {
+    const assembly = yield* Assemblies.create({ numExpectedUploadFiles: 20 })
+    const paths = new Set<string>()
+    for (let number = 0; number < 20; number++) {
+      const { headers } = yield* createUpload(assembly, { "upload-length": "1" })
+      paths.add(new URL(headers["location"] ?? "").pathname)
+    }
+    assert.strictEqual(paths.size, 20)
+  }).pipe(Effect.provide(layer({ seed: "a" })))
+)
+
 it.live("a seed decides no Auth Key and no secret", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

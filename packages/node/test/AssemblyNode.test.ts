@@ -3,6 +3,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as LeaseHolder from "@assembly-effect/tus/LeaseHolder"
 import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as Uploader from "@assembly-effect/tus/Uploader"
@@ -13,6 +14,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
@@ -182,6 +184,115 @@ layer(Emulator.layer(), { excludeTestServices: true })("a proxy of the environme
         AssemblyNode.layer({ baseUrl, ...credentials, http: { proxy: "none" } })
       )
       assert.deepStrictEqual(asked, [])
+    })
+  )
+})
+
+/** A service without entries, also behind itself as a proxy. It closes no connection, and counts the open ones. */
+const service = Effect.acquireRelease(
+  Effect.callback<{
+    readonly url: string
+    readonly asked: Array<URL>
+    readonly most: () => number
+    readonly closed: Deferred.Deferred<void>
+    readonly close: () => void
+  }>((resume) => {
+    const asked: Array<URL> = []
+    const closed = Deferred.makeUnsafe<void>()
+    let open = 0
+    let most = 0
+    const server = createServer({ keepAliveTimeout: 600_000 }, ({ url = "" }, response) => {
+      asked.push(new URL(url, "http://127.0.0.1"))
+      response.end('{"items":[],"count":0}')
+    })
+    server.on("connection", (socket) => {
+      most = Math.max(most, ++open)
+      socket.once("close", () => {
+        if (--open === 0) Deferred.doneUnsafe(closed, Effect.void)
+      })
+    })
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo
+      const close = () => {
+        server.close()
+        server.closeAllConnections()
+      }
+      resume(Effect.succeed({ url: `http://127.0.0.1:${port}`, asked, most: () => most, closed, close }))
+    })
+  }),
+  ({ close }) => Effect.sync(close)
+)
+
+const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") })
+
+const keys = { key: "key", secret: Redacted.make("secret") }
+
+Vitest.describe("the options of AssemblyNode", () => {
+  const { it } = Vitest
+
+  /** The algorithm of a signature, and the minutes until it expires. */
+  const signed = (url: URL | undefined) => {
+    const { auth } = JSON.parse(url?.searchParams.get("params") ?? "{}")
+    const expires = Date.parse(auth.expires.replaceAll("/", "-").replace(" ", "T"))
+    return {
+      algorithm: url?.searchParams.get("signature")?.split(":")[0],
+      minutes: Math.round((expires - Date.now()) / 60_000)
+    }
+  }
+
+  it.live("decide on the algorithm of a signature and on its time, with and without variables", () =>
+    Effect.gen(function* () {
+      const { asked, url } = yield* service
+      const options = { algorithm: "sha256", window: "3 minutes" } as const
+      yield* Effect.provide(list, AssemblyNode.layer({ baseUrl: url, ...keys, ...options }))
+      const env = { ASSEMBLY_BASE_URL: url, ASSEMBLY_AUTH_KEY: "key", ASSEMBLY_AUTH_SECRET: "secret" }
+      yield* list.pipe(
+        Effect.provide(AssemblyNode.layerConfig(options)),
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+      )
+      const expected = { algorithm: "sha256", minutes: 3 }
+      assert.deepStrictEqual(
+        asked.map((one) => signed(one)),
+        [expected, expected]
+      )
+    })
+  )
+
+  it.live("limit the connections, also for a bearer token", () =>
+    Effect.gen(function* () {
+      const http = { connections: 1 }
+      const many = Effect.all([list, list, list, list], { concurrency: "unbounded" })
+      const { asked, most, url } = yield* service
+      yield* Effect.provide(many, AssemblyNode.layer({ baseUrl: url, ...keys, http }))
+      assert.deepStrictEqual([asked.length, most()], [4, 1])
+      const bearer = yield* service
+      const token = Redacted.make("token")
+      yield* Effect.provide(many, AssemblyNode.layerBearer({ baseUrl: bearer.url, token, http }))
+      assert.deepStrictEqual([bearer.asked.length, bearer.most()], [4, 1])
+    })
+  )
+
+  it.live("let a lease know its process", () =>
+    Effect.gen(function* () {
+      const { url } = yield* service
+      const holder = yield* Effect.provide(LeaseHolder.LeaseHolder, AssemblyNode.layer({ baseUrl: url, ...keys }))
+      assert.isDefined(holder.id)
+    })
+  )
+
+  it.live.each(["HTTP_PROXY", "http_proxy"])("take the proxy of %s, and leave no connection to it open", (name) =>
+    Effect.gen(function* () {
+      const { asked, closed, url } = yield* service
+      yield* variable(name, url)
+      yield* variable("NO_PROXY", "")
+      yield* variable("no_proxy", "")
+      // Nothing is there: only the proxy answers.
+      yield* Effect.provide(list, AssemblyNode.layer({ baseUrl: "http://127.0.0.1:1", ...keys }))
+      assert.deepStrictEqual(
+        asked.map(({ host }) => host),
+        ["127.0.0.1:1"]
+      )
+      yield* Deferred.await(closed)
     })
   )
 })

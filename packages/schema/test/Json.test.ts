@@ -29,6 +29,14 @@ describe("Json.parse", () => {
     assert.deepStrictEqual(Json.parse(nest(129)), tooDeep)
   })
 
+  it("reads 128 levels also where others open beside the deepest", () => {
+    assert.isTrue(Result.isSuccess(Json.parse(`${"[".repeat(127)}[],[]${"]".repeat(127)}`)))
+  })
+
+  it("does not count the levels in a string without an end", () => {
+    assert.deepStrictEqual(Json.parse(`["${"[".repeat(200)}`), Result.fail("not JSON"))
+  })
+
   it("counts nested levels, not siblings", () => {
     assert.isTrue(Result.isSuccess(Json.parse(`[${Array.from({ length: 1000 }, () => arrays(100)).join()}]`)))
   })

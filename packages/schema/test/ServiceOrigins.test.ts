@@ -179,3 +179,20 @@ describe("ServiceOrigins", () => {
     assert.deepStrictEqual(origins(entries[0], entries.slice(1)).entries, entries)
   })
 })
+
+describe("ServiceOrigins.assemblyIdAt", () => {
+  const id = "0123456789abcdef0123456789abcdef"
+
+  it("finds the id in the URL of a Status, also below a path", () => {
+    for (const path of ["/assemblies/", "/v2/service/assemblies/"]) {
+      assert.strictEqual(ServiceOrigins.assemblyIdAt(`https://api2.example.com${path}${id}`), id)
+    }
+  })
+
+  it("finds none in a URL of anything else", () => {
+    for (const rest of ["0", "/", "/uploads", "?a=b", "#a", "/../x"]) {
+      assert.isUndefined(ServiceOrigins.assemblyIdAt(`https://api2.example.com/assemblies/${id}${rest}`), rest)
+    }
+    assert.isUndefined(ServiceOrigins.assemblyIdAt(`https://api2.example.com/other?/assemblies/${id}`))
+  })
+})

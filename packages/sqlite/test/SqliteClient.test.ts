@@ -1,14 +1,16 @@
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, it } from "@effect/vitest"
+import { assert, it, vi } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Stream from "effect/Stream"
+import { DatabaseSync } from "node:sqlite"
 
 const notes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -123,6 +125,81 @@ it.live("an exclusive file has one user, and keeps committed data", () =>
     )
     assert.deepStrictEqual(sql, [["one"]])
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+const file = Effect.map(
+  FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped()),
+  (folder) => `${folder}/test.sqlite`
+)
+
+it.live("an exclusive file has one user, also before anything was written", () =>
+  Effect.gen(function* () {
+    const client = Layer.fresh(SqliteClient.layer({ path: yield* file, isExclusive: true }))
+    yield* Layer.build(client)
+    assert.strictEqual((yield* Effect.flip(Layer.build(client))).reason._tag, "LockTimeoutError")
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.live("a file of several users waits for their locks, is synced, and keeps its references", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqliteClient.make({ path: yield* file })
+    const pragma = (name: string) => Effect.map(sql.unsafe(`PRAGMA ${name}`).values, ([row]) => row?.[0])
+    assert.deepStrictEqual(
+      yield* Effect.all({
+        busy: pragma("busy_timeout"),
+        journal: pragma("journal_mode"),
+        synchronous: pragma("synchronous"),
+        references: pragma("foreign_keys")
+      }),
+      { busy: 5000, journal: "wal", synchronous: 1, references: 1 }
+    )
+  }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, Reactivity.layer]))
+)
+
+it.live("a transaction has the lock of its file from its begin", () =>
+  Effect.gen(function* () {
+    const path = yield* file
+    const [first, second] = yield* Effect.all([SqliteClient.make({ path }), SqliteClient.make({ path })])
+    yield* second`PRAGMA busy_timeout = 0`
+    yield* first`CREATE TABLE notes (text TEXT) STRICT`
+    const error = yield* first.withTransaction(Effect.flip(second`INSERT INTO notes VALUES ('lost')`))
+    assert.strictEqual(error.reason._tag, "LockTimeoutError")
+    yield* second`INSERT INTO notes VALUES ('kept')`
+    assert.deepStrictEqual(yield* first`SELECT text FROM notes`.values, [["kept"]])
+  }).pipe(Effect.scoped, Effect.provide([NodeFileSystem.layer, Reactivity.layer]))
+)
+
+it.effect("two streams of one statement are read in turns in a transaction", () =>
+  Effect.gen(function* () {
+    const { add, sql } = yield* notes
+    for (const text of ["one", "two", "three"]) yield* add(text)
+    const stream = sql<{ text: string }>`SELECT text FROM notes ORDER BY id`.stream
+    const pairs = yield* sql.withTransaction(Stream.runCollect(Stream.zip(stream, stream)))
+    assert.deepStrictEqual(
+      pairs.map(([first, second]) => [first.text, second.text]),
+      [
+        ["one", "one"],
+        ["two", "two"],
+        ["three", "three"]
+      ]
+    )
+  }).pipe(Effect.provide(memory))
+)
+
+it.effect("a statement is prepared once, and forgotten after many others", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const prepare = vi.spyOn(DatabaseSync.prototype, "prepare")
+    yield* Effect.addFinalizer(() => Effect.sync(() => prepare.mockRestore()))
+    const run = (number: number) => sql.unsafe(`SELECT ${number}`)
+    for (const number of [0, 0, 0]) yield* run(number)
+    assert.strictEqual(prepare.mock.calls.length, 1)
+    for (let number = 1; number <= 200; number++) yield* run(number)
+    yield* run(200)
+    assert.strictEqual(prepare.mock.calls.length, 201)
+    yield* run(0)
+    assert.strictEqual(prepare.mock.calls.length, 202)
+  }).pipe(Effect.provide(memory))
 )
 
 it.effect("the Migrator of effect/sql runs each migration once", () =>

@@ -66,7 +66,11 @@ layer(page, { excludeTestServices: true })("in a page", (it) => {
 
   it.effect("a journal is refused when its Layer is built", () =>
     Effect.gen(function* () {
-      const layers = [UploadJournal.layerMemory(), UploadJournal.layerKeyValueStore()]
+      const layers = [
+        UploadJournal.layerMemory(),
+        UploadJournal.layerKeyValueStore(),
+        UploadJournal.layerStore(Effect.die("a store that no journal is for"))
+      ]
       for (const journal of layers) {
         const error = yield* Layer.build(journal).pipe(Effect.scoped, Effect.flip)
         assert.strictEqual(

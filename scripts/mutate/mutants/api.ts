@@ -390,5 +390,46 @@ export const api = [
         replace: `cursor === null ? at : { ...at, cursor }`
       }
     ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/sendGuard.ts",
+    ["SendGuard"],
+    [
+      {
+        name: "a request that was refused leaves at the second try",
+        find: `refusal ?? objection(leaving)`,
+        replace: `objection(leaving)`,
+        project: "api"
+      },
+      {
+        name: "other raw bytes leave",
+        find: `leaving._tag === "Raw" && leaving.body === given.body`,
+        replace: `leaving._tag === "Raw"`,
+        project: "api"
+      },
+      {
+        name: "bytes become what cannot be compared",
+        find: `if (leaving._tag !== "Stream") return false`,
+        replace: `if (leaving._tag !== "Stream") return true`,
+        project: "api"
+      },
+      {
+        name: "a body that was refused before it left leaves a doubt",
+        find: `new Lost({ ...other.changed, sent: "no" })`,
+        replace: `other.changed`,
+        project: "api"
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/RetryPolicy.ts",
+    ["RetryPolicy"],
+    [
+      {
+        name: "what resumes is repeated as any change",
+        find: `if (retry === "resumes") return true`,
+        replace: ``
+      }
+    ]
   )
 ]

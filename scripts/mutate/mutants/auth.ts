@@ -367,5 +367,43 @@ export const auth = [
         project: "api"
       }
     ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/readBody.ts",
+    ["ReadBody"],
+    [
+      {
+        name: "pieces that come together are lost",
+        find: `pieces.every(take)`,
+        replace: `pieces.some(take)`
+      },
+      {
+        name: "bytes that are not UTF-8 are a text",
+        find: `{ fatal: true }`,
+        replace: `{ fatal: false }`
+      },
+      {
+        name: "a limit of time waits for an error that was read",
+        find: `progress.isDecided = false`,
+        replace: ``
+      },
+      {
+        name: "what is too long is told without its start",
+        find: `start: Bytes.join(chunks.slice(0, 1))`,
+        replace: `start: Bytes.join([])`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/auth/src/internal/pieces.ts",
+    ["Pieces"],
+    [
+      {
+        name: "the pieces after the first array are lost",
+        find: `at = 0
+            return`,
+        replace: `return`
+      }
+    ]
   )
 ]

@@ -87,5 +87,51 @@ export const browser = [
         replace: `Deferred.isDoneUnsafe(loss) ? Effect.void : Effect.void`
       }
     ]
+  ),
+  ...changes(
+    "packages/browser/src/IndexedDbJournal.ts",
+    ["IndexedDbJournal"],
+    [
+      {
+        name: "the name of the database is lost",
+        find: `makeStore(here, database)`,
+        replace: `makeStore(here)`
+      },
+      {
+        name: "the locks of the page are not used",
+        find: `{ indexedDB, locks: navigator.locks }`,
+        replace: `{ indexedDB }`
+      },
+      {
+        name: "the options of the journal are lost",
+        find: `database)),
+    options`,
+        replace: `database)),
+    {}`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/browser/src/internal/database.ts",
+    ["IndexedDbJournal"],
+    [
+      {
+        name: "each request opens a connection of its own",
+        find: `.pipe(
+      opening.withPermits(1)
+    )`,
+        replace: ``
+      },
+      {
+        name: "a database stays open after its layer",
+        find: `yield* Effect.addFinalizer(() => Effect.sync(() => current?.close()))`,
+        replace: ``
+      },
+      {
+        name: "a database that opens late stays open",
+        find: `return Effect.sync(() => request.addEventListener("success", () => request.result.close()))`,
+        replace: `return Effect.void`
+      }
+    ]
   )
 ]

@@ -765,5 +765,16 @@ export const emulator = [
         replace: ``
       }
     ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/data/seededRandom.ts",
+    ["Emulator"],
+    [
+      {
+        name: "a seed gives an id twice",
+        find: `\${counter++}`,
+        replace: `\${counter}`
+      }
+    ]
   )
 ]

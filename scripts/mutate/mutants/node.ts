@@ -90,5 +90,57 @@ export const node = [
         replace: `RuntimeClient.layerWith()`
       }
     ]
+  ),
+  ...changes(
+    "packages/node/src/UndiciClient.ts",
+    ["AssemblyNode"],
+    [
+      {
+        name: "the connections to a proxy stay open",
+        find: `(dispatcher) => Effect.promise(() => dispatcher.destroy())`,
+        replace: `() => Effect.void`
+      },
+      {
+        name: "the connections have no limit",
+        find: `connections: options.connections ?? null`,
+        replace: `connections: null`
+      },
+      {
+        name: "the variable of a proxy has capitals only",
+        find: `"HTTPS_PROXY", "http_proxy", "https_proxy"]`,
+        replace: `"HTTPS_PROXY"]`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/node/src/AssemblyNode.ts",
+    ["AssemblyNode"],
+    [
+      {
+        name: "the algorithm of a signature is lost",
+        find: `NodeSigner.layer(options)`,
+        replace: `NodeSigner.layer()`
+      },
+      {
+        name: "the time of a signature is lost",
+        find: `Authenticator.layerSignedNoDeps(options)`,
+        replace: `Authenticator.layerSignedNoDeps()`
+      },
+      {
+        name: "the options beside the variables are lost",
+        find: `layer({ ...options, ...configured })`,
+        replace: `layer({ ...configured })`
+      },
+      {
+        name: "a lease does not know its process",
+        find: `NodeServices.layer, LeaseHolder.layer)`,
+        replace: `NodeServices.layer)`
+      },
+      {
+        name: "the options of the HTTP client are lost with a bearer token",
+        find: `options.token))), options.http)`,
+        replace: `options.token))), undefined)`
+      }
+    ]
   )
 ]

@@ -183,5 +183,32 @@ export const schema = [
         replace: `while (end !== -1 && isEscaped(text, 0)) end`
       }
     ]
+  ),
+  ...changes(
+    "packages/schema/src/Json.ts",
+    ["Json"],
+    [
+      {
+        name: "the last level that is allowed is refused",
+        find: `depth > most`,
+        replace: `depth >= most`
+      },
+      {
+        name: "the levels in a string without an end count",
+        find: `if (index === -1) return true`,
+        replace: `if (index === -1) return false`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/schema/src/ServiceOrigins.ts",
+    ["ServiceOrigins"],
+    [
+      {
+        name: "any URL below the Status of an Assembly is its Status",
+        find: `([a-f0-9]{32})$/i`,
+        replace: `([a-f0-9]{32})/i`
+      }
+    ]
   )
 ]

@@ -1,28 +1,61 @@
 import { changes } from "../Mutant.ts"
 
-export const sqlite = changes(
-  "packages/sqlite/src/SqliteClient.ts",
-  ["SqliteClient"],
-  [
-    {
-      name: "a file that is exclusive belongs to many",
-      find: `PRAGMA locking_mode = EXCLUSIVE; `,
-      replace: `PRAGMA locking_mode = NORMAL; `
-    },
-    {
-      name: "the number of an error is lost",
-      find: `SqlError.classifySqliteError(toCause(path, problem), `,
-      replace: `SqlError.classifySqliteError(problem, `
-    },
-    {
-      name: "an error does not name its file",
-      find: `this.path = options.path`,
-      replace: `this.path = ""`
-    },
-    {
-      name: "a statement goes on returning arrays",
-      find: `statement.setReturnArrays(false)`,
-      replace: `statement.setReturnArrays(true)`
-    }
-  ]
-)
+export const sqlite = [
+  ...changes(
+    "packages/sqlite/src/SqliteClient.ts",
+    ["SqliteClient"],
+    [
+      {
+        name: "a file that is exclusive belongs to many",
+        find: `PRAGMA locking_mode = EXCLUSIVE; `,
+        replace: `PRAGMA locking_mode = NORMAL; `
+      },
+      {
+        name: "the number of an error is lost",
+        find: `SqlError.classifySqliteError(toCause(path, problem), `,
+        replace: `SqlError.classifySqliteError(problem, `
+      },
+      {
+        name: "an error does not name its file",
+        find: `this.path = options.path`,
+        replace: `this.path = ""`
+      },
+      {
+        name: "a statement goes on returning arrays",
+        find: `statement.setReturnArrays(false)`,
+        replace: `statement.setReturnArrays(true)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/sqlite/src/SqliteClient.ts",
+    ["SqliteClient"],
+    [
+      {
+        name: "nothing is synced",
+        find: `synchronous = NORMAL; BEGIN`,
+        replace: `synchronous = OFF; BEGIN`
+      },
+      {
+        name: "nobody waits for a lock",
+        find: `PRAGMA busy_timeout = 5000; `,
+        replace: ``
+      },
+      {
+        name: "a transaction has its lock from the first write",
+        find: `beginTransaction: "BEGIN IMMEDIATE"`,
+        replace: `beginTransaction: "BEGIN"`
+      },
+      {
+        name: "two streams share a statement",
+        find: `database.prepare(sql).iterate(`,
+        replace: `prepare(sql).iterate(`
+      },
+      {
+        name: "every statement is remembered",
+        find: `prepared.size > maxPrepared && `,
+        replace: `prepared.size < 0 && `
+      }
+    ]
+  )
+]

@@ -1036,5 +1036,17 @@ export const tus = [
         replace: `const codec = Schema.fromJsonString(`
       }
     ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadJournal.ts",
+    ["Page"],
+    [
+      {
+        name: "a store is made where its entries cannot be named",
+        find: `yield* Subtle.forJournal
+      return make(yield* store`,
+        replace: `return make(yield* store`
+      }
+    ]
   )
 ]
