@@ -63,7 +63,7 @@ const works: Readonly<
 
 const clients: Readonly<Record<string, Layer.Layer<HttpClient.HttpClient>>> = {
   fetch: NodeHttpClient.layerFetch,
-  foreign: Layer.provide(Uploads.layerForeign, UndiciClient.layer)
+  foreign: Layer.provide(Uploads.layerForeign, Layer.orDie(UndiciClient.layer))
 }
 const chosen = clients[process.env["BENCH_CLIENT"] ?? ""]
 const services = chosen === undefined ? Uploads.node : Layer.provideMerge(chosen, Uploads.node)

@@ -18,7 +18,7 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
   issues: Schema.Array(Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String }))
 }) {
   override get message() {
-    return `Credentials.layer: ${this.issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")}`
+    return `the credentials are invalid: ${this.issues.map(({ message, path }) => `${path.join(".")}: ${message}`).join("; ")}`
   }
 }
 

@@ -9,9 +9,9 @@ import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
-import type * as AuthError from "./AuthError.ts"
+import * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Settings from "./unstable/Settings.ts"
 import * as Signer from "./Signer.ts"
@@ -120,17 +120,36 @@ export const layerSigned = (options?: {
 }): Layer.Layer<Authenticator, AuthError.CryptoUnavailable, Credentials.Credentials> =>
   layerSignedNoDeps(options).pipe(Layer.provide([Signer.layerHmac(options), SecureRandom.layerWebCrypto]))
 
+/** What a header can carry, without the line end that a file may add. */
+const sendable = /^[\x21-\x7e]+$/
+
 /**
- * Authenticates with an existing bearer token. The request contains neither `auth` nor a signature.
+ * Authenticates with a bearer token that the program supplies. The request contains neither `auth` nor a signature.
+ *
+ * The Layer fails with `InvalidCredentials` if the token is empty, or if it contains white space or a character that a
+ * header cannot carry.
+ *
+ * @example Authenticator.layerBearer(Redacted.make("my-token"))
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator> =>
-  Layer.succeed(Authenticator, {
-    refused: final,
-    authenticate: ({ params }) => Effect.succeed({ _tag: "Bearer", params: JSON.stringify(params), token })
-  })
+export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator, AuthError.InvalidCredentials> =>
+  Layer.effect(
+    Authenticator,
+    Effect.suspend(() => {
+      if (!sendable.test(Redacted.value(token))) {
+        const message = "Expected printable ASCII characters without white space"
+        return Effect.fail(new AuthError.InvalidCredentials({ issues: [{ path: ["token"], message }] }))
+      }
+      return Effect.succeed(
+        Authenticator.of({
+          refused: final,
+          authenticate: ({ params }) => Effect.succeed({ _tag: "Bearer", params: JSON.stringify(params), token })
+        })
+      )
+    })
+  )
 
 /** The error codes of a refused token. Another token may be accepted. Beyond the specification. */
 const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])

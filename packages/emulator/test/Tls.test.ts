@@ -350,6 +350,24 @@ describe("The certificate of an emulator", () => {
     })
   )
 
+  test.live("is refused if a part of it is empty, or if the key is of another kind", () =>
+    Effect.gen(function* () {
+      const { generate } = yield* Effect.promise(() => import("selfsigned"))
+      const [ec, rsa] = yield* Effect.promise(() =>
+        Promise.all([generate([], { keyType: "ec" }), generate([], { keyType: "rsa" })])
+      )
+      for (const [cert, key] of [
+        ["", ""],
+        ["", ec.private],
+        [ec.cert, ""],
+        [rsa.cert, ec.private]
+      ] as const) {
+        const error = yield* Effect.flip(start({ cert, key: Redacted.make(key) }))
+        assert.deepInclude(error, { _tag: "InvalidOption", option: "tls" })
+      }
+    })
+  )
+
   test.live("that is none stops the start, and the error does not tell the key", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(start({ cert: "text", key: Redacted.make("a private text") }))

@@ -77,7 +77,7 @@ const authenticator = (
 const around = <A, E>(
   client: Layer.Layer<A | AssemblyClient.AssemblyClient, E, HttpClient.HttpClient>,
   http: RuntimeClient.Options | undefined
-): Layer.Layer<A | Services, E> =>
+): Layer.Layer<A | Services, E | ApiError.InvalidRequest> =>
   Uploader.layer.pipe(
     Layer.provideMerge(client),
     Layer.provideMerge(Layer.mergeAll(RuntimeClient.layerWith(http), NodeServices.layer, LeaseHolder.layer))
@@ -126,7 +126,7 @@ export const layer = (
  */
 export const layerBearer = (
   options: Options & { readonly token: Redacted.Redacted }
-): Layer.Layer<Services, ApiError.InvalidRequest> =>
+): Layer.Layer<Services, ApiError.InvalidRequest | AuthError.InvalidCredentials> =>
   around(AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))), options.http)
 
 /**

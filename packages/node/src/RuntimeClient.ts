@@ -1,6 +1,7 @@
 /**
  * Chooses the HTTP client for a server runtime. No other module chooses it.
  */
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -24,7 +25,7 @@ export type Options = UndiciClient.Options
  * @since 0.1.0
  * @category layers
  */
-export const layerWith = (options?: Options): Layer.Layer<HttpClient.HttpClient> =>
+export const layerWith = (options?: Options): Layer.Layer<HttpClient.HttpClient, ApiError.InvalidRequest> =>
   Layer.suspend(() => (isBun() ? FetchHttpClient.layer : UndiciClient.layerWith(options)))
 
 /**
@@ -33,4 +34,4 @@ export const layerWith = (options?: Options): Layer.Layer<HttpClient.HttpClient>
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<HttpClient.HttpClient> = layerWith()
+export const layer: Layer.Layer<HttpClient.HttpClient, ApiError.InvalidRequest> = layerWith()

@@ -1,6 +1,8 @@
 /**
  * The fastest HTTP client for uploads on Node.
  */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -17,6 +19,8 @@ import * as UndiciBody from "./internal/undiciBody.ts"
  * - `proxy`: `"environment"` by default, which reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (or their lowercase
  *   names) when the Layer is built. `"none"` ignores them.
  *
+ * The Layer fails with `InvalidRequest` if an option is wrong, or if a variable is not the URL of a proxy.
+ *
  * @since 0.1.0
  * @category options
  */
@@ -27,13 +31,34 @@ export interface Options {
 
 const proxyVariables = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]
 
-const isProxied = ({ proxy = "environment" }: Options): boolean =>
-  proxy === "environment" && proxyVariables.some((name) => (Process.env[name] ?? "") !== "")
+/** The variables of the environment that name a proxy. */
+const proxies = ({ proxy = "environment" }: Options): ReadonlyArray<readonly [name: string, value: string]> =>
+  proxy === "environment"
+    ? proxyVariables.flatMap((name) => {
+        const value = Process.env[name] ?? ""
+        return value === "" ? [] : [[name, value] as const]
+      })
+    : []
+
+const isProxyUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
+
+/** Refuses wrong options and variables. The value of a variable is not shown, because it may contain a password. */
+const check = (options: Options): Effect.Effect<void, ApiError.InvalidRequest> => {
+  const issues = [
+    ...Settings.issues({ connections: Settings.whole(options.connections, 1) }),
+    ...proxies(options).flatMap(([name, value]) =>
+      isProxyUrl(value) ? [] : [{ path: [name], message: "Expected a URL such as http://proxy.example.com:8080" }]
+    )
+  ]
+  return issues.length === 0
+    ? Effect.void
+    : Effect.fail(new ApiError.InvalidRequest({ operation: "UndiciClient.layer", issues }))
+}
 
 /** The dispatcher is private, so that no other code keeps the memory of a sent piece. */
 const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatcher["Service"], never, Scope.Scope> => {
   const agent = { allowH2: false, connections: options.connections ?? null }
-  return isProxied(options)
+  return proxies(options).length > 0
     ? Effect.acquireRelease(
         Effect.map(
           Effect.promise(() => import("@effect/platform-node/Undici")),
@@ -64,7 +89,7 @@ const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatch
  * @since 0.1.0
  * @category layers
  */
-export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpClient> =>
+export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpClient, ApiError.InvalidRequest> =>
   Layer.effect(
     HttpClient.HttpClient,
     Effect.tap(NodeHttpClient.makeUndici, (client) =>
@@ -73,7 +98,14 @@ export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpCli
         Transport.registerReader(client, UndiciBody.reader)
       })
     )
-  ).pipe(Layer.provide(Layer.effect(NodeHttpClient.Dispatcher, makeDispatcher(options))))
+  ).pipe(
+    Layer.provide(
+      Layer.effect(
+        NodeHttpClient.Dispatcher,
+        Effect.suspend(() => Effect.andThen(check(options), makeDispatcher(options)))
+      )
+    )
+  )
 
 /**
  * {@link layerWith} without options.
@@ -81,4 +113,4 @@ export const layerWith = (options: Options = {}): Layer.Layer<HttpClient.HttpCli
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<HttpClient.HttpClient> = layerWith()
+export const layer: Layer.Layer<HttpClient.HttpClient, ApiError.InvalidRequest> = layerWith()

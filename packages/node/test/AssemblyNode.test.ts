@@ -4,6 +4,7 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as LeaseHolder from "@assembly-effect/tus/LeaseHolder"
+import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as PieceMemory from "@assembly-effect/tus/PieceMemory"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as Uploader from "@assembly-effect/tus/Uploader"
@@ -116,6 +117,55 @@ Vitest.describe("AssemblyNode.layerConfig", () => {
   )
 })
 
+const variable = (name: string, value: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = Process.env[name]
+      Process.env[name] = value
+      return before
+    }),
+    (before) =>
+      Effect.sync(() => {
+        if (before === undefined) delete Process.env[name]
+        else Process.env[name] = before
+      })
+  )
+
+Vitest.describe("AssemblyNode refuses before it sends", () => {
+  const refusal = <A, E>(built: Layer.Layer<A, E>) => Effect.scoped(Effect.flip(Layer.build(built)))
+  const options = { baseUrl: "https://api2.example.com", key: "key", secret: Redacted.make("secret") }
+
+  Vitest.it.effect.each([0, -1, 1.5, Number.NaN])("%s connections", (connections) =>
+    Effect.gen(function* () {
+      const error = yield* refusal(AssemblyNode.layer({ ...options, http: { connections } }))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.include(error.message, "connections")
+    })
+  )
+
+  Vitest.it.effect.each(["", "  ", "to\nken\n", "a b", "t\u00f6ken"])("the bearer token %j", (token) =>
+    Effect.gen(function* () {
+      const error = yield* refusal(AssemblyNode.layerBearer({ baseUrl: options.baseUrl, token: Redacted.make(token) }))
+      assert.strictEqual(error._tag, "InvalidCredentials")
+      assert.include(error.message, "token")
+    })
+  )
+
+  Vitest.it.effect.each(["127.0.0.1:3128", "localhost:3128", "foo", "  ", "http://", "ftp://proxy.example.com"])(
+    "the proxy %j, and shows the variable without its value",
+    (proxyUrl) =>
+      Effect.gen(function* () {
+        yield* variable("HTTPS_PROXY", proxyUrl)
+        const error = yield* refusal(AssemblyNode.layer(options))
+        assert.strictEqual(error._tag, "InvalidRequest")
+        assert.strictEqual(
+          error.message,
+          "UndiciClient.layer: HTTPS_PROXY: Expected a URL such as http://proxy.example.com:8080"
+        )
+      })
+  )
+})
+
 /** A proxy of HTTP, and the hosts that it was asked for. */
 const proxy = Effect.acquireRelease(
   Effect.callback<{ readonly url: string; readonly asked: Array<string>; readonly close: () => void }>((resume) => {
@@ -138,21 +188,15 @@ const proxy = Effect.acquireRelease(
   ({ close }) => Effect.sync(close)
 )
 
-const variable = (name: string, value: string) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const before = Process.env[name]
-      Process.env[name] = value
-      return before
-    }),
-    (before) =>
-      Effect.sync(() => {
-        if (before === undefined) delete Process.env[name]
-        else Process.env[name] = before
-      })
+layer(Emulator.layer(), { excludeTestServices: true })("a proxy of the environment", (it) => {
+  it.effect("is read when the Layer is built, not when it is imported", () =>
+    Effect.gen(function* () {
+      yield* variable("HTTP_PROXY", "not a URL")
+      const error = yield* Effect.scoped(Effect.flip(Layer.build(UndiciClient.layer)))
+      assert.strictEqual(error._tag, "InvalidRequest")
+    })
   )
 
-layer(Emulator.layer(), { excludeTestServices: true })("a proxy of the environment", (it) => {
   it.effect("carries operations and uploads, with the same bytes", () =>
     Effect.gen(function* () {
       const { baseUrl, credentials } = yield* Emulator.Emulator

@@ -80,7 +80,7 @@ describe("UndiciClient reads a body as the stream of undici does", () => {
           Effect.provide(client(baseUrl, http))
         )
       const expected = yield* outcome(NodeHttpClient.layerUndici)
-      assert.strictEqual(yield* outcome(UndiciClient.layer), expected)
+      assert.strictEqual(yield* outcome(Layer.orDie(UndiciClient.layer)), expected)
     })
   )
 })
@@ -99,7 +99,7 @@ describe("UndiciClient", () => {
         yield* Deferred.await(begun)
         yield* Fiber.interrupt(fiber)
         yield* Deferred.await(closed)
-      }).pipe(Effect.provide(client(baseUrl, UndiciClient.layer)))
+      }).pipe(Effect.provide(client(baseUrl, Layer.orDie(UndiciClient.layer))))
     })
   )
 
@@ -117,7 +117,7 @@ describe("UndiciClient", () => {
         assert.strictEqual((yield* Effect.flip(list))._tag, "UnexpectedResponse")
         // The end of the client would close it as well.
         yield* Deferred.await(closed)
-      }).pipe(Effect.provide(client(baseUrl, UndiciClient.layer)))
+      }).pipe(Effect.provide(client(baseUrl, Layer.orDie(UndiciClient.layer))))
     })
   )
 })

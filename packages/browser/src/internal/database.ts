@@ -2,6 +2,7 @@
  * One IndexedDB database of texts, and its transactions.
  */
 import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -46,7 +47,18 @@ const failed =
     return new JournalFailed({ action, problem, reason: name === "QuotaExceededError" ? "Full" : "Other" })
   }
 
+/** IndexedDB has no time limit: a request waits as long as another connection blocks the database. */
+const openLimit = Duration.seconds(10)
+
+const blocked: Failure = {
+  name: "TimeoutError",
+  message: `the database did not open within ${Duration.toSeconds(openLimit)} s; close the other tabs of this site`
+}
+
 const open = (factory: IDBFactory, name: string): Effect.Effect<IDBDatabase, Failure> =>
+  Effect.timeoutOrElse(openNow(factory, name), { duration: openLimit, orElse: () => Effect.fail(blocked) })
+
+const openNow = (factory: IDBFactory, name: string): Effect.Effect<IDBDatabase, Failure> =>
   Effect.callback<IDBDatabase, Failure>((resume) => {
     let request: IDBOpenDBRequest
     try {

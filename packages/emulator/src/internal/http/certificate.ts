@@ -2,7 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { X509Certificate } from "node:crypto"
+import { createPrivateKey, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
 import * as EmulatorError from "../../EmulatorError.ts"
 
@@ -48,7 +48,10 @@ const selfSigned: Effect.Effect<Files> = Effect.promise(async () => {
 const check = (files: Files): Effect.Effect<Files, EmulatorError.InvalidOption> =>
   Effect.try({
     try: () => {
-      createSecureContext({ cert: files.cert, key: Redacted.value(files.key) })
+      const key = Redacted.value(files.key)
+      // A context takes an empty text, and a key of another certificate, and fails at each handshake then.
+      if (!new X509Certificate(files.cert).checkPrivateKey(createPrivateKey(key))) throw new Error("another key")
+      createSecureContext({ cert: files.cert, key })
       return files
     },
     catch: () =>
