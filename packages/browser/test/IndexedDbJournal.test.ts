@@ -401,6 +401,22 @@ describe("where IndexedDB cannot be used", () => {
     })
   )
 
+  it.effect("that another connection blocks fails after 10 seconds, and says what to do", () =>
+    Effect.gen(function* () {
+      const factory = new MemoryFactory()
+      // A page that ignores `versionchange`, and another that deletes the database.
+      yield* Effect.callback<void>((resume) => {
+        factory.open("blocked", 1).addEventListener("success", () => resume(Effect.void))
+      })
+      factory.deleteDatabase("blocked")
+      const fiber = yield* Effect.forkChild(Effect.flip(makeJournal({ indexedDB: factory }, "blocked")))
+      yield* TestClock.adjust("10 seconds")
+      const error = yield* Fiber.join(fiber)
+      assert.deepInclude(error, { _tag: "JournalFailed", action: "read" })
+      assert.include(error.message, "close the other tabs of this site")
+    })
+  )
+
   it.effect("is refused at once", () => {
     const indexedDB = new MemoryFactory()
     indexedDB.open = () => {
