@@ -42,7 +42,7 @@ layer(live, { excludeTestServices: true })("the embedded service", (it) => {
       }
 
       const items = yield* Stream.runCollect(Templates.listAll({ sort: "name", order: "asc", pageSize: 1 }))
-      const [listed] = items.filter(({ id }) => id === created.id)
+      const listed = items.find(({ id }) => id === created.id)
       assert(listed !== undefined && DateTime.isDateTime(listed.created))
       assert.deepStrictEqual(listed.content?.steps as object, steps)
 
