@@ -14,6 +14,7 @@ export default defineConfig({
         root: `packages/${name}`,
         test: { name: `@assembly-effect/${name}` }
       })),
+      { extends: true as const, root: "scripts/bench", test: { name: "bench" } },
       // Compilers and npm take every core, so these run after all others.
       {
         extends: true as const,

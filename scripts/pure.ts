@@ -130,10 +130,12 @@ const build = (file: string): number => {
   return insertions.length
 }
 
+/** The packages that are bundled: the others run on Node alone. */
+export const bundled: ReadonlyArray<string> = ["schema", "auth", "api", "tus", "browser"]
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const root = fileURLToPath(new URL("..", import.meta.url))
-  // By default the packages that are bundled: the others run on Node alone.
-  const names = process.argv.length > 2 ? process.argv.slice(2) : ["schema", "auth", "api", "tus", "browser"]
+  const names = process.argv.length > 2 ? process.argv.slice(2) : bundled
   const files = names.flatMap((name) => globSync(`packages/${name}/dist/**/*.js`, { cwd: root }))
   const count = files.reduce((sum, file) => sum + build(`${root}${file}`), 0)
   console.log(`${count} marks in ${files.length} modules`)

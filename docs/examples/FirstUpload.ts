@@ -1,9 +1,8 @@
-import { Assemblies, AssemblyClient } from "@assembly-effect/api"
-import { RuntimeClient } from "@assembly-effect/node"
+import { Assemblies } from "@assembly-effect/api"
+import { AssemblyNode } from "@assembly-effect/node"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Console, Effect, Layer } from "effect"
+import { Console, Effect } from "effect"
 
 const program = Effect.gen(function* () {
   const assembly = yield* Assemblies.create({ templateId: "my-template", numExpectedUploadFiles: 1 })
@@ -14,9 +13,4 @@ const program = Effect.gen(function* () {
 })
 
 // ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET configure it.
-const live = AssemblyClient.layerConfig().pipe(
-  Layer.provideMerge(RuntimeClient.layer),
-  Layer.provideMerge(NodeServices.layer)
-)
-
-program.pipe(Effect.provide(live), NodeRuntime.runMain)
+program.pipe(Effect.provide(AssemblyNode.layerConfig()), NodeRuntime.runMain)

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import type * as Svg from "./svg.ts"
 
 /** The target of a figure. */
 export interface Target {
@@ -28,7 +29,7 @@ export const unbound: Target = { text: "none", met: () => true }
 
 /**
  * One figure of a row: a ratio to a peer, or an absolute value (then `peer` names the bound). `samples` are the
- * measurements of each side in `unit`.
+ * measurements of each side in `unit`. A figure of growth has a `line` of the chart of its row.
  */
 export interface Figure {
   readonly peer: string
@@ -36,12 +37,17 @@ export interface Figure {
   readonly value: number
   readonly unit: string
   readonly samples: Readonly<Record<string, ReadonlyArray<number>>>
+  readonly line?: Svg.Line
 }
 
-/** A row of the table: an id, a description of the work, and a function that measures its figures. */
+/**
+ * A row of the table: an id, a description of the work, and a function that measures its figures. `axes` are the labels
+ * of its chart, with units.
+ */
 export interface Row {
   readonly id: string
   readonly work: string
+  readonly axes?: { readonly x: string; readonly y: string }
   readonly run: Effect.Effect<ReadonlyArray<Figure>, BenchError, Scope.Scope>
 }
 
@@ -73,6 +79,9 @@ export const throughput =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
     Effect.map(seconds(effect), (taken) => bytes / 1e6 / taken)
 
+/** The rounds of a row: its own number, or BENCH_ROUNDS, where a comparison of two versions repeats whole rows. */
+const roundsOf = (own: number): number => Number(process.env["BENCH_ROUNDS"] ?? own)
+
 /**
  * Measures several sides: each side once to warm up, then `rounds` rounds in which every side runs once. Each round
  * starts with another side.
@@ -87,7 +96,8 @@ export const alternate = <const Side extends string, E, R>(
     for (let warmup = 0; warmup < (options.warmups ?? 1); warmup++) {
       for (const name of names) yield* sides[name]
     }
-    for (let round = 0; round < options.rounds; round++) {
+    const rounds = roundsOf(options.rounds)
+    for (let round = 0; round < rounds; round++) {
       for (let turn = 0; turn < names.length; turn++) {
         const name = names[(round + turn) % names.length]!
         samples[name].push(yield* sides[name])
@@ -125,11 +135,15 @@ export const absolute = (options: {
  */
 export const child = (
   module: URL,
-  options?: { readonly args?: ReadonlyArray<string>; readonly execArgv?: ReadonlyArray<string> }
+  options?: {
+    readonly args?: ReadonlyArray<string>
+    readonly execArgv?: ReadonlyArray<string>
+    readonly signal?: "SIGKILL" | "SIGTERM"
+  }
 ): Effect.Effect<{ readonly port: number }, BenchError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => fork(fileURLToPath(module), options?.args, { execArgv: [...(options?.execArgv ?? [])] })),
-    (server) => Effect.sync(() => server.kill("SIGKILL"))
+    (server) => Effect.sync(() => server.kill(options?.signal ?? "SIGKILL"))
   ).pipe(
     Effect.flatMap((server) =>
       Effect.callback<{ readonly port: number }, BenchError>((resume) => {

@@ -4,7 +4,6 @@
  */
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -23,7 +22,7 @@ const warm = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Upload
 const handles = () => readdirSync("/proc/self/fd").length
 
 const works: Readonly<
-  Record<string, Effect.Effect<Readonly<Record<string, number>>, unknown, Layer.Success<typeof Uploads.undici>>>
+  Record<string, Effect.Effect<Readonly<Record<string, number>>, unknown, Layer.Success<typeof Uploads.node>>>
 > = {
   file: Effect.as(Uploads.ours(origin, path), {}),
   stream: Effect.as(
@@ -66,7 +65,8 @@ const clients: Readonly<Record<string, Layer.Layer<HttpClient.HttpClient>>> = {
   fetch: NodeHttpClient.layerFetch,
   foreign: Layer.provide(Uploads.layerForeign, UndiciClient.layer)
 }
-const client = clients[process.env["BENCH_CLIENT"] ?? ""] ?? UndiciClient.layer
+const chosen = clients[process.env["BENCH_CLIENT"] ?? ""]
+const services = chosen === undefined ? Uploads.node : Layer.provideMerge(chosen, Uploads.node)
 
 const program = Effect.gen(function* () {
   yield* warm
@@ -80,6 +80,6 @@ const program = Effect.gen(function* () {
   clearInterval(timer)
   peak = Math.max(peak, rss())
   return { idle, peak, ...more }
-}).pipe(Effect.provide(Layer.merge(client, NodeFileSystem.layer)))
+}).pipe(Effect.provide(services))
 
 process.send?.(await Effect.runPromise(program), () => process.exit(0))

@@ -7,7 +7,7 @@ export interface Result {
   readonly figures: ReadonlyArray<Figure>
 }
 
-const number = (value: number): string => value.toLocaleString("en", { maximumSignificantDigits: 4 })
+export const number = (value: number): string => value.toLocaleString("en", { maximumSignificantDigits: 4 })
 
 const side = (figure: Figure, name: string): string => {
   const samples = figure.samples[name]
@@ -26,15 +26,18 @@ const lines = ({ figures, row }: Result): ReadonlyArray<ReadonlyArray<string>> =
     figure.target.met(figure.value) ? "met" : "MISSED"
   ])
 
-/** Formats the results as a Markdown table, one line for each figure. */
-export const table = (results: ReadonlyArray<Result>): string => {
-  const rows = [["#", "work", "beside", "ours", "theirs", "figure", "target", ""], ...results.flatMap(lines)]
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+/** Formats lines as a Markdown table. The first one has its headings. */
+export const format = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const line = (row: ReadonlyArray<string>) =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`
   const [head, ...body] = rows.map(line)
   return [head, `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...body].join("\n")
 }
+
+/** Formats the results as a Markdown table, one line for each figure. */
+export const table = (results: ReadonlyArray<Result>): string =>
+  format([["#", "work", "beside", "ours", "theirs", "figure", "target", ""], ...results.flatMap(lines)])
 
 /** Converts one result to plain data. */
 export const toJson = ({ figures, row }: Result, machine: Readonly<Record<string, string | number>>) => ({

@@ -1,13 +1,13 @@
 /** Uploads for several rows: with our library, with tus-js-client and with raw node:http. */
-import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import Undici from "@effect/platform-node/Undici"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as fs from "node:fs"
 import { mkdtemp, open, rm } from "node:fs/promises"
 import { request } from "node:http"
@@ -74,8 +74,12 @@ export const oursOf = (origin: string, source: UploadSource.UploadSource, option
     Effect.mapError(toBenchError)
   )
 
-/** A client that is known to release the pieces that it has sent. */
-export const undici = Layer.merge(UndiciClient.layer, NodeFileSystem.layer)
+/** The Layer that a program on Node uses by default. */
+export const node = AssemblyNode.layer({
+  baseUrl: "http://127.0.0.1",
+  key: "key",
+  secret: Redacted.make("secret")
+}).pipe(Layer.orDie)
 
 /** A client that an application has wrapped, so that its use of a body is unknown. */
 export const layerForeign = Layer.effect(
@@ -92,7 +96,7 @@ export const withForeign = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.p
 /** The name of a figure with the unknown client. */
 export const foreign = (peer: string) => `${peer}; a client that is not known`
 
-export const withUndici = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, undici)
+export const withNode = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, node)
 
 /** Uploads a file with tus-js-client, as in its documentation. */
 export const theirs = (

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { publint } from "publint"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Pure from "../pure.ts"
 import * as Compiler from "./Compiler.ts"
 import * as Foreign from "./Foreign.ts"
 import * as Readme from "./Readme.ts"
@@ -24,7 +25,6 @@ afterAll(() => {
 
 let tarballs: ReadonlyArray<Tarballs.Tarball> = []
 let project: Foreign.Project
-let surface: Surface.Surface
 
 const tarballOf = (name: string): Tarballs.Tarball => {
   const found = tarballs.find((one) => one.name === name)
@@ -51,7 +51,6 @@ beforeAll(async () => {
   tarballs = await Tarballs.pack(folder)
   project = await Foreign.make("newest", tarballs)
   undo.push(project.remove)
-  surface = Surface.read(project)
 }, 5 * minutes)
 
 describe.each(names)("the tarball of %s", (name) => {
@@ -63,6 +62,13 @@ describe.each(names)("the tarball of %s", (name) => {
     })
     const built = files.filter((file) => /^dist\/.*(?:\.js|\.d\.ts)$/.test(file))
     expect(built.toSorted()).toEqual(expected.toSorted())
+  })
+
+  it.skipIf(!Pure.bundled.includes(name))("has the marks that let a bundler leave code out", () => {
+    const { files, text } = tarballOf(name)
+    const code = files.filter((file) => file.endsWith(".js")).map((file) => [file, text(file)] as const)
+    expect(code.some(([, one]) => one.includes("@__PURE__"))).toBe(true)
+    expect(code.filter(([file, one]) => Pure.annotate(file, one) !== one)).toEqual([])
   })
 
   it("has what people read", () => {
@@ -82,9 +88,11 @@ describe.each(names)("the tarball of %s", (name) => {
       license: "MIT",
       description: expect.stringMatching(/./),
       keywords: expect.arrayContaining(["effect"]),
-      engines: { node: `>=${versionOf("node-oldest").replace("npm:node@", "")}` },
       exports: { "./package.json": "./package.json" }
     })
+    // A page has no Node.
+    const engines = { node: `>=${versionOf("node-oldest").replace("npm:node@", "")}` }
+    expect(manifest["engines"]).toEqual(name === "browser" ? undefined : engines)
   })
 
   it("has no problem that publint finds", async () => {
@@ -132,7 +140,10 @@ describe.each(["oldest", "newest"] as const)("on the %s Node", (runtime) => {
       const file = `${page.replaceAll("/", "-")}.ts`
       here.write(file, program)
       const { exitCode, output } = await here.node(["--experimental-strip-types", "--no-warnings", file], service.env)
-      expect({ exitCode, output }).toEqual({ exitCode: 0, output: prints ?? "16 bytes are stored\n" })
+      expect({ exitCode, output }).toEqual({
+        exitCode: 0,
+        output: page === "README.md" ? "16 bytes are stored\n" : (prints ?? "")
+      })
     },
     minutes
   )
@@ -157,8 +168,8 @@ describe.each(["oldest", "newest"] as const)("on the %s Node", (runtime) => {
 })
 
 describe("the declarations", () => {
-  const everyModule = () =>
-    names
+  const everyModule = (of: ReadonlyArray<string>) =>
+    of
       .flatMap((name) => ["index", ...modulesOf(name)].map((module) => [name, module] as const))
       .map(([name, module], index) =>
         module === "index"
@@ -167,8 +178,11 @@ describe("the declarations", () => {
       )
       .join("")
 
+  let surface: Surface.Surface
   beforeAll(() => {
-    project.write("every-module.ts", everyModule())
+    surface = Surface.read(project)
+    project.write("every-module.ts", everyModule(names))
+    project.write("every-module-without-dom.ts", everyModule(names.filter((name) => name !== "browser")))
   })
 
   const settings = (["TypeScript 7", "TypeScript 5"] as const).flatMap((version) =>
@@ -197,7 +211,7 @@ describe("the declarations", () => {
 
   it("need no DOM, but for those of Effect", async () => {
     const options = { version: "TypeScript 7", resolution: "nodenext", exactOptionalPropertyTypes: false } as const
-    const diagnostics = await Compiler.diagnose(project, ["every-module.ts"], { ...options, lib: "es2022" })
+    const diagnostics = await Compiler.diagnose(project, ["every-module-without-dom.ts"], { ...options, lib: "es2022" })
     expect(diagnostics.filter((line) => !line.startsWith("node_modules/effect/"))).toEqual([])
   })
 

@@ -14,8 +14,7 @@ export interface Service {
 const templates = [{ id: "my-template", content: { steps: { stored: { robot: "/transloadit/store" } } } }]
 
 /** The command line of a project. */
-export const binOf = (project: Project): string =>
-  join(project.folder, "node_modules", "@assembly-effect", "cli", "dist", "bin.js")
+export const binOf = (project: Project): string => join(project.folder, "node_modules", ".bin", "assembly")
 
 export const start = (project: Project): Promise<Service> => {
   project.write("templates.json", JSON.stringify(templates))

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
+import { bundled } from "../pure.ts"
 
 const name = process.argv[2]
 if (name === undefined) throw new Error("usage: build.ts <folder in packages>")
@@ -10,7 +11,7 @@ const root = join(import.meta.dirname, "..", "..")
 const folder = join(root, "packages", name)
 
 rmSync(join(folder, "dist"), { recursive: true, force: true })
-execFileSync(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "--build", folder], {
-  stdio: "inherit"
-})
+const node = (...args: ReadonlyArray<string>) => execFileSync(process.execPath, args, { stdio: "inherit" })
+node(join(root, "node_modules", "typescript", "bin", "tsc"), "--build", folder)
+if (bundled.includes(name)) node(join(root, "scripts", "pure.ts"), name)
 execFileSync(process.execPath, [join(root, "scripts", "pure.ts"), name], { stdio: "inherit" })

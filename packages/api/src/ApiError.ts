@@ -7,10 +7,9 @@
 import type * as AuthError from "@assembly-effect/auth/AuthError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as SchemaGetter from "effect/SchemaGetter"
-import { answered, Details, refused, subject } from "./internal/errors/details.ts"
+import * as Cause from "./unstable/Cause.ts"
+import { answered, Details, refused, subject } from "./unstable/ErrorDetails.ts"
 
 export { Details }
 // A separate module, so that each stays small.
@@ -32,7 +31,7 @@ export {
   TemplateInvalid,
   TemplateListFailed,
   TemplateNotFound
-} from "./internal/errors/named.ts"
+} from "./ResourceError.ts"
 
 /**
  * One broken rule of an input: the path and the description.
@@ -69,26 +68,10 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 }
 
 /**
- * The error of the token request (`@assembly-effect/auth/AuthError`), if that failed before the operation was sent. An
- * error of an HTTP client is never the cause, because it contains the request with its credential. Its `code` is in
- * {@link TransportFailure}.
+ * The error of the token request (`@assembly-effect/auth/AuthError`), if that failed before the operation was sent. The
+ * `code` of an error of the HTTP client is in {@link TransportFailure}.
  */
-const Cause = Schema.declare(
-  (u: unknown): u is AuthError.AuthError | { readonly _tag: string; readonly message: string } =>
-    Predicate.hasProperty(u, "_tag") && Predicate.hasProperty(u, "message"),
-  {
-    // In JSON it has its tag and its message.
-    toCodecJson: () =>
-      Schema.link<{ readonly _tag: string; readonly message: string }>()(
-        Schema.Struct({ _tag: Schema.String, message: Schema.String }),
-        {
-          decode: SchemaGetter.passthrough(),
-          encode: SchemaGetter.transform(({ _tag, message }) => ({ _tag, message }))
-        }
-      )
-  }
-)
-const cause = { cause: Schema.optionalKey(Cause) }
+const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
 
 /**
  * The service refused the authentication: an unknown key, a wrong or used signature, a missing scope or an expired

@@ -80,8 +80,8 @@ const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefin
 )
 
 /**
- * Runs an Effect or a Stream with another `requestTimeout` for each request of its operations. If the duration is not
- * positive and finite, the operation fails with `InvalidRequest`.
+ * Runs an Effect or a Stream in which each request of an operation has this `requestTimeout` instead of the client's.
+ * If the duration is not positive and finite, the operation fails with `InvalidRequest`.
  *
  * @example
  * Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
@@ -92,8 +92,8 @@ const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefin
 export const withTimeout = (timeout: Duration.Input): PerCall.Combinator => PerCall.provide(Timeout, timeout)
 
 /**
- * Runs an Effect or a Stream with another `deadline` for each of its operations. If the duration is not positive and
- * finite, the operation fails with `InvalidRequest`.
+ * Runs an Effect or a Stream in which each operation has this `deadline` instead of the client's. If the duration is
+ * not positive and finite, the operation fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category combinators
@@ -116,7 +116,8 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
  * - `baseUrl`: https, or http on loopback. Credentials are sent only there.
  * - `origins`: further origins of the service, such as `https://upload.example.com`, or patterns such as
  *   `https://upload-*.example.com`. A URL of an upload, a Status or updates from a response is used only if its origin
- *   is one of these, the origin of the base URL or, for the public service, one of its cells.
+ *   is one of these, the origin of the base URL, one of the cells of the public service, or an address of `localhost`
+ *   if the base URL has that name.
  * - `requestTimeout`: the time limit of one request with its complete response, 1 minute by default. The wait for a
  *   permit of a rate limiter (`Guard`) does not count.
  * - `deadline`: the time limit of all attempts of one operation and the pauses between them, 5 minutes by default.

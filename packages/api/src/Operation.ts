@@ -38,7 +38,7 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  * - `answers`: the kind of response. With `result`, a body with an error code is an error under any status. With
  *   `assemblyStatus`, the Status of a failed Assembly is a success too; it must belong to the `assemblyId` in the path,
  *   else the error is `UnexpectedResponse`. A replay has `result`, because it may return a new Assembly.
- * - `errors`: the named errors, by the service's error code.
+ * - `errors`: the named errors, by the error codes of the service.
  * - `retry`: the failures after which a request may be repeated although it is unknown what the service did. `safe`:
  *   after any of them, because a repetition does no harm. A list of codes, for a change: after the codes for which the
  *   service permits a retry. `never`: not even after a rate limit.
@@ -151,7 +151,7 @@ export type Success<Op extends Any> = Op["success"]["Type"]
  * @category models
  */
 export type Failure<Op extends Any> = {
-  // A property, and members without the name of a union, because an editor would show either name instead of the list.
+  // A property instead of a named union, because an editor would show the name of the union instead of the errors.
   readonly errors:
     | (Op["errors"][keyof Op["errors"]] extends infer Class
         ? Class extends new (...args: never) => infer Named

@@ -21,6 +21,7 @@ import * as Schema from "effect/Schema"
 import type * as AuthError from "./AuthError.ts"
 import * as Credentials from "./Credentials.ts"
 import * as Subtle from "./internal/subtle.ts"
+import * as Bytes from "./unstable/Bytes.ts"
 
 /**
  * A bearer token.
@@ -134,10 +135,7 @@ const makeKeyValueStore = Effect.gen(function* () {
     const nonce = yield* random.randomBytes(nonceLength)
     const text = yield* encodeAtRest({ value, expiresAt, renewAt })
     const sealed = yield* aead.encrypt(key, utf8.encode(text), { nonce, aad: textOf(grant) })
-    const entry = new Uint8Array(nonce.length + sealed.length)
-    entry.set(nonce)
-    entry.set(sealed, nonce.length)
-    yield* entries.set(yield* nameOf(grant), entry)
+    yield* entries.set(yield* nameOf(grant), Bytes.join([nonce, sealed]))
   })
 
   const forget = Effect.fnUntraced(function* (grant: Grant) {

@@ -42,6 +42,17 @@ describe("A body", () => {
     })
   )
 
+  it.effect("that says nothing ends within the limit, or not", () =>
+    Effect.gen(function* () {
+      assert.isTrue(yield* Transport.ends(respond("x".repeat(maxBytes)), { maxBytes }))
+      assert.isTrue(yield* Transport.ends(respond(""), { maxBytes }))
+      assert.isFalse(yield* Transport.ends(respond("x".repeat(maxBytes + 1)), { maxBytes }))
+      const { response, seen } = endless()
+      assert.isFalse(yield* Transport.ends(response, { maxBytes }))
+      assert.isAtMost(seen.bytes, maxBytes + 300)
+    })
+  )
+
   it.effect("that does not end is left after the limit", () =>
     Effect.gen(function* () {
       const ok = endless()

@@ -1,19 +1,29 @@
 /**
- * Why an emulator does not start.
+ * The errors of the start of an emulator, and of its disk.
  */
 import * as Data from "effect/Data"
 
-/** Another emulator uses the same data folder. `path` is the path of the database. */
+/**
+ * Another emulator uses the same data folder. `path` is the path of the database.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class DataInUse extends Data.TaggedError("DataInUse")<{ readonly path: string }> {
   override get message() {
     return `another emulator uses ${this.path}`
   }
 }
 
-/** An Auth Key was given to two Workspaces. It can belong to one only. */
+/**
+ * An Auth Key was given to two Workspaces. It can belong to one only.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
   readonly key: string
-  /** The slugs of both. The first is the owner. */
+  /** The slugs of both Workspaces. The first is the owner of the key. */
   readonly workspaces: readonly [string, string]
 }> {
   override get message() {
@@ -22,7 +32,12 @@ export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
   }
 }
 
-/** An option of the emulator is invalid. */
+/**
+ * An option of the emulator is invalid.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{
   readonly option: "publicUrl" | "allowedHosts" | "tls"
   readonly value: string
@@ -34,7 +49,12 @@ export class InvalidOption extends Data.TaggedError("InvalidOption")<{
   }
 }
 
-/** A given Template is invalid. */
+/**
+ * A given Template is invalid.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export class InvalidTemplate extends Data.TaggedError("InvalidTemplate")<{
   readonly id: string
   readonly problem: string
@@ -53,11 +73,14 @@ const reasons = {
 } as const
 
 /**
- * The disk failed. Data that was stored before is unchanged, and the emulator continues when the disk works again. The
- * request is answered with status 507.
+ * The disk failed. Stored data is unchanged, and the emulator continues when the disk works again. The request is
+ * answered with status 507.
  *
  * - `path`: the file that cannot be written or read.
  * - `code`: the error code of the system or of SQLite, e.g. `ENOSPC`.
+ *
+ * @since 0.1.0
+ * @category errors
  */
 export class StorageFailed extends Data.TaggedError("StorageFailed")<{
   readonly path: string
@@ -73,5 +96,10 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
   }
 }
 
-/** Every error of a start except that of a port that is not available. */
+/**
+ * Every error of the start, except the error of a port that is not available.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
 export type EmulatorError = DataInUse | KeyInTwoWorkspaces | InvalidOption | InvalidTemplate | StorageFailed

@@ -1,4 +1,6 @@
-/** Injects realistic failures between client and server. */
+/**
+ * Injects realistic failures between client and server.
+ */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -10,6 +12,9 @@ import type * as Effect from "effect/Effect"
  * - `method`: in capitals.
  * - `path`: the path of a route. A segment that starts with `:` matches any segment, as in `/resumable/files/:uploadId`.
  * - `times`: the number of requests, 1 by default. `Infinity` lasts until the faults are cleared.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export interface Where {
   readonly method?: "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE" | "OPTIONS" | undefined
@@ -22,14 +27,17 @@ export interface Where {
  *
  * - `Delay`: waits before the request is handled.
  * - `CutRequestBody`: reads at most `afterBytes` bytes of the body and cuts the connection without an answer. An upload
- *   stores these bytes. A form is incomplete, so its request has no effect.
- * - `Refuse`: reads the body, then answers `status` without handling the request. `body` and `headers` default to those
- *   of an error of the route.
- * - `RefuseEarly`: like `Refuse`, but answers and closes while the body may still arrive.
+ *   stores these bytes. A form is then incomplete, so its request has no effect.
+ * - `Refuse`: reads the body, then answers `status` without handling the request. By default `body` and `headers` are
+ *   those of an error of the route.
+ * - `RefuseEarly`: like `Refuse`, but does not read the body first: it answers and closes the connection at once.
  * - `LoseAnswer`: handles the request and cuts the connection without an answer.
  * - `CutAnswer`: handles the request and cuts the connection after `afterBytes` bytes of the answer's body.
  * - `FinishSlowly`: handles the request and answers after `duration`.
  * - `MoveOffset`: handles the request and changes the `upload-offset` of the answer by `by` bytes, but not below 0.
+ *
+ * @since 0.1.0
+ * @category models
  */
 export type Fault = Data.TaggedEnum<{
   Delay: Where & { readonly duration: Duration.Input }
@@ -42,7 +50,12 @@ export type Fault = Data.TaggedEnum<{
   MoveOffset: Where & { readonly by: number }
 }>
 
-/** An answer that replaces that of the route. */
+/**
+ * A response that replaces the response of the route.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -54,6 +67,9 @@ export interface Answer {
  *
  * @example Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1024 })
  * @example Faults.Fault.Refuse({ path: "/assemblies", status: 503, times: 2 })
+ *
+ * @since 0.1.0
+ * @category constructors
  */
 export const Fault = Data.taggedEnum<Fault>()
 
@@ -62,11 +78,14 @@ export const Fault = Data.taggedEnum<Fault>()
  *
  * **Details**
  *
- * A request has at most one fault: the oldest that matches and is not used up.
+ * At most one fault applies to a request: the oldest one that matches and is not used up.
  *
  * @example
  * const faults = yield* Faults.Faults
  * yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1024 }))
+ *
+ * @since 0.1.0
+ * @category services
  */
 export class Faults extends Context.Service<
   Faults,

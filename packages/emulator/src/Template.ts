@@ -16,6 +16,9 @@ const rest = [Schema.Record(Schema.String, Schema.Json)] as const
  * - `auth.max_size`: bytes (spec.md, "Limits").
  *
  * @example `{ steps: { stored: { robot: "/transloadit/store", use: ":original" } }, allow_steps_override: false }`
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Content = Schema.StructWithRest(
   Schema.Struct({
@@ -36,14 +39,21 @@ export const Content = Schema.StructWithRest(
   }),
   rest
 )
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Content = typeof Content.Type
 
 /** Statistics use these two names as filters (spec.md, "Retrieve Assembly statistics"). */
 const reserved = new Set(["all", "no_template"])
 
 /**
- * A Template for an emulator. Requests name it by its `id`. The routes of Templates accept its `name` too, which
- * defaults to the `id`.
+ * A Template for an emulator. Requests name it by its `id`. The routes of Templates also accept its `name`, which is
+ * the `id` by default.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const Template = Schema.Struct({
   id: Schema.NonEmptyString.check(
@@ -52,4 +62,8 @@ export const Template = Schema.Struct({
   name: Schema.optionalKey(Schema.NonEmptyString),
   content: Content
 })
+/**
+ * @since 0.1.0
+ * @category models
+ */
 export type Template = typeof Template.Type

@@ -3,47 +3,56 @@ import { assert, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import { DatabaseSync } from "node:sqlite"
 import * as Database from "../src/internal/data/database.ts"
 import { migrations } from "../src/internal/data/migrations.ts"
-
-const Count = Schema.Struct({ count: Schema.Int })
+import * as Statement from "../src/internal/data/statement.ts"
 
 /** Creates a table. Answers how to insert and count. */
 const notes = Effect.gen(function* () {
-  const database = yield* Database.Database
-  yield* database.run(() => database.command("CREATE TABLE notes (text TEXT NOT NULL) STRICT")({}))
-  const insert = database.command("INSERT INTO notes (text) VALUES (:text)")
-  const count = database.query(Count, "SELECT count(*) AS count FROM notes")
-  return { insert, counted: database.run(() => count.all({})[0]?.count) }
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE notes (text TEXT NOT NULL) STRICT`
+  return {
+    sql,
+    insert: (text: string) => Statement.run(sql`INSERT INTO notes ${sql.insert({ text })}`),
+    counted: Effect.map(sql`SELECT text FROM notes`.values, ({ length }) => length)
+  }
 })
 
 it.effect("a transaction that fails keeps nothing, however it fails", () =>
   Effect.gen(function* () {
-    const database = yield* Database.Database
-    const { counted, insert } = yield* notes
-    const thrown = yield* Effect.exit(
-      database.transaction(() => {
-        insert({ text: "one" })
-        throw new Error("a defect")
-      })
-    )
-    assert.isTrue(Exit.isFailure(thrown) && Cause.hasDies(thrown.cause))
-    const refused = yield* Effect.flip(
-      database.attempt(() => {
-        insert({ text: "two" })
-        return Result.fail("a reason")
-      })
-    )
+    const { counted, insert, sql } = yield* notes
+    const transaction = <A, E>(work: Effect.Effect<A, E>) => Statement.stored(sql.withTransaction(work))
+    const died = yield* Effect.exit(transaction(Effect.andThen(insert("one"), Effect.die(new Error("a defect")))))
+    assert.isTrue(Exit.isFailure(died) && Cause.hasDies(died.cause))
+    const refused = yield* Effect.flip(transaction(Effect.andThen(insert("two"), Effect.fail("a reason"))))
     assert.strictEqual(refused, "a reason")
+    const fiber = yield* Effect.forkChild(transaction(Effect.andThen(insert("three"), Effect.never)), {
+      startImmediately: true
+    })
+    yield* Fiber.interrupt(fiber)
     assert.strictEqual(yield* counted, 0)
-    yield* database.attempt(() => Result.succeed(insert({ text: "three" })))
-    yield* database.transaction(() => insert({ text: "four" }))
-    assert.strictEqual(yield* counted, 2)
+    yield* transaction(insert("four"))
+    assert.strictEqual(yield* counted, 1)
+  }).pipe(Effect.provide(Database.layer(":memory:")))
+)
+
+it.effect("a statement that is wrong and a row that breaks its schema are defects", () =>
+  Effect.gen(function* () {
+    const { sql } = yield* notes
+    const wrong = yield* Effect.exit(Statement.run(sql`SELECT nothing FROM nowhere`))
+    assert.isTrue(Exit.isFailure(wrong) && Cause.hasDies(wrong.cause))
+    const Text = Schema.Struct({ text: Schema.String })
+    const number = sql`SELECT 1 AS text`
+    for (const read of [Statement.all(Text)(number), Statement.first(Text)(number), Statement.one(Text)(number)]) {
+      const broken = yield* Effect.exit<unknown, unknown, never>(read)
+      assert.isTrue(Exit.isFailure(broken) && Cause.hasDies(broken.cause))
+    }
   }).pipe(Effect.provide(Database.layer(":memory:")))
 )
 
@@ -52,21 +61,18 @@ it.live("a full database is a typed error, keeps what it had, and goes on when t
     const fs = yield* FileSystem.FileSystem
     const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`
     yield* Effect.gen(function* () {
-      const database = yield* Database.Database
-      const { counted, insert } = yield* notes
-      yield* database.run(() => insert({ text: "kept" }))
-      const pages = database.query(Schema.Struct({ page_count: Schema.Int }), "PRAGMA page_count")
-      const used = yield* database.run(() => pages.all({})[0]?.page_count ?? 0)
-      const limit = (most: number) =>
-        database.run(() => database.query(Schema.Any, `PRAGMA max_page_count = ${most}`).all({}))
-      yield* limit(used)
+      const { counted, insert, sql } = yield* notes
+      yield* insert("kept")
+      const used = yield* Statement.one(Schema.Struct({ page_count: Schema.Int }))(sql`PRAGMA page_count`)
+      // A pragma takes no parameter.
+      const limit = (most: number) => Statement.run(sql`PRAGMA max_page_count = ${sql.literal(String(most))}`)
+      yield* limit(used.page_count)
       const text = "x".repeat(100_000)
-      const alone = yield* Effect.flip(database.run(() => insert({ text })))
-      const together = yield* Effect.flip(
-        database.transaction(() => {
-          insert({ text: "small" })
-          insert({ text })
-        })
+      const alone = yield* Effect.flip(insert(text))
+      const together = yield* Effect.andThen(insert("small"), insert(text)).pipe(
+        sql.withTransaction,
+        Statement.stored,
+        Effect.flip
       )
       for (const error of [alone, together]) {
         assert.deepInclude(error, { _tag: "StorageFailed", path, reason: "Full", code: "SQLITE_FULL" })
@@ -74,33 +80,48 @@ it.live("a full database is a typed error, keeps what it had, and goes on when t
       assert.strictEqual(alone.message, `cannot use ${path}: there is no space left on the disk (SQLITE_FULL)`)
       assert.strictEqual(yield* counted, 1)
       yield* limit(1_000_000)
-      yield* database.transaction(() => insert({ text }))
+      yield* insert(text).pipe(sql.withTransaction, Statement.stored)
       assert.strictEqual(yield* counted, 2)
     }).pipe(Effect.provide(Database.layer(path)))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
-it.live("a database of any earlier version opens, with its rows", () =>
+const scripts = Object.values(migrations).map((statements) => statements.join(";\n"))
+
+const schemaSql = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'effect_sql%' ORDER BY name"
+
+it.live("a database of any earlier version opens, with its rows, and has the same schema", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
-    const Row = Schema.Struct({ signature: Schema.String })
-    const Version = Schema.Struct({ user_version: Schema.Int })
-    for (const version of migrations.keys()) {
+    const complete = new DatabaseSync(":memory:")
+    for (const script of scripts) complete.exec(script)
+    const schema = complete.prepare(schemaSql).all().map(Object.values)
+    complete.close()
+    for (let version = 0; version <= scripts.length; version++) {
       const path = `${folder}/${version}.sqlite`
+      // As it was before the Migrator.
       const earlier = new DatabaseSync(path)
-      for (const script of migrations.slice(0, version)) earlier.exec(script)
+      for (const script of scripts.slice(0, version)) earlier.exec(script)
       if (version > 0) earlier.exec("INSERT INTO used_signatures VALUES ('kept', 1)")
       earlier.exec(`PRAGMA user_version = ${version}`)
       earlier.close()
-      const opened = yield* Effect.gen(function* () {
-        const database = yield* Database.Database
-        const signatures = database.query(Row, "SELECT signature FROM used_signatures")
-        const current = database.query(Version, "PRAGMA user_version")
-        return yield* database.run(() => ({ signatures: signatures.all({}), current: current.all({}) }))
-      }).pipe(Effect.provide(Layer.fresh(Database.layer(path))))
-      assert.deepStrictEqual(opened.current, [{ user_version: migrations.length }])
-      assert.deepStrictEqual(opened.signatures, version > 0 ? [{ signature: "kept" }] : [])
+      // Opened again, it migrates nothing.
+      const openings = version === 5 ? 2 : 1
+      for (let opening = 0; opening < openings; opening++) {
+        const opened = yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          return {
+            schema: yield* sql.unsafe(schemaSql).values,
+            signatures: yield* sql`SELECT signature FROM used_signatures`.values,
+            migrated: yield* sql`SELECT migration_id FROM effect_sql_migrations ORDER BY migration_id`.values
+          }
+        }).pipe(Effect.provide(Layer.fresh(Database.layer(path))))
+        assert.deepStrictEqual(opened.schema, schema)
+        assert.deepStrictEqual(opened.signatures, version > 0 ? [["kept"]] : [])
+        const missing = scripts.map((_, index) => [index + 1]).slice(version)
+        assert.deepStrictEqual(opened.migrated, missing)
+      }
     }
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )

@@ -4,10 +4,13 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import type * as Fragment from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import * as Database from "../src/internal/data/database.ts"
+import * as Statement from "../src/internal/data/statement.ts"
 import * as TemplateStore from "../src/internal/templates/templateStore.ts"
 import * as Updates from "../src/internal/assembly/updates.ts"
 import * as UsedSignatures from "../src/internal/auth/usedSignatures.ts"
@@ -56,14 +59,13 @@ it.live("a follower that does not read keeps no update of another Assembly", () 
 it.effect("the used signatures that are remembered are bounded, the latest are kept", () =>
   Effect.gen(function* () {
     const used = yield* UsedSignatures.UsedSignatures
-    const database = yield* Database.Database
-    const rows = database.query(Schema.Struct({ signature: Schema.String }), "SELECT signature FROM used_signatures")
+    const sql = yield* SqlClient.SqlClient
     const expires = DateTime.makeUnsafe("2999-01-01T00:00:00Z")
     for (const signature of ["a", "b", "c", "d", "e"]) assert.isTrue(yield* used.use(signature, expires))
     assert.isFalse(yield* used.use("e", expires))
     assert.isFalse(yield* used.use("c", expires))
-    const signatures = yield* database.run(() => rows.all({}).map(({ signature }) => signature))
-    assert.deepStrictEqual(signatures.toSorted(), ["c", "d", "e"])
+    const signatures = yield* sql`SELECT signature FROM used_signatures ORDER BY signature`.values
+    assert.deepStrictEqual(signatures, [["c"], ["d"], ["e"]])
     assert.isTrue(yield* used.use("f", expires))
   }).pipe(
     Effect.provide(UsedSignatures.layer.pipe(Layer.provideMerge(Database.layer(":memory:")))),
@@ -73,20 +75,16 @@ it.effect("the used signatures that are remembered are bounded, the latest are k
 
 it.effect("what a request asks of every row finds its rows by an index", () =>
   Effect.gen(function* () {
-    const database = yield* Database.Database
+    const sql = yield* SqlClient.SqlClient
     const Plan = Schema.Struct({ detail: Schema.String })
-    const plan = (sql: string) =>
-      database.run(() =>
-        database
-          .query(Plan, `EXPLAIN QUERY PLAN ${sql}`)
-          .all({})
-          .map(({ detail }) => detail)
-      )
-    assert.deepStrictEqual(yield* plan(UsedSignatures.forgetSql), [
+    const plan = (statement: Fragment.Fragment) =>
+      Effect.map(Statement.all(Plan)(sql`EXPLAIN QUERY PLAN ${statement}`), (rows) => rows.map(({ detail }) => detail))
+    assert.deepStrictEqual(yield* plan(UsedSignatures.forget(sql, 0)), [
       "SEARCH used_signatures USING INDEX used_signatures_by_expiry (expires_at<?)"
     ])
+    const listing = { from: 0, to: 1, keywords: [], sort: "last_used", order: "desc", limit: 10, offset: 0n } as const
     assert.include(
-      yield* plan(TemplateStore.pageSql),
+      yield* plan(TemplateStore.page(sql, "emulator", listing)),
       "SEARCH assemblies USING COVERING INDEX assemblies_by_template (workspace=? AND template_id=?)"
     )
   }).pipe(Effect.provide(Database.layer(":memory:")))

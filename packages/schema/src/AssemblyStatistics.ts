@@ -156,9 +156,12 @@ const TextOrDateTime = Schema.declare(isSince, {
   toCodecArbitrary: () =>
     // Built from a number, because the schema of a DateTime is larger than the rest of this module.
     Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, NonNegativeInt]), {
-      decode: SchemaGetter.transform((since) =>
-        typeof since === "string" ? since : DateTime.fromDateUnsafe(new Date(since % endOfYears))
-      ),
+      decode: SchemaGetter.transform((since) => {
+        if (typeof since === "string") return since
+        // `DateTime.makeUnsafe` would add the parsing of texts and parts to a bundle; a number needs neither.
+        // @effect-diagnostics-next-line globalDate:off
+        return DateTime.fromDateUnsafe(new Date(since % endOfYears))
+      }),
       encode: SchemaGetter.transform((since) => (typeof since === "string" ? since : since.epochMilliseconds))
     })
 })

@@ -31,7 +31,7 @@ const TypeId = "~@assembly-effect/schema/ServiceOrigins"
  */
 export interface ServiceOrigins {
   readonly [TypeId]: typeof TypeId
-  /** In the form that {@link parse} accepts. The first entry is the origin of the base URL. */
+  /** Origins and patterns in the form that {@link parse} accepts. The first entry is the origin of the base URL. */
   readonly entries: readonly [string, ...ReadonlyArray<string>]
 }
 
@@ -54,7 +54,7 @@ const parseOrigin = (written: string): string | undefined => {
   return written === origin || written === origin + (defaultPorts.get(protocol) ?? "") ? origin : undefined
 }
 
-/** Most URLs have the origin of the URL before. */
+/** The last checked URL and its origin: most URLs have the same origin as the URL before. */
 let latest: { readonly written: string; readonly origin: string | undefined } = { written: "", origin: undefined }
 
 /**
@@ -124,8 +124,9 @@ const fromEntries = (
 }
 
 /**
- * Makes the origins of the deployment at a base URL: its own origin and, for the public service, the cells.
- * `additional` are further origins or patterns of origins.
+ * Makes the origins of the deployment at a base URL: its own origin, the cells of the public service, and for
+ * `localhost` its two addresses, `127.0.0.1` and `[::1]`, with the same scheme and port. `additional` are further origins
+ * or patterns of origins.
  *
  * **Gotchas**
  *
@@ -144,7 +145,18 @@ export const make = (
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
   const own = originOf(baseUrl)
   if (own === undefined) return Result.fail([{ rule: "Expected an absolute https URL whose host is written plainly" }])
-  return fromEntries(own, isPublic(own) ? [publicService.origin, publicService.cells, ...additional] : additional)
+  return fromEntries(own, [...siblingsOf(own), ...additional])
+}
+
+/**
+ * The origins that belong to a base URL besides its own. A client that connects to `localhost` may reach either of its
+ * two addresses, so a service there may name its address. An address does not stand for `localhost`: it means exactly
+ * the server at that address.
+ */
+const siblingsOf = (own: string): ReadonlyArray<string> => {
+  if (isPublic(own)) return [publicService.origin, publicService.cells]
+  const { hostname } = new URL(own)
+  return hostname === "localhost" ? ["127.0.0.1", "[::1]"].map((address) => own.replace(hostname, address)) : []
 }
 
 const matches = (entry: string, origin: string): boolean => {

@@ -135,6 +135,40 @@ describe("ServiceOrigins", () => {
     assert.isFalse(ServiceOrigins.includes(all, "http://127.0.0.1:3001/resumable/files/1"))
   })
 
+  it("holds the addresses of localhost where that is the base URL, with its scheme and port", () => {
+    const all = origins("http://localhost:3000", ["http://127.0.0.1:4000"])
+    for (const url of [
+      "http://localhost:3000/",
+      "http://127.0.0.1:3000/",
+      "http://[::1]:3000/",
+      "http://127.0.0.1:4000/"
+    ]) {
+      assert.isTrue(ServiceOrigins.includes(all, `${url}resumable/files/1`), url)
+    }
+    for (const url of [
+      "http://127.0.0.1:3001/",
+      "http://[::1]:4000/",
+      "http://127.0.0.1/",
+      "https://127.0.0.1:3000/",
+      // Other loopback addresses may belong to other servers, and localhost does not lead to them.
+      "http://127.0.0.2:3000/",
+      "http://a.localhost:3000/",
+      "http://localhost.evil.example:3000/",
+      "http://0.0.0.0:3000/",
+      "http://192.168.0.1:3000/"
+    ]) {
+      assert.isFalse(ServiceOrigins.includes(all, url), url)
+    }
+    assert.deepStrictEqual(origins(all.entries[0], all.entries.slice(1)).entries, all.entries)
+    assert.isTrue(ServiceOrigins.includes(origins("https://localhost:8443"), "https://127.0.0.1:8443/"))
+  })
+
+  it("holds an address of loopback alone where that is the base URL: localhost may lead to another server", () => {
+    for (const own of ["http://127.0.0.1:3000", "http://[::1]:3000"]) {
+      assert.deepStrictEqual(origins(own).entries, [own])
+    }
+  })
+
   it("keeps entries in a normalized form that gives the same origins again", () => {
     const { entries } = origins("https://API2.transloadit.com:443/", ["https://UP-*.example.com:443/"])
     assert.deepStrictEqual(entries, [

@@ -36,29 +36,45 @@ export interface Options {
   readonly isExclusive?: boolean | undefined
 }
 
-/** An error of SQLite, with its number in the property that `effect/sql` reads. */
-class SqliteError extends Error {
+/**
+ * An error of SQLite. It is the cause in the reason of a `SqlError`.
+ *
+ * - `errno`: the result code, in the property that `effect/sql` reads (https://www.sqlite.org/rescode.html).
+ * - `path`: the file of the database.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class SqliteError extends Error {
   readonly errno: number
-  constructor(message: string, errno: number, cause: unknown) {
-    super(message, { cause })
-    this.errno = errno
+  readonly path: string
+  constructor(message: string, options: { readonly errno: number; readonly path: string; readonly cause: unknown }) {
+    super(message, { cause: options.cause })
+    this.errno = options.errno
+    this.path = options.path
   }
 }
 
-/** `node:sqlite` names the number `errcode`. */
-const toCause = (problem: unknown): unknown =>
+/** In errors of `node:sqlite`, the property `errcode` contains the result code. */
+const toCause = (path: string, problem: unknown): unknown =>
   Predicate.hasProperty(problem, "errcode") && typeof problem.errcode === "number" && problem instanceof Error
-    ? new SqliteError(problem.message, problem.errcode, problem)
+    ? new SqliteError(problem.message, { errno: problem.errcode, path, cause: problem })
     : problem
 
-const attempt = <A>(operation: string, work: () => A): Effect.Effect<A, SqlError.SqlError> =>
-  Effect.try({
-    try: work,
-    catch: (problem) =>
-      new SqlError.SqlError({
-        reason: SqlError.classifySqliteError(toCause(problem), { message: `SQLite failed to ${operation}`, operation })
-      })
-  })
+/** Turns exceptions into errors that name the operation. */
+const attempting =
+  (path: string) =>
+  <A>(operation: string, work: () => A): Effect.Effect<A, SqlError.SqlError> =>
+    Effect.try({
+      try: work,
+      catch: (problem) =>
+        new SqlError.SqlError({
+          reason: SqlError.classifySqliteError(toCause(path, problem), {
+            message: `SQLite failed to ${operation}`,
+            operation
+          })
+        })
+    })
 
 type Params = ReadonlyArray<unknown>
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
@@ -73,8 +89,9 @@ const maxPrepared = 200
 const preparer = (database: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
   return (sql: string): StatementSync => {
-    const statement = prepared.get(sql) ?? database.prepare(sql)
-    prepared.delete(sql)
+    const known = prepared.get(sql)
+    if (known !== undefined) return known
+    const statement = database.prepare(sql)
     prepared.set(sql, statement)
     const [oldest] = prepared.keys()
     if (prepared.size > maxPrepared && oldest !== undefined) prepared.delete(oldest)
@@ -82,7 +99,7 @@ const preparer = (database: DatabaseSync) => {
   }
 }
 
-const makeConnection = (database: DatabaseSync): SqlConnection.Connection => {
+const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attempting>): SqlConnection.Connection => {
   const prepare = preparer(database)
   const all = (statement: StatementSync, params: Params, transform: TransformRows) => {
     const rows = statement.all(...toInputs(params))
@@ -147,13 +164,14 @@ const setUp = ({ isExclusive = false }: Options): string =>
  * @since 0.1.0
  */
 export const make = Effect.fnUntraced(function* (options: Options) {
+  const attempt = attempting(options.path)
   const database = yield* Effect.acquireRelease(
     attempt("open", () => new DatabaseSync(options.path, { enableForeignKeyConstraints: true })),
     (opened) => Effect.sync(() => opened.close())
   )
   yield* attempt("lock", () => database.exec(setUp(options)))
   const semaphore = yield* Semaphore.make(1)
-  const connection = makeConnection(database)
+  const connection = makeConnection(database, attempt)
   return yield* SqlClient.make({
     ...SqlClient.makeSqliteAcquirers({
       connection: Effect.succeed(connection),

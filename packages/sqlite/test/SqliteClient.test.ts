@@ -1,7 +1,9 @@
 import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Migrator from "effect/sql/Migrator"
@@ -61,6 +63,21 @@ it.effect("a failed transaction keeps nothing, and a failed inner transaction ke
   }).pipe(Effect.provide(memory))
 )
 
+it.live("a transaction that is interrupted keeps nothing, and lets the next one in", () =>
+  Effect.gen(function* () {
+    const { add, sql, texts } = yield* notes
+    const begun = yield* Deferred.make<void>()
+    const fiber = yield* Effect.forkChild(
+      sql.withTransaction(Effect.all([add("lost"), Deferred.succeed(begun, undefined), Effect.never]))
+    )
+    yield* Deferred.await(begun)
+    const next = yield* Effect.forkChild(sql.withTransaction(add("kept")))
+    yield* Fiber.interrupt(fiber)
+    yield* Fiber.join(next)
+    assert.deepStrictEqual(yield* texts, ["kept"])
+  }).pipe(Effect.provide(memory))
+)
+
 it.live("another fiber does not run inside a transaction", () =>
   Effect.gen(function* () {
     const { add, sql, texts } = yield* notes
@@ -82,6 +99,9 @@ it.effect("an error contains SQLite's message", () =>
     yield* add("one")
     const twice = yield* Effect.flip(add("one"))
     assert.deepInclude(twice.reason, { _tag: "UniqueViolation", constraint: "notes.text" })
+    assert.instanceOf(twice.reason.cause, SqliteClient.SqliteError)
+    // https://www.sqlite.org/rescode.html#constraint_unique
+    assert.deepInclude(twice.reason.cause, { errno: 2067, path: ":memory:" })
     assert.strictEqual((yield* Effect.flip(sql`SELECT nothing FROM nowhere`)).reason._tag, "UnknownError")
   }).pipe(Effect.provide(memory))
 )

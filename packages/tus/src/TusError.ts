@@ -7,6 +7,7 @@
  * the server is redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Cause from "@assembly-effect/api/unstable/Cause"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 
@@ -31,7 +32,7 @@ const subject = {
   host: Schema.String
 }
 
-/** The code of the server and the id of the request (`x-request-id`), where the answer tells them. */
+/** The error code of the server and the id of the request (`x-request-id`), if the response contains them. */
 const told = {
   code: Schema.optionalKey(Schema.String),
   requestId: Schema.optionalKey(Schema.String)
@@ -47,7 +48,7 @@ const answer = {
 
 const at = ({ host, request }: { readonly request: string; readonly host: string }): string => `${request} at ${host}`
 
-/** The host of an error of a whole upload. It is absent where the error is not about what a server said. */
+/** The host in an error of a whole upload. Absent if no response of a server caused the error. */
 const server = { host: Schema.optionalKey(Schema.String) }
 
 /**
@@ -68,7 +69,7 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
 /**
- * 409: the server is at another offset. The upload asks for it and continues; told when the policy gives up.
+ * 409: the server is at another offset. The upload requests it and continues; it fails when the policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -89,7 +90,7 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 }) {}
 
 /**
- * 423: another request holds the upload. It is retried; told when the policy gives up.
+ * 423: another request holds the upload. The request is retried; the upload fails when the policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -97,8 +98,8 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {}
 
 /**
- * 460: the bytes that arrived are not the ones that were sent. They are sent again; told when the policy gives up.
- * `maxRetries` failures. Beyond the specification (tus 1.0.0).
+ * 460: the received bytes differ from the sent bytes. They are sent again; the upload fails when the policy gives up.
+ * Beyond the specification (tus 1.0.0).
  *
  * @since 0.1.0
  * @category errors
@@ -150,6 +151,9 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   }
 }
 
+/** The error of the last request, if that request failed. */
+const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiError.TransportFailure>()) }
+
 /**
  * The response to the creation was lost. The upload may exist: the receipts of the Assembly (`tus_uploads`) do not show
  * it, and the creation was not repeated.
@@ -164,7 +168,8 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
  */
 export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("CreationUnknown", {
   host: Schema.String,
-  problem: Schema.String
+  problem: Schema.String,
+  ...lost
 }) {
   override get message() {
     return `the answer to the creation at ${this.host} was lost (${this.problem}), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again`
@@ -184,7 +189,8 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
  */
 export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknown>()("ConcatenationUnknown", {
   host: Schema.String,
-  problem: Schema.String
+  problem: Schema.String,
+  ...lost
 }) {
   override get message() {
     return `the server ${this.host} did not confirm that it put the parts together (${this.problem}), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again`
@@ -192,7 +198,7 @@ export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknow
 }
 
 /**
- * The server's list of tus extensions does not contain the extension that an option needs. Nothing was created; run the
+ * The server's list of tus extensions does not contain an extension that an option needs. Nothing was created; run the
  * upload without the option.
  *
  * @since 0.1.0
@@ -210,8 +216,8 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
 }
 
 /**
- * The server counts other bytes than were sent: something in between dropped, repeated or changed bytes. The stored
- * bytes may be wrong, so nothing more is sent to this upload.
+ * The server counts another number of bytes than were sent: something in between dropped, repeated or changed bytes.
+ * The stored bytes may be wrong, so nothing more is sent to this upload.
  *
  * `mayBeWhole` is true if the server may treat its bytes as a complete file and the Assembly may use it as input. Then
  * cancel the Assembly and upload the file to a new one. Otherwise upload the file again, with `restart: true` for a

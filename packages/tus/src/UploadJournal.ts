@@ -27,6 +27,7 @@ import * as JournalEntry from "./internal/journalEntry.ts"
 import * as JournalKey from "./internal/journalKey.ts"
 import * as Leasing from "./internal/lease.ts"
 import * as Lock from "./internal/lock.ts"
+import * as Sweep from "./internal/sweep.ts"
 import type { JournalFailed, JournalTorn, LeaseLost, UploadLeased } from "./JournalError.ts"
 import * as LeaseHolder from "./LeaseHolder.ts"
 import type * as UploadTarget from "./UploadTarget.ts"
@@ -85,8 +86,8 @@ export interface Leases {
 }
 
 /**
- * The locks of a platform that releases them when their holder ends, such as Web Locks. A store that has them needs no
- * leases. `lock` holds the lock of a key until its scope ends, or returns undefined if another holder has it. `lost`
+ * The locks of a platform that releases a lock when its holder ends, such as Web Locks. A store with such locks needs
+ * no leases. `lock` holds the lock of a key until its scope ends, or returns undefined if another holder has it. `lost`
  * completes with the reason when the lock is lost, and never otherwise.
  *
  * @since 0.1.0
@@ -148,7 +149,8 @@ export class UploadJournal extends Context.Service<
 
 /**
  * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
- *   `Untrusted` entry never expires. `list` removes expired entries, and `put` does so at most once an hour.
+ *   `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks a few other entries and leases,
+ *   and removes those that have expired; it checks none twice within an hour.
  * - `leaseDuration`: how long the lease of a dead process stays valid, 10 seconds by default. A running process renews
  *   it after a third of this time. If a store has locks, this is how long another holder waits for one.
  *
@@ -159,8 +161,6 @@ export interface Options {
   readonly expiry?: Duration.Input | undefined
   readonly leaseDuration?: Duration.Input | undefined
 }
-
-const sweepEvery = Duration.toMillis("1 hour")
 
 /**
  * Makes a journal on a store. `holder` is the default {@link LeaseHolder} for uploads without one.
@@ -179,49 +179,56 @@ export const make = (
   const millis = Duration.toMillis(options.leaseDuration ?? "10 seconds")
   const lease = "lock" in leases ? Lock.make(leases, { millis }) : Leasing.make(leases, { millis, holder })
 
-  /** Removes leases that expired long ago. If a process acquires one at this moment, its next renewal fails. */
-  const sweepLeases = Effect.gen(function* () {
-    if ("lock" in leases) return
-    const now = yield* Clock.currentTimeMillis
-    for (const key of (yield* leases.keys).filter(JournalKey.isKey)) {
+  /** Removes a lease that expired long ago. If a process acquires it at this moment, its next renewal fails. */
+  const removeExpiredLease = (key: Key) =>
+    Effect.gen(function* () {
+      if ("lock" in leases) return
+      const now = yield* Clock.currentTimeMillis
       const text = yield* leases.get(key)
       if (text === undefined || Leasing.until(text) + expiry <= now) yield* leases.remove(key)
-    }
-  })
+    })
 
-  let sweptAt: number | undefined
-  /** Removes expired texts, at most once an hour. A text that cannot be removed now is removed later. */
-  const sweepAtTimes: Effect.Effect<void> = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    if (sweptAt !== undefined && sweptAt + sweepEvery > now) return Effect.void
-    sweptAt = now
-    return Effect.ignore(Effect.all([uploads.list, assemblies.list, sweepLeases], { discard: true }))
-  })
+  const leaseKeys =
+    "lock" in leases ? Effect.succeed([]) : Effect.map(leases.keys, (keys) => keys.filter(JournalKey.isKey))
+  const sweepLeases = Effect.flatMap(leaseKeys, (keys) => Effect.forEach(keys, removeExpiredLease, { discard: true }))
+
+  const sweepSome: Effect.Effect<void> = Sweep.make(
+    Effect.gen(function* () {
+      const entries = (yield* store.keys).filter(JournalKey.isKey)
+      const ended = yield* leaseKeys
+      return [
+        ...entries.map((key) => (isAssemblyKey(key) ? assemblies : uploads).removeIfExpired(key)),
+        ...ended.map(removeExpiredLease)
+      ]
+    }),
+    (remove) => remove
+  )
 
   const isOld = ({ writtenAt }: Entry | AssemblyEntry, now: number) => writtenAt + expiry <= now
 
-  const uploads: Entries<Entry> = JournalEntries.make<Entry>(
+  const uploads: JournalEntries.Swept<Entry> = JournalEntries.make<Entry>(
     store,
     lease,
     {
       encode: JournalEntry.encode,
       decode: JournalEntry.decode,
       isKey: (key) => !isAssemblyKey(key),
-      // An untrusted upload stays untrusted.
+      // An untrusted upload stays untrusted, so its entry never expires.
       isExpired: (entry, now) => entry._tag !== "Untrusted" && isOld(entry, now)
     },
-    sweepAtTimes
+    sweepSome
   )
-  const assemblies: Entries<AssemblyEntry> = JournalEntries.make<AssemblyEntry>(
+  const assemblies: JournalEntries.Swept<AssemblyEntry> = JournalEntries.make<AssemblyEntry>(
     store,
     lease,
     { encode: AssemblyEntryAtRest.encode, decode: AssemblyEntryAtRest.decode, isKey: isAssemblyKey, isExpired: isOld },
-    sweepAtTimes
+    sweepSome
   )
 
   return {
-    ...uploads,
-    list: Effect.tap(uploads.list, () => Effect.ignore(sweepLeases)),
-    assemblies,
+    ...uploads.entries,
+    list: Effect.tap(uploads.entries.list, () => Effect.ignore(sweepLeases)),
+    assemblies: assemblies.entries,
     lease: (text) => Effect.flatMap(JournalKey.check(text), lease)
   }
 }
@@ -261,7 +268,7 @@ export const keyOf = (
     ...(upload.file === undefined ? [] : [upload.file])
   ])
 
-/** No hexadecimal digest starts with this text. */
+/** The start of the keys of jobs. No other key starts with it, because they are hexadecimal digests. */
 const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 
@@ -273,6 +280,25 @@ const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
  */
 export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
+
+/**
+ * A journal over a store of your own, such as the database of an application. Fails where entries cannot be named, since
+ * their keys are digests.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerStore = <E, R>(
+  store: Effect.Effect<Store, E, R>,
+  options?: Options
+): Layer.Layer<UploadJournal, E | JournalFailed, Exclude<R, Scope.Scope>> =>
+  Layer.effect(
+    UploadJournal,
+    Effect.gen(function* () {
+      yield* Subtle.forJournal
+      return make(yield* store, options, yield* LeaseHolder.LeaseHolder)
+    })
+  )
 
 /**
  * A journal in memory. It survives a failed upload, but not the end of the process.

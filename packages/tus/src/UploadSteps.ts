@@ -9,6 +9,7 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as Stream from "effect/Stream"
+import * as Continuation from "./internal/continuation.ts"
 import * as Events from "./internal/events.ts"
 import * as Interpreter from "./internal/interpreter.ts"
 import * as OptionRules from "./internal/options.ts"
@@ -108,12 +109,7 @@ export const recover = (
   begin(target, source, { ...options, checksum: undefined }, { _tag: "Creating", marker: options.marker })
 
 const finishing = (target: UploadTarget, source: Replayable, upload: Existing, options: Options, emit: Events.Emit) =>
-  Effect.gen(function* () {
-    yield* OptionRules.check({ ...options, source, isReplayed: true })
-    const store = StateStore.forgetful({ ...upload, _tag: "Created" })
-    const session = yield* Session.make(target, options, emit, store)
-    yield* Interpreter.run({ session, source, concurrency: 1 })
-  })
+  Continuation.send({ name: "UploadSteps", target, source, upload, isReplayed: true }, options, emit)
 
 /**
  * Sends the bytes of an existing upload that the server does not have, and returns when all bytes are stored.

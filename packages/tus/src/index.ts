@@ -1,3 +1,4 @@
+export * as AssemblyJob from "./AssemblyJob.ts"
 export * as AssemblyUpload from "./AssemblyUpload.ts"
 export * as AssemblyUploadError from "./AssemblyUploadError.ts"
 export * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"

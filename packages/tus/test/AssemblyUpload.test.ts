@@ -16,14 +16,17 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Scene from "./utils/Scene.ts"
 
-const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
-    AssemblyClient.layer({ baseUrl }).pipe(
-      Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
+const clientAt = (toBaseUrl: (baseUrl: string) => string) =>
+  Layer.unwrap(
+    Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+      AssemblyClient.layer({ baseUrl: toBaseUrl(baseUrl) }).pipe(
+        Layer.provide(Authenticator.layerSigned()),
+        Layer.provide(Credentials.layer(credentials))
+      )
     )
   )
-)
+
+const client = clientAt((baseUrl) => baseUrl)
 
 const platform = Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeFileSystem.layer)
 
@@ -160,4 +163,17 @@ layer(Layer.provideMerge(client, platform), { excludeTestServices: true })("Asse
       })
     )
   }
+})
+
+const onLocalhost = clientAt((baseUrl) => baseUrl.replace("127.0.0.1", "localhost"))
+
+layer(Layer.provideMerge(onLocalhost, platform), { excludeTestServices: true })("A service on localhost", (it) => {
+  it.effect("may name its address in its answers", () =>
+    Effect.gen(function* () {
+      const events = yield* Stream.runCollect(AssemblyUpload.events({ params, files: [file("a.bin", 700_000)], wait }))
+      const status = events.find(AssemblyUploadEvent.$is("AssemblyCreated"))?.status
+      assert.match(status?.tus_url ?? "", /^http:\/\/127\.0\.0\.1:/)
+      assert.strictEqual(events.at(-1)?._tag, "Completed")
+    })
+  )
 })

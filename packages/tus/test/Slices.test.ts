@@ -70,7 +70,7 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
           assert.strictEqual(sent[0], 262_144)
           assert.isAtMost(Math.max(...sent.slice(1)), rate)
           // As large as that allows, but for one that finds it out, and the end.
-          assert.isAtLeast(Math.min(...sent.slice(2, -2)), rate / 2)
+          assert.isAtLeast(Math.min(...sent.slice(2, -2)), rate / 2.5)
         }
       })
     )
@@ -116,10 +116,10 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
   it.effect("are as large as a second allows, where the way there and back takes a part of it", () =>
     Effect.gen(function* () {
       const { sent } = yield* over(
-        Link.make(({ bytes }) => 0.4 + bytes / (4 * mebi)),
+        Link.make(({ bytes }) => 0.3 + bytes / (5 * mebi)),
         8 * mebi
       )
-      // 2 MiB take 0.9 seconds, twice as much would take 1.4.
+      // 2 MiB take 0.7 seconds, twice as much would take 1.1.
       assert.deepStrictEqual(
         sent.slice(0, 6).map((size) => size / kibi),
         [256, 512, 1024, 2048, 2048, 2048]
@@ -135,7 +135,7 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
       )
       assert.deepStrictEqual(
         sent.slice(0, 5).map((size) => size / kibi),
-        [256, 128, 256, 512, 1024]
+        [256, 64, 128, 256, 512]
       )
     })
   )
@@ -148,7 +148,7 @@ layer(NodeHttpClient.layerFetch)("Slices", (it) => {
       )
       assert.deepStrictEqual(
         sent.slice(0, 6).map((size) => size / kibi),
-        [256, 512, 1024, 128, 256, 512]
+        [256, 512, 1024, 64, 128, 256]
       )
     })
   )

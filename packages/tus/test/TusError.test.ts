@@ -16,6 +16,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 
@@ -280,6 +281,25 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("An error of an
       })
     )
   }
+
+  it.effect("has the error of the request whose answer was lost, also in its JSON form", () =>
+    Effect.gen(function* () {
+      const json = Schema.fromJsonString(Schema.toCodecJson(UploadError.UploadError))
+      for (const [method, tag, request] of [
+        ["POST", "CreationUnknown", "create"],
+        ["FINAL", "ConcatenationUnknown", "create"]
+      ] as const) {
+        const { target } = yield* Scene.make([{ _tag: "NoAnswer", method }, ...away])
+        const options = { ...Scene.options, finishTimeout: "400 millis", parallel: method === "FINAL" ? 2 : 1 } as const
+        const error = yield* Effect.flip(Upload.run(target, parts, options))
+        if (error._tag !== tag) return assert.fail(error.message)
+        assert.deepInclude(error.cause, { _tag: "Stalled", request })
+        const decoded = yield* Schema.decodeEffect(json)(yield* Schema.encodeEffect(json)(error))
+        assert.deepInclude(decoded, { _tag: tag, problem: error.problem })
+        assert.deepStrictEqual(decoded.cause, { _tag: "Stalled", message: error.cause?.message })
+      }
+    })
+  )
 
   it.effect("has the code of the server and the id of the request", () =>
     Effect.gen(function* () {

@@ -10,6 +10,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
 import type { Fault } from "./utils/Fault.ts"
 import * as Scene from "./utils/Scene.ts"
 import * as TusServer from "./utils/TusServer.ts"
@@ -43,6 +44,26 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The steps of a
       assert.strictEqual(Redacted.value(url), Redacted.value(upload.url))
       assert.deepStrictEqual(server.requests, ["POST", "PATCH"])
       assert.strictEqual(yield* Scene.stored(server), sha256)
+    })
+  )
+
+  it.effect("tell Progress as rarely as the options say, in the span of an upload", () =>
+    Effect.gen(function* () {
+      const { source, target } = yield* start(large)
+      const upload = yield* UploadSteps.create(target, source, options)
+      const spans: Array<string> = []
+      const tracer = Tracer.make({
+        span: (begun) => {
+          spans.push(begun.name)
+          return new Tracer.NativeSpan(begun)
+        }
+      })
+      const events = yield* Stream.runCollect(
+        UploadSteps.finishEvents(target, source, upload, { ...patient, chunkSize: 50_000, progressInterval: "1 hour" })
+      ).pipe(Effect.provideService(Tracer.Tracer, tracer))
+      // The first one, and the newest before Finishing and Completed; each of 14 requests would tell two.
+      assert.strictEqual(events.filter(UploadEvent.$is("Progress")).length, 3)
+      assert.include(spans, "UploadSteps")
     })
   )
 

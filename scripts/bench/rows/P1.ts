@@ -35,5 +35,5 @@ export const row: Harness.Row = {
         theirs: samples.tus
       })
     ]
-  }).pipe(Uploads.withUndici)
+  }).pipe(Uploads.withNode)
 }

@@ -37,5 +37,5 @@ export const row: Harness.Row = {
         theirs: better
       })
     ]
-  }).pipe(Uploads.withUndici)
+  }).pipe(Uploads.withNode)
 }

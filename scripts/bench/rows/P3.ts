@@ -36,5 +36,5 @@ export const row: Harness.Row = {
         theirs: samples.tus
       })
     ]
-  }).pipe(Uploads.withUndici)
+  }).pipe(Uploads.withNode)
 }

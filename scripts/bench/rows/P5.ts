@@ -43,5 +43,5 @@ export const row: Harness.Row = {
         theirs: samples.single
       })
     ]
-  }).pipe(Uploads.withUndici)
+  }).pipe(Uploads.withNode)
 }

@@ -1,8 +1,11 @@
-/** Responds to every request with the same list of 50 Assemblies from memory. The requests must have no body. */
+/**
+ * Responds to every request with the same list of Assemblies from memory: 50, or as many as the first argument says. The
+ * requests must have no body.
+ */
 import type { AddressInfo } from "node:net"
 import { createServer } from "node:net"
 
-const items = Array.from({ length: 50 }, (_, index) => ({
+const items = Array.from({ length: Number(process.argv[2] ?? 50) }, (_, index) => ({
   id: index.toString(16).padStart(32, "0"),
   account_id: "a".repeat(32),
   template_id: "b".repeat(32),

@@ -159,12 +159,6 @@ export const api = [
         tests: ["ServerText", "Proofs", "BrokenErrors"]
       },
       {
-        name: "the id of a request is not redacted",
-        find: `{ requestId: Redaction.code(requestId, secrets) }`,
-        replace: `{ requestId }`,
-        tests: ["ApiError"]
-      },
-      {
         name: "an excerpt is not redacted",
         find: `undefined ? Redaction.excerpt(text, secrets) : ""`,
         replace: `undefined ? text.slice(0, 200) : ""`,
@@ -291,6 +285,17 @@ export const api = [
         name: "statistics look back too far",
         find: `const limit = 91 * 24`,
         replace: `const limit = 92 * 24`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/unstable/Transport.ts",
+    ["ApiError"],
+    [
+      {
+        name: "the id of a request is not redacted",
+        find: `{ requestId: Redaction.code(requestId, secrets) }`,
+        replace: `{ requestId }`
       }
     ]
   ),

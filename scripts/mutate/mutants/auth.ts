@@ -250,8 +250,8 @@ export const auth = [
       },
       {
         name: "the answer of another path counts",
-        find: `if (asked.origin !== answered.origin || asked.pathname !== answered.pathname) refuse(`,
-        replace: `if (asked.origin !== answered.origin) refuse(`,
+        find: `return asked.origin !== answered.origin || asked.pathname !== answered.pathname`,
+        replace: `return asked.origin !== answered.origin`,
         project: "api"
       },
       {
@@ -324,8 +324,10 @@ export const auth = [
       },
       {
         name: "a body without a length has no limit",
-        find: `if (size > maxBytes) return refuse(chunks[0] ?? chunk)`,
-        replace: `if (size < 0) return refuse(chunks[0] ?? chunk)`,
+        find: `return size <= maxBytes
+    }).pipe(`,
+        replace: `return true
+    }).pipe(`,
         project: "api"
       },
       {
@@ -336,14 +338,14 @@ export const auth = [
       },
       {
         name: "the body of an error is read without end",
-        find: `return size <= maxBytes`,
-        replace: `return true`,
+        find: `const reading = readInto(chunks, response, maxBytes)`,
+        replace: `const reading = readInto(chunks, response, maxBytes * 1e6)`,
         tests: ["ReadBody"]
       },
       {
         name: "a body of exactly the limit is refused",
-        find: `if (size > maxBytes) return refuse`,
-        replace: `if (size >= maxBytes) return refuse`,
+        find: `Effect.map(() => size <= maxBytes),`,
+        replace: `Effect.map(() => size < maxBytes),`,
         tests: ["ReadBody"]
       }
     ]

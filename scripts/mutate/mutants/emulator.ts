@@ -6,14 +6,32 @@ export const emulator = [
     ["Database"],
     [
       {
-        name: "COMMIT in place of ROLLBACK",
-        find: `database.exec("ROLLBACK")`,
-        replace: `database.exec("COMMIT")`
+        name: "a migration from before the Migrator runs again",
+        find: `id > user_version`,
+        replace: `id > Math.min(user_version, 0)`
       },
       {
-        name: "a failure that work answers is kept",
-        find: `if (isKept(result)) database.exec("COMMIT")`,
-        replace: `if (isKept(result) || database.isTransaction) database.exec("COMMIT")`
+        name: "a folder that is in use is a defect",
+        find: `"LockTimeoutError"`,
+        replace: `"ConnectionError"`,
+        tests: ["CrashSafety"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/data/statement.ts",
+    ["Database"],
+    [
+      {
+        name: "an error of the disk is not StorageFailed",
+        find: `SqlError.isSqlError(error)`,
+        replace: `SqlError.isSqlError(error) && error.isRetryable`
+      },
+      {
+        name: "a statement that finds no row is a change",
+        find: `.changes > 0`,
+        replace: `.changes >= 0`,
+        tests: ["/Assemblies.test", "Lifecycle", "/Authentication.test"]
       }
     ]
   ),
@@ -23,14 +41,13 @@ export const emulator = [
     [
       {
         name: "an asset of another Workspace is found",
-        find: "asset: database.query(AssetRow, `${selectAsset} AND assets.id = :id`)",
-        replace:
-          'asset: database.query(AssetRow, `${selectAsset.replace("assets.workspace = :workspace", "(assets.workspace = :workspace OR 1)")} AND assets.id = :id`)'
+        find: "${assets} AND assets.workspace = ${workspace} AND assets.id",
+        replace: "${assets} AND (assets.workspace = ${workspace} OR 1) AND assets.id"
       },
       {
         name: "a folder of another Workspace is found",
-        find: `FROM folders WHERE workspace = :workspace AND id = :id`,
-        replace: `FROM folders WHERE (workspace = :workspace OR 1) AND id = :id`
+        find: "${folders} WHERE workspace = ${workspace} AND id",
+        replace: "${folders} WHERE (workspace = ${workspace} OR 1) AND id"
       }
     ]
   ),
@@ -147,19 +164,19 @@ export const emulator = [
     [
       {
         name: "a signature is used again",
-        find: `remember({ signature, expires: expires.epochMilliseconds }) === 1`,
-        replace: `remember({ signature, expires: expires.epochMilliseconds }) <= 1`
+        find: `return isFirst`,
+        replace: `return isFirst || !isFirst`
       },
       {
         name: "used signatures are remembered without a bound",
-        find: `        forgetFirst({ most })`,
-        replace: `        void forgetFirst`,
+        find: `yield* forgetFirst`,
+        replace: `void forgetFirst`,
         tests: ["Growth"]
       },
       {
         name: "a used signature is forgotten while it is valid",
-        find: `DELETE FROM used_signatures WHERE expires_at <= :now`,
-        replace: `DELETE FROM used_signatures WHERE expires_at >= :now`
+        find: `WHERE expires_at <=`,
+        replace: `WHERE expires_at >=`
       }
     ]
   ),
@@ -280,8 +297,8 @@ export const emulator = [
     [
       {
         name: "an Assembly that is over ends again",
-        find: `UPDATE assemblies SET state = :state, ended_at = :now WHERE id = :id AND \${busy}`,
-        replace: `UPDATE assemblies SET state = :state, ended_at = :now WHERE id = :id`
+        find: "${sql.update({ state, ended_at: millis })} WHERE id = ${id} AND ${busy}",
+        replace: "${sql.update({ state, ended_at: millis })} WHERE id = ${id}"
       },
       {
         name: "parts count as files",
@@ -294,6 +311,12 @@ export const emulator = [
     "packages/emulator/src/internal/auth/workspaces.ts",
     ["/Emulator.test"],
     [
+      {
+        name: "a start that fails keeps a part of its Workspaces",
+        find: `.pipe(sql.withTransaction, Statement.stored)`,
+        replace: `.pipe((work) => (sql.driver === "" ? sql.withTransaction(work) : work), Statement.stored)`,
+        tests: ["Workspaces", "Templates"]
+      },
       {
         name: "a seed decides the secret",
         find: `Effect.provide(SecureRandom.layerWebCrypto)`,

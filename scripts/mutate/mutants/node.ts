@@ -38,8 +38,56 @@ export const node = [
     [
       {
         name: "our client is not registered",
-        find: `Effect.sync(() => PieceMemory.register(client))`,
-        replace: `Effect.sync(() => client)`
+        find: `PieceMemory.register(client)`,
+        replace: ``
+      },
+      {
+        name: "the proxy of the environment is ignored",
+        find: `proxy === "environment" && proxyVariables.some(`,
+        replace: `proxy !== "environment" && proxyVariables.some(`,
+        tests: ["AssemblyNode"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/node/src/internal/undiciBody.ts",
+    ["UndiciBody"],
+    [
+      {
+        name: "an endless body is read on",
+        find: `if (!take(piece)) stop()`,
+        replace: `take(piece)`
+      },
+      {
+        name: "a body that breaks off is taken for a whole one",
+        find: `.on("error", fail).on("close", onClose)`,
+        replace: `.on("error", onEnd).on("close", onEnd)`
+      },
+      {
+        name: "an interrupted reading leaves the connection open",
+        find: `return Effect.sync(() => {
+      leave()
+      body.destroy()
+    })`,
+        replace: `return Effect.sync(() => {
+      leave()
+    })`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/node/src/AssemblyNode.ts",
+    ["AssemblyNode"],
+    [
+      {
+        name: "tokens are never used",
+        find: `options.authentication === "tokens"`,
+        replace: `options.algorithm === undefined && options.authentication === "signed"`
+      },
+      {
+        name: "the options of the HTTP client are lost",
+        find: `RuntimeClient.layerWith(http)`,
+        replace: `RuntimeClient.layerWith()`
       }
     ]
   )

@@ -136,8 +136,13 @@ export const schema = [
       },
       {
         name: "every service has the cells of the public one",
-        find: `isPublic(own) ? [`,
-        replace: `own !== "" ? [`
+        find: `if (isPublic(own)) return`,
+        replace: `if (own !== "") return`
+      },
+      {
+        name: "every address of loopback has the other ones",
+        find: `hostname === "localhost" ? [`,
+        replace: `isLoopback(hostname) ? [`
       }
     ]
   ),

@@ -11,8 +11,13 @@ export const sqlite = changes(
     },
     {
       name: "the number of an error is lost",
-      find: `SqlError.classifySqliteError(toCause(problem), `,
+      find: `SqlError.classifySqliteError(toCause(path, problem), `,
       replace: `SqlError.classifySqliteError(problem, `
+    },
+    {
+      name: "an error does not name its file",
+      find: `this.path = options.path`,
+      replace: `this.path = ""`
     },
     {
       name: "a statement goes on returning arrays",

@@ -311,6 +311,22 @@ export const tus = [
     ]
   ),
   ...changes(
+    "packages/tus/src/internal/continuation.ts",
+    ["ResumeAt", "UploadSteps"],
+    [
+      {
+        name: "an upload is continued before its options are checked",
+        find: `yield* OptionRules.check({ ...options, source, isReplayed })`,
+        replace: `yield* OptionRules.check({})`
+      },
+      {
+        name: "a continued upload tells each Progress",
+        find: `Events.paced(observed, options.progressInterval)`,
+        replace: `Events.paced(observed, undefined)`
+      }
+    ]
+  ),
+  ...changes(
     "packages/tus/src/internal/policy.ts",
     ["Pauses", "Waits", "/Creation.test", "/RetryPolicy.test"],
     [
@@ -670,14 +686,6 @@ export const tus = [
     const { parallel = 1 } = options`,
         replace: `yield* OptionRules.check({})
     const { parallel = 1 } = options`
-      },
-      {
-        name: "an upload is continued before its options are checked",
-        find: `yield* OptionRules.check({ ...options, source })
-      const tell`,
-        replace: `yield* OptionRules.check({})
-      const tell`,
-        tests: ["ResumeAt"]
       }
     ]
   ),
@@ -867,8 +875,8 @@ export const tus = [
       },
       {
         name: "what follows a success has no limit",
-        find: `(size += piece.length) <= maxErrorBytes)`,
-        replace: `(size += piece.length) <= maxErrorBytes * 1e6)`,
+        find: `Transport.ends(response, { maxBytes: maxErrorBytes })`,
+        replace: `Transport.ends(response, { maxBytes: maxErrorBytes * 1e6 })`,
         project: "node",
         tests: ["Bombs"]
       },
@@ -999,6 +1007,22 @@ export const tus = [
         name: "a lease of a million levels is parsed",
         find: `const AtRest = Json.fromString(`,
         replace: `const AtRest = Schema.fromJsonString(`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/sweep.ts",
+    ["Sweep"],
+    [
+      {
+        name: "a write waits until the whole journal has been checked",
+        find: `const count = Math.min(left, atOnce)`,
+        replace: `const count = left`
+      },
+      {
+        name: "each process checks the same first entries",
+        find: `next = left === 0 ? 0 : yield* Random.nextIntBetween(0, left - 1)`,
+        replace: `next = 0`
       }
     ]
   ),

@@ -13,7 +13,7 @@ export interface Options {
   readonly excerptOf: (text: string) => string
 }
 
-/** A success whose body is too large, not UTF-8 or lost is an unexpected response. */
+/** A success response is unexpected if its body is too large, not UTF-8 or lost. */
 const readSuccess = (
   response: HttpClientResponse.HttpClientResponse,
   subject: Transport.Subject,

@@ -104,7 +104,7 @@ const toForm = (parts: Readonly<Record<string, string>>): FormData => {
   return form
 }
 
-/** Puts the params and the proof into the request, at the place that the operation defines. */
+/** Adds the params and the proof to the request, at the place that the operation defines. */
 export const toHttp = (
   operation: Operation.Any,
   encoded: Encoded,

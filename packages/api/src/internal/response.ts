@@ -7,7 +7,6 @@ import * as Json from "@assembly-effect/schema/Json"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Headers from "effect/http/Headers"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -17,7 +16,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
-import type * as Transport from "../unstable/Transport.ts"
+import * as Transport from "../unstable/Transport.ts"
 import * as Body from "./body.ts"
 
 /** An error, and the pause that its response requested. */
@@ -59,7 +58,7 @@ const textOf = (body: unknown, key: string): string | undefined => {
 /** The code of an error object. An empty or null `error` counts as no code. */
 const codeOf = (body: unknown): string | undefined => textOf(body, "error") || undefined
 
-/** Whether a code is about the request. Such a code is never the error of an Assembly. */
+/** Whether a code says that the request was refused. Such a code is never the error of an Assembly. */
 const isAboutRequest = (code: string): boolean =>
   ServiceError.rateLimitCodes.has(code) || ServiceError.authenticationCodes.has(code)
 
@@ -73,12 +72,6 @@ const isAnswer = (operation: Operation.Any, status: number, body: unknown): bool
   return status !== 429 && status < 500 && !isAboutRequest(code) && textOf(body, "assembly_id") !== undefined
 }
 
-/** The id with which the service finds the request, if the response has one. Beyond the specification. */
-const requestIdOf = (headers: Headers.Headers, secrets: ReadonlyArray<string>): { readonly requestId?: string } => {
-  const requestId = headers["x-request-id"]
-  return requestId === undefined ? {} : { requestId: Redaction.code(requestId, secrets) }
-}
-
 /** The details of an error object. Its texts are redacted, because they may repeat the request. */
 const toDetails = (
   error: ServiceError.ErrorObject,
@@ -88,7 +81,7 @@ const toDetails = (
   const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))
   return {
     ...subject,
-    ...requestIdOf(headers, secrets),
+    ...Transport.requestIdOf(headers, secrets),
     code: Redaction.code(error.error ?? "", secrets),
     status,
     explanation: Redaction.text(error.message ?? error.error ?? "", { secrets }),
@@ -97,7 +90,7 @@ const toDetails = (
   }
 }
 
-/** The error of a code. Errors that the operation names take precedence. */
+/** The error of a code. The named errors of the operation take precedence. */
 const toError = (
   { operation, response }: Answered,
   details: ApiError.Details,
@@ -126,7 +119,7 @@ const excerptOf = ({ operation, secrets }: Pick<Answered, "operation" | "secrets
 const unexpected = ({ operation, response, secrets, subject }: Answered, problem: string, text: string) =>
   new ApiError.UnexpectedResponse({
     ...subject,
-    ...requestIdOf(response.headers, secrets),
+    ...Transport.requestIdOf(response.headers, secrets),
     status: response.status,
     // The path in the decode error can contain keys of the response, so it is redacted too.
     problem: Redaction.text(problem, { secrets }),

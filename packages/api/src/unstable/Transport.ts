@@ -2,10 +2,12 @@
  * One HTTP exchange of an operation or an upload. It uses `@assembly-effect/auth/unstable/Transport` and fails with the
  * errors of api.
  */
+import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Transport from "@assembly-effect/auth/unstable/Transport"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -14,17 +16,16 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "../ApiError.ts"
 
-export * as Redaction from "@assembly-effect/auth/Redaction"
+export { Redaction }
 export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/unstable/Admission"
 export {
-  afterStatus,
+  ends,
   isRefusal,
   mapPieces,
   parseJson,
   readError,
   readText,
-  scopedToFailure,
-  takePieces
+  scopedToFailure
 } from "@assembly-effect/auth/unstable/Transport"
 export { named as namedWait } from "@assembly-effect/auth/unstable/Wait"
 
@@ -41,13 +42,27 @@ export interface Subject {
 }
 
 /**
- * The host of a URL, with its port if it is not the default port, and nothing else of the URL.
+ * The host of a URL, with its port if it is not the default port. No other part of the URL is returned.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const hostOf = (url: string): { readonly host?: string } =>
   URL.canParse(url) ? { host: new URL(url).host } : {}
+
+/**
+ * The id by which the service finds the request (`x-request-id`), if the response has one. Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const requestIdOf = (
+  headers: Headers.Headers,
+  secrets: ReadonlyArray<string>
+): { readonly requestId?: string } => {
+  const requestId = headers["x-request-id"]
+  return requestId === undefined ? {} : { requestId: Redaction.code(requestId, secrets) }
+}
 
 /**
  * Converts a request without a response to an error. The error describes the failure, but not the URL, which may be a

@@ -6,24 +6,14 @@
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
+import type { BodyReader } from "../unstable/BodyReader.ts"
+import * as Bytes from "../unstable/Bytes.ts"
 import * as Diagnosis from "./diagnosis.ts"
 import { type ErrorText, type Lost, UnreadableBody } from "../unstable/Failure.ts"
-
-const empty = new Uint8Array(0)
-
-const concat = (chunks: ReadonlyArray<Uint8Array>, size: number): Uint8Array => {
-  if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0]
-  const bytes = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
-  return bytes
-}
 
 const tooLarge = (maxBytes: number) => `a body of more than ${maxBytes} bytes`
 const notUtf8 = "a body that is not UTF-8"
@@ -39,16 +29,12 @@ const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
   }
 }
 
+type Response = HttpClientResponse.HttpClientResponse
+
 const enough = { _tag: "Enough" } as const
 
-/**
- * Hands over the pieces of a body until `take` answers false; what follows is left.
- *
- * @since 0.1.0
- * @category utilities
- */
-export const takePieces = (
-  { stream }: HttpClientResponse.HttpClientResponse,
+const fromStream = (
+  { stream }: Response,
   take: (piece: Uint8Array) => boolean
 ): Effect.Effect<void, HttpClientError.HttpClientError> =>
   stream.pipe(
@@ -56,9 +42,56 @@ export const takePieces = (
     Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
   )
 
-/** Some clients have no stream for a response without a body. */
-const orEmpty = (error: HttpClientError.HttpClientError) =>
-  error.reason._tag === "EmptyBodyError" ? Effect.succeed(empty) : Effect.fail(Diagnosis.diagnose(error))
+const readers = new WeakMap<HttpClient.HttpClient, BodyReader>()
+const readerOf = new WeakMap<Response, BodyReader>()
+
+/**
+ * Registers a reader for the responses of exactly this client that is faster than their `stream`. It must return the
+ * same bytes and errors. A client made from this one, by `HttpClient.transformResponse` for example, is another client
+ * and is not registered.
+ *
+ * @since 0.1.0
+ * @category registration
+ */
+export const registerReader = (client: HttpClient.HttpClient, reader: BodyReader): void => {
+  readers.set(client, reader)
+}
+
+/** Registers how the responses of a client are read. */
+export const received = (client: HttpClient.HttpClient, response: HttpClientResponse.HttpClientResponse): void => {
+  const reader = readers.get(client)
+  if (reader !== undefined) readerOf.set(response, reader)
+}
+
+/** Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. */
+const takePieces = (
+  response: Response,
+  take: (piece: Uint8Array) => boolean
+): Effect.Effect<void, HttpClientError.HttpClientError> =>
+  readerOf.get(response)?.(response, take) ?? fromStream(response, take)
+
+/**
+ * Reads a body into `chunks`, and stops at the first chunk that exceeds `maxBytes`. That chunk is included, because an
+ * error shows the beginning of the body; `Stream.limitBytes` would drop it. Returns whether the body ended within the
+ * limit.
+ */
+const readInto = (
+  chunks: Array<Uint8Array>,
+  response: Response,
+  maxBytes: number
+): Effect.Effect<boolean, HttpClientError.HttpClientError> =>
+  Effect.suspend(() => {
+    let size = 0
+    return takePieces(response, (piece) => {
+      chunks.push(piece)
+      size += piece.length
+      return size <= maxBytes
+    }).pipe(
+      Effect.map(() => size <= maxBytes),
+      // Some clients have no stream for a response without a body.
+      Effect.catch((error) => (error.reason._tag === "EmptyBodyError" ? Effect.succeed(true) : Effect.fail(error)))
+    )
+  })
 
 /**
  * Reads the body as strict UTF-8 text of at most `maxBytes`. Reading stops at the first byte above the limit.
@@ -72,20 +105,13 @@ export const readText = (
 ): Effect.Effect<string, Lost | UnreadableBody> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
-    let size = 0
-    const refuse = (start: Uint8Array) => Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start }))
-    return response.stream.pipe(
-      Stream.runForEachArray((pieces) => {
-        for (const chunk of pieces) {
-          size += chunk.length
-          if (size > maxBytes) return refuse(chunks[0] ?? chunk)
-          chunks.push(chunk)
-        }
-        return Effect.void
-      }),
-      Effect.map(() => concat(chunks, size)),
-      Effect.catchTag("HttpClientError", orEmpty),
-      Effect.flatMap(toText)
+    return readInto(chunks, response, maxBytes).pipe(
+      Effect.mapError(Diagnosis.diagnose),
+      Effect.flatMap((isWhole) =>
+        isWhole
+          ? toText(Bytes.join(chunks))
+          : Effect.fail(new UnreadableBody({ problem: tooLarge(maxBytes), start: Bytes.join(chunks.slice(0, 1)) }))
+      )
     )
   })
 
@@ -104,11 +130,8 @@ const rest = Duration.seconds(5)
 /**
  * Reads a body after the status has decided the outcome, in at most 5 seconds, else returns `orElse`. An outer time
  * limit waits for it, see {@link withLimit}.
- *
- * @since 0.1.0
- * @category utilities
  */
-export const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
+const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
   Effect.flatMap(ProgressRef, (progress) => {
     const limited = Effect.timeoutOrElse(reading, { duration: rest, orElse: () => Effect.sync(orElse) })
     if (progress === undefined) return limited
@@ -120,6 +143,18 @@ export const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: (
       })
     )
   })
+
+/**
+ * Reads and ignores the body of a response. Returns whether it ends within `maxBytes`. It takes at most 5 seconds.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const ends = (response: Response, { maxBytes }: { readonly maxBytes: number }): Effect.Effect<boolean> =>
+  afterStatus(
+    Effect.orElseSucceed(readInto([], response, maxBytes), () => false),
+    () => false
+  )
 
 /**
  * Limits the time of an exchange. `limit` fails when the time is over. After the status has decided the outcome, only
@@ -153,22 +188,15 @@ export const readError = (
 ): Effect.Effect<ErrorText> =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
-    let size = 0
-    const start = () => concat(chunks, size).subarray(0, maxBytes)
+    const start = () => Bytes.join(chunks).subarray(0, maxBytes)
     const broken = (problem: string): ErrorText => ({ text: lenient.decode(start()), problem })
-    const ended = Effect.suspend(() => (size > maxBytes ? Effect.succeed(broken(tooLarge(maxBytes))) : whole))
     const whole = Effect.suspend(() => toText(start())).pipe(
       Effect.map((text): ErrorText => ({ text, problem: undefined })),
       Effect.orElseSucceed(() => broken(notUtf8))
     )
 
-    const reading = takePieces(response, (piece) => {
-      chunks.push(piece)
-      size += piece.length
-      return size <= maxBytes
-    }).pipe(
-      Effect.catch(orEmpty),
-      Effect.andThen(ended),
+    const reading = readInto(chunks, response, maxBytes).pipe(
+      Effect.flatMap((isWhole) => (isWhole ? whole : Effect.succeed(broken(tooLarge(maxBytes))))),
       Effect.catch(() => Effect.succeed(broken("a body that breaks off")))
     )
     return afterStatus(reading, () => broken(`a body that did not end within ${Duration.toSeconds(rest)} s`))

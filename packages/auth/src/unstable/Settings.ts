@@ -7,11 +7,14 @@ import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 
 const shown = (value: unknown): string => {
-  if (Duration.isDuration(value)) return `${Duration.toSeconds(value)} s`
+  if (Duration.isDuration(value)) {
+    const seconds = Duration.toSeconds(value)
+    return Number.isFinite(seconds) && seconds !== 0 ? `${seconds}s` : String(seconds)
+  }
   return typeof value === "object" && value !== null && !Array.isArray(value) ? "an object" : String(value)
 }
 
-/** `Duration` reads an invalid number as zero. */
+/** Whether a duration contains no NaN, which `Duration` would read as zero. */
 const isNumeric = (value: Duration.Input): boolean => {
   if (typeof value === "number") return !Number.isNaN(value)
   if (typeof value !== "object" || value === null || Duration.isDuration(value)) return true

@@ -1,5 +1,5 @@
-import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as RuntimeClient from "@assembly-effect/node/RuntimeClient"
 import * as Command from "effect/cli/Command"
 import * as Layer from "effect/Layer"
@@ -14,7 +14,7 @@ import { upload } from "./upload.ts"
  * The client of the service. ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET are read when a command
  * needs it.
  */
-const service = AssemblyClient.layerConfig().pipe(Layer.provideMerge(RuntimeClient.layer))
+const service = AssemblyNode.layerConfig()
 
 const access = Layer.merge(Credentials.layerConfig, RuntimeClient.layer)
 

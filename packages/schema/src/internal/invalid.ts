@@ -13,7 +13,7 @@ interface Breakage<in A> {
   readonly change: (valid: A) => unknown
 }
 
-/** A rule, with the ways to break it in decoded form and on the wire. A form in which it cannot be broken has none. */
+/** A rule, with the ways to break it in decoded form and on the wire. The list is empty if a form cannot break it. */
 export interface Rule<in Type, in Encoded> {
   readonly rule: string
   readonly decoded?: Arbitrary.Arbitrary<Breakage<Type>> | undefined

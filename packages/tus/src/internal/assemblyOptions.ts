@@ -5,8 +5,8 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as Effect from "effect/Effect"
-import type { File, Job } from "../AssemblyUpload.ts"
 import type { SourceFailed, UploadSource } from "../UploadSource.ts"
+import type { File, Job } from "../AssemblyJob.ts"
 import * as Options from "./options.ts"
 
 type Issues = ReadonlyArray<ApiError.Issue>

@@ -105,8 +105,12 @@ const patience = ({ _tag, error }: Doubt): number => {
   }
 }
 
-const unknown = ({ target }: { readonly target: UploadTarget }, problem: string) =>
-  new TusError.ConcatenationUnknown({ host: hostOf(target.tusUrl), problem })
+const unknown = (
+  { target }: { readonly target: UploadTarget },
+  why: Pick<TusError.ConcatenationUnknown, "problem" | "cause">
+) => new TusError.ConcatenationUnknown({ host: hostOf(target.tusUrl), ...why })
+
+const because = (error: Policy.RequestError) => ({ problem: happened(error), cause: error })
 
 /** Emits `Waiting` with the reason, then sleeps before the next request. */
 const wait = <E>({ emit, policy }: Session.Session<E>, { error }: Doubt, asked: number) =>
@@ -121,14 +125,14 @@ const wait = <E>({ emit, policy }: Session.Session<E>, { error }: Doubt, asked: 
 const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error }: Doubt, failures: number) =>
   Effect.gen(function* () {
     const pause = yield* pauseAfter(failures, error)
-    if (Option.isNone(pause)) return yield* unknown(session, happened(error))
+    if (Option.isNone(pause)) return yield* unknown(session, because(error))
     session.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
     yield* Effect.sleep(pause.value)
   })
 
 /**
- * Requests the state until the final upload is complete, for at most `finishTimeout`. A final upload of another length
- * contains other bytes than were sent.
+ * Requests the state until the final upload is complete, for at most `finishTimeout`. If its length differs from the
+ * length of its parts, its bytes are wrong.
  */
 const prove = <E>(
   session: Session.Session<E>,
@@ -139,13 +143,13 @@ const prove = <E>(
     const { policy, store } = session
     const pauseAfter = Policy.retrying(policy)
     const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
-    let problem = "it was not told where it stands"
+    let why: Parameters<typeof unknown>[1] = { problem: "it was not told where it stands" }
     const loop = Effect.gen(function* () {
       for (let asked = 1; ; asked++) {
         const standing = yield* look(session, url, length)
         if (Option.isNone(standing)) return
         const { _tag, error } = standing.value
-        problem = happened(error)
+        why = because(error)
         had[_tag]++
         if (had[_tag] < patience(standing.value)) {
           yield* _tag === "Failed"
@@ -153,17 +157,17 @@ const prove = <E>(
             : wait(session, standing.value, asked)
         } else if (_tag === "Contradiction") {
           // The server may treat it as a complete file of that length.
-          const untrusted = new TusError.UploadUntrusted({ host: hostOf(url), problem, mayBeWhole: true })
+          const untrusted = new TusError.UploadUntrusted({ host: hostOf(url), problem: why.problem, mayBeWhole: true })
           yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
           return yield* untrusted
         } else {
-          return yield* unknown(session, problem)
+          return yield* unknown(session, why)
         }
       }
     })
     return Effect.timeoutOrElse(loop, {
       duration: policy.finishTimeout,
-      orElse: () => Effect.fail(unknown(session, problem))
+      orElse: () => Effect.fail(unknown(session, why))
     })
   })
 
@@ -176,12 +180,12 @@ const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Creat
   return finished ? complete(session, url, length) : Effect.void
 }
 
-const asUnknown = ({ host, problem }: TusError.CreationUnknown) =>
-  Effect.fail(new TusError.ConcatenationUnknown({ host, problem }))
+const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
+  Effect.fail(new TusError.ConcatenationUnknown({ host, problem, ...(cause === undefined ? undefined : { cause }) }))
 
 /**
- * Announces the one final creation, and sends it. It is never repeated: after a lost response the receipts decide.
- * After a refusal the parts are unchanged.
+ * Stores that the final creation may have been sent, and then sends it. It is never repeated: after a lost response the
+ * receipts decide. After a refusal the parts are unchanged.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
@@ -200,7 +204,7 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
       Effect.catchTag("CreationUnknown", asUnknown),
       Effect.filterOrFail(
         ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
-        () => unknown(session, "the Location of the final upload is that of a part")
+        () => unknown(session, { problem: "the Location of the final upload is that of a part" })
       ),
       Effect.tapError((error) =>
         Creation.isRefusal(error) ? ignored(store.update(UploadState.refused(before))) : Effect.void
@@ -218,7 +222,7 @@ export const finish = <E>(session: Session.Session<E>, { length, marker, url }: 
   const { metadata, policy, target } = session
   return Creation.recover(
     { target, marker, sent: { metadata, size: length }, policy },
-    "the process ended before it came"
+    { problem: "the process ended before it came" }
   ).pipe(
     Effect.catchTag("CreationUnknown", asUnknown),
     Effect.flatMap((created) => found(session, created, length))

@@ -4,9 +4,10 @@
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
-import * as SecureRandom from "effect/crypto/SecureRandom"
+import { WebCrypto } from "effect/crypto/WebCrypto"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
@@ -43,9 +44,10 @@ export interface Created {
   readonly finished: boolean
 }
 
-/** A random unique value. It finds the upload again if the response with its URL is lost. */
-export const newMarker: Effect.Effect<string> = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
-  Effect.provide(SecureRandom.layerWebCrypto)
+/** A random unique value. It is used to find the upload again if the response with its URL is lost. */
+export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
+  // Not `SecureRandom`, which would add all kinds of UUIDs and ULIDs to a bundle.
+  Effect.sync(() => Hex.encode(crypto.getRandomValues(new Uint8Array(16))))
 )
 
 /** The fields of a creation error that show what happened to the request. */
@@ -114,21 +116,21 @@ const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Crea
     url === undefined ? Option.none() : Option.some({ url, answered: false, offset: undefined, finished })
   )
 
-/** Finds the upload of a creation only by the receipts: of an earlier process, or after a lost response. */
+/** Finds an upload by its receipt alone: an earlier process sent the creation, or its response was lost. */
 export const recover = (
   lost: Lost,
-  problem: string
+  why: Pick<TusError.CreationUnknown, "problem" | "cause">
 ): Effect.Effect<Created, TusError.CreationUnknown, HttpClient.HttpClient> =>
   Effect.flatMap(lookUp(lost), (found) =>
     Option.match(fromReceipt(found), {
-      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), problem })),
+      onNone: () => Effect.fail(new TusError.CreationUnknown({ host: hostOf(lost.target.tusUrl), ...why })),
       onSome: Effect.succeed
     })
   )
 
 /**
- * Creates an upload. If the server turns the request away unprocessed, it is sent again after a pause. `size` is the
- * size of the upload, if known.
+ * Creates an upload. If the server did not process the request, it is sent again after a pause. `size` is the size of
+ * the upload, if known.
  */
 export const create = (options: {
   readonly target: UploadTarget
@@ -161,7 +163,10 @@ export const create = (options: {
         if (error._tag === "UnsafeLocation" || error._tag === "InvalidRequest") return Effect.fail(error)
         const did = outcome(error)
         if (error._tag === "Stalled" || did === "Open") {
-          return recover({ target, marker, policy, sent: { metadata, size } }, happened(error))
+          return recover(
+            { target, marker, policy, sent: { metadata, size } },
+            { problem: happened(error), cause: error }
+          )
         }
         if (did === "Refused") return Effect.fail(error)
         return Effect.gen(function* () {

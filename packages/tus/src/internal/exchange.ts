@@ -5,7 +5,6 @@ import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
-import type * as Headers from "effect/http/Headers"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
@@ -21,13 +20,13 @@ import { limited } from "./timeout.ts"
 const maxErrorBytes = 8 * 1024
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
-/** What a body says. */
+/** The text of a body, and its error code if any. */
 interface Said {
   readonly words: string
   readonly code?: string | undefined
 }
 
-/** The line of tus, the `message` of an error object of the service, else the text itself. */
+/** The text is the line of tus, else the `message` of the service's error object, else the whole body. */
 const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   const error = ServiceError.parseTusError(body)
   if (error._tag === "Line") return { words: `${error.code}: ${error.message}`, code: error.code }
@@ -37,12 +36,12 @@ const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   })
 }
 
-/** A shorter part of a path may be an ordinary word as well as an id. */
+/** A shorter part of a path may be an ordinary word, so it is not treated as an id. */
 const minSecret = 8
 
 /**
- * The secrets in a request: the ids of uploads in its URL and in the parts that it names, and the URL of the Assembly
- * in its metadata.
+ * The secrets in a request: the upload ids in its URL and in `upload-concat`, and the URL of the Assembly in its
+ * metadata.
  */
 const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): ReadonlyArray<string> => {
   const named = [url, headers["upload-concat"] ?? ""].flatMap((text) =>
@@ -56,12 +55,6 @@ const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): Reado
 /** Responses to HEAD have no body. */
 const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>): string =>
   Transport.Redaction.text(words, { secrets }) || `status ${status}, without an explanation`
-
-/** The id by which the service finds the request, where the answer tells one. Beyond the specification. */
-const requestIdOf = (headers: Headers.Headers, secrets: ReadonlyArray<string>): { readonly requestId?: string } => {
-  const requestId = headers["x-request-id"]
-  return requestId === undefined ? {} : { requestId: Transport.Redaction.code(requestId, secrets) }
-}
 
 interface Refusal {
   readonly request: TusError.RequestName
@@ -127,7 +120,7 @@ export const readError = (
         status,
         words: toMessage(status, words, secrets),
         ...(code === undefined ? undefined : { code: Transport.Redaction.code(code, secrets) }),
-        ...requestIdOf(response.headers, secrets)
+        ...Transport.requestIdOf(response.headers, secrets)
       },
       wait
     )
@@ -154,25 +147,10 @@ const readHeaders = <A>(
         request,
         host: hostOf(response.request.url),
         status: response.status,
-        ...requestIdOf(response.headers, secretsOf(response.request)),
+        ...Transport.requestIdOf(response.headers, secretsOf(response.request)),
         problem: `headers that break a rule: ${brokenRules(issue)}`
       })
   )
-
-/**
- * Reads the body of a success, which contains nothing, and returns whether it ended: a body may be too long, or never
- * end. The headers count in any case.
- */
-const drain = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<boolean> => {
-  const reading = Effect.suspend(() => {
-    let size = 0
-    return Effect.map(
-      Transport.takePieces(response, (piece) => (size += piece.length) <= maxErrorBytes),
-      () => size <= maxErrorBytes
-    )
-  }).pipe(Effect.catch(({ reason }) => Effect.succeed(reason._tag === "EmptyBodyError")))
-  return Transport.afterStatus(reading, () => false)
-}
 
 /**
  * Sends a request and reads its headers, if the status is the expected success. `Tus.RequestTimeout` limits a request
@@ -198,7 +176,10 @@ export const exchange = <A>(options: {
       return yield* Effect.fail(error)
     }
     const headers = yield* readHeaders(options.request, options.headers, response)
-    return (yield* drain(response)) ? headers : yield* Effect.fail({ _tag: "Cut" as const, headers })
+    // A body that is too long or never ends is ignored: the headers already contain the result.
+    return (yield* Transport.ends(response, { maxBytes: maxErrorBytes }))
+      ? headers
+      : yield* Effect.fail({ _tag: "Cut" as const, headers })
   }).pipe(
     Transport.scopedToFailure,
     Effect.catchTag("Cut", ({ headers }) => Effect.succeed(headers)),

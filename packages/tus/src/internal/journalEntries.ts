@@ -26,13 +26,19 @@ export interface Kind<Entry extends Dated> {
   readonly isExpired: (entry: Entry, now: number) => boolean
 }
 
+/** Entries, and the removal of one of them if it has expired. */
+export interface Swept<Entry> {
+  readonly entries: Entries<Entry>
+  readonly removeIfExpired: (key: Key) => Effect.Effect<void, JournalFailed>
+}
+
 /** The entries of one kind. `onPut` runs after each write. */
 export const make = <Entry extends Dated>(
   store: Store,
   lease: (key: Key) => Effect.Effect<Lease, JournalFailed | UploadLeased, Scope.Scope>,
   { decode, encode, isExpired, isKey }: Kind<Entry>,
   onPut: Effect.Effect<void>
-): Entries<Entry> => {
+): Swept<Entry> => {
   const read = (key: Key) =>
     Effect.flatMap(store.get(key), (text) =>
       text === undefined
@@ -57,7 +63,7 @@ export const make = <Entry extends Dated>(
       Effect.catchTag("UploadLeased", () => Effect.void)
     )
 
-  return {
+  const entries: Entries<Entry> = {
     get: (text) =>
       Effect.gen(function* () {
         const key = yield* JournalKey.check(text)
@@ -87,5 +93,15 @@ export const make = <Entry extends Dated>(
       }
       return found
     })
+  }
+
+  return {
+    entries,
+    removeIfExpired: (key) =>
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        // The lease of an entry that is valid stays untouched.
+        if (Option.exists(yield* readIfWhole(key), (entry) => isExpired(entry, now))) yield* removeExpired(key, now)
+      })
   }
 }

@@ -2,6 +2,7 @@
  * The bytes that are sent next, for every kind of source.
  */
 import * as Channel from "effect/Channel"
+import * as Bytes from "@assembly-effect/api/unstable/Bytes"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -144,7 +145,7 @@ export const oneShot = (
             start: offset,
             end: offset + length,
             total: size ?? Window.total(window),
-            bytes: streams ? { stream: Pieces.inRegularPieces(parts), length } : Pieces.together(parts)
+            bytes: streams ? { stream: Pieces.inRegularPieces(parts), length } : Bytes.join(parts)
           }
         })
     }

@@ -1,6 +1,7 @@
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
+import * as Bytes from "@assembly-effect/api/unstable/Bytes"
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
@@ -18,25 +19,14 @@ const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * memoryPiece, (index + 1) * memoryPiece))
 }
 
-/** A stream whose large pieces are cut: so their progress shows, and a stall. */
+/** Cuts large pieces of a stream, so that progress and a stall are visible between them. */
 export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Transport.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
 
-/** Bytes in memory as a stream that is taken piece by piece. */
+/** Bytes in memory as a stream of pieces. */
 export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLarge(Stream.succeed(bytes))
 
-/** Joins all parts. */
-export const together = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
-  let filled = 0
-  for (const part of parts) {
-    bytes.set(part, filled)
-    filled += part.length
-  }
-  return bytes
-}
-
-/** Emits the parts of memory as pieces of a suitable size: joins small ones and cuts large ones. */
+/** Emits byte arrays as pieces of a suitable size: joins small ones and cuts large ones. */
 export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream<Uint8Array> =>
   cutLarge(
     Stream.unfold(0, (at) =>
@@ -45,9 +35,7 @@ export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream
         let end = at
         let size = 0
         while (end < parts.length && (end === at || size < smallest)) size += parts[end++]?.length ?? 0
-        const group = parts.slice(at, end)
-        const [only] = group
-        return [group.length === 1 && only !== undefined ? only : together(group), end] as const
+        return [Bytes.join(parts.slice(at, end)), end] as const
       })
     )
   )
@@ -102,5 +90,5 @@ export const digest = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Effect.Ef
       })
     )
     if (filled > 0) yield* close
-    return Hex.encode(yield* service.digest(Digest.sha256, together(digests)))
+    return Hex.encode(yield* service.digest(Digest.sha256, Bytes.join(digests)))
   }).pipe(Effect.provide(Digest.layerWebCrypto))

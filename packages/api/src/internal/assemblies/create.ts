@@ -48,8 +48,8 @@ export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRand
 )
 
 /**
- * Whether to request the Status after a failure. A conflict on a generated id can only be our own Assembly. A conflict
- * on an id that the caller chose may be somebody else's Assembly.
+ * Whether to request the Status after a failure. A conflict on a generated id means that an earlier attempt has created
+ * the Assembly. A conflict on an id that the caller chose may come from somebody else's Assembly.
  */
 const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): boolean =>
   Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)

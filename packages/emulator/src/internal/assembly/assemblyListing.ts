@@ -2,12 +2,13 @@ import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import { okOf } from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as Database from "../data/database.ts"
+import * as Statement from "../data/statement.ts"
 import * as ServiceDate from "../data/serviceDate.ts"
 import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
@@ -39,47 +40,72 @@ const Row = Schema.Struct({
   output_bytes: Schema.Int
 })
 
-const listed = `
-FROM assemblies
-WHERE workspace = :workspace AND created_at > :from AND created_at < :to AND (:type = 'all' OR state = :type)`
-
-const newestFirst = "ORDER BY created_at DESC, assemblies.rowid DESC"
-
-const placesSql = `SELECT rowid AS position ${listed} ${newestFirst} LIMIT :limit OFFSET :offset`
-
-const countSql = `SELECT count(*) AS count ${listed}`
-
-/** How many Assemblies are searched in one turn: each has at most 22 KiB of text. */
+/** The number of Assemblies that are searched in one turn. Each has at most 22 KiB of text. */
 const slice = 20
 
 const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
 
-/**
- * Selects the Assemblies that contain every keyword in some field, ignoring case. The fields are joined by line feeds,
- * so that a keyword does not match across two fields.
- */
-const searchSql = `
-SELECT assemblies.rowid AS position, created_at, NOT EXISTS (
-  SELECT 1 FROM json_each(:keywords) AS keyword
-  WHERE instr(created || char(10) || files || char(10) || outcome, lower(keyword.value)) = 0
-) AS matches
-${listed.replace("FROM assemblies", "FROM assemblies JOIN searches ON assembly_id = id")}
-  AND created_at <= :before AND (created_at < :before OR assemblies.rowid < :position)
-${newestFirst} LIMIT ${slice}`
+const entry = Statement.one(Row)
+const places = Statement.all(Schema.Struct({ position: Schema.Int }))
+const counted = Statement.one(Schema.Struct({ count: Schema.Int }))
+const search = Statement.all(Searched)
 
-/** The files are as many as a line of a list should tell. */
-const entrySql = `
-SELECT id, state, parent_id, region, template_id, (
-    SELECT name FROM templates WHERE templates.workspace = assemblies.workspace AND templates.id = template_id
-  ) AS template_name, notify_url, redirect_url, error, (
-    SELECT substr(group_concat(filename, ', '), 1, 4096) FROM (
-      SELECT substr(filename, 1, 255) AS filename FROM uploads
-      WHERE uploads.assembly_id = assemblies.id ORDER BY rowid LIMIT 100
-    )
-  ) AS files, created_at, uploaded_at, ended_at, input_files, input_bytes, output_bytes
-FROM assemblies WHERE rowid = :position`
+interface Filter {
+  readonly workspace: string
+  readonly from: number
+  readonly to: number | bigint
+  readonly type: string
+}
 
-/** Present only when the uploads have ended: the service omits the field otherwise. */
+/** The Assembly after which a search continues. */
+interface Place {
+  readonly created_at: number | bigint
+  readonly position: number
+}
+
+const statements = (sql: SqlClient.SqlClient) => {
+  const isListed = ({ from, to, type, workspace }: Filter) => sql`
+    workspace = ${workspace} AND created_at > ${from} AND created_at < ${to}
+      AND ${type === "all" ? sql.literal("true") : sql`state = ${type}`}`
+  // A literal, because SQLite would plan the statement again for each LIMIT that is a parameter.
+  const limited = sql.literal(`LIMIT ${slice}`)
+  const newestFirst = sql.literal("ORDER BY created_at DESC, assemblies.rowid DESC")
+
+  return {
+    places: (filter: Filter, limit: number, offset: bigint) => sql`
+      SELECT rowid AS position FROM assemblies WHERE ${isListed(filter)} ${newestFirst} LIMIT ${limit} OFFSET ${offset}`,
+
+    count: (filter: Filter) => sql`SELECT count(*) AS count FROM assemblies WHERE ${isListed(filter)}`,
+
+    /**
+     * Selects the Assemblies that contain every keyword in some field, ignoring case. The fields are joined by line
+     * feeds, so that a keyword does not match across two fields.
+     */
+    search: (filter: Filter, keywords: ReadonlyArray<string>, { created_at, position }: Place) => sql`
+      SELECT assemblies.rowid AS position, created_at, NOT EXISTS (
+        SELECT 1 FROM json_each(${JSON.stringify(keywords)}) AS keyword
+        WHERE instr(created || char(10) || files || char(10) || outcome, lower(keyword.value)) = 0
+      ) AS matches
+      FROM assemblies JOIN searches ON assembly_id = id
+      WHERE ${isListed(filter)}
+        AND created_at <= ${created_at} AND (created_at < ${created_at} OR assemblies.rowid < ${position})
+      ${newestFirst} ${limited}`,
+
+    /** An entry names only the first files of its Assembly, in at most 4096 characters. */
+    entry: (position: number) => sql`
+      SELECT id, state, parent_id, region, template_id, (
+          SELECT name FROM templates WHERE templates.workspace = assemblies.workspace AND templates.id = template_id
+        ) AS template_name, notify_url, redirect_url, error, (
+          SELECT substr(group_concat(filename, ', '), 1, 4096) FROM (
+            SELECT substr(filename, 1, 255) AS filename FROM uploads
+            WHERE uploads.assembly_id = assemblies.id ORDER BY rowid LIMIT 100
+          )
+        ) AS files, created_at, uploaded_at, ended_at, input_files, input_bytes, output_bytes
+      FROM assemblies WHERE rowid = ${position}`
+  }
+}
+
+/** Present only when the uploads have ended. The service omits the field before that. */
 const uploadDuration = ({ created_at, uploaded_at }: typeof Row.Type): { readonly upload_duration?: number } => {
   const duration = ServiceDate.secondsBetween(created_at, uploaded_at)
   return duration === null ? {} : { upload_duration: duration }
@@ -105,8 +131,6 @@ const toEntry = (row: typeof Row.Type): AssemblyList.Entry => ({
   execution_duration: ServiceDate.secondsBetween(row.uploaded_at, row.ended_at)
 })
 
-type Filter = Readonly<Record<"from" | "to" | "type" | "workspace", string | number | bigint>>
-
 const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
   workspace,
   from: query.fromDate.epochMilliseconds,
@@ -115,24 +139,23 @@ const toFilter = (workspace: string, query: AssemblyList.Query): Filter => ({
 })
 
 const make = Effect.gen(function* () {
-  const database = yield* Database.Database
+  const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
-  const places = database.query(Schema.Struct({ position: Schema.Int }), placesSql)
-  const count = database.query(Schema.Struct({ count: Schema.Int }), countSql)
-  const search = database.query(Searched, searchSql)
-  const entry = database.query(Row, entrySql)
+  const select = statements(sql)
 
-  /** The places of all that match, slice by slice: one statement would stop the others as long as it takes. */
+  /**
+   * The positions of all matching Assemblies. They are searched in slices, because one long statement would block all
+   * other requests.
+   */
   const matching = Effect.fnUntraced(function* (filter: Filter, keywords: ReadonlyArray<string>) {
     const found: Array<number> = []
-    let after: Database.Parameters = { before: Database.maxInteger, position: 0 }
+    let after: Place = { created_at: Database.maxInteger, position: 0 }
     while (true) {
-      const parameters = { ...filter, ...after, keywords: JSON.stringify(keywords) }
-      const searched = yield* turns.share(database.run(() => search.all(parameters)))
+      const searched = yield* turns.share(search(select.search(filter, keywords, after)))
       for (const { matches, position } of searched) if (matches === 1) found.push(position)
       const last = searched.at(-1)
       if (last === undefined || searched.length < slice) return found
-      after = { before: last.created_at, position: last.position }
+      after = last
     }
   })
 
@@ -144,19 +167,18 @@ const make = Effect.gen(function* () {
       const found = yield* matching(filter, keywords)
       return { positions: found.slice(Number(offset), Number(offset) + limit), count: found.length }
     }
-    return yield* turns.take(
-      database.transaction(() => ({
-        positions: places.all({ ...filter, limit, offset }).map(({ position }) => position),
-        count: Option.getOrThrow(count.first(filter)).count
-      }))
-    )
+    const [rows, { count }] = yield* Effect.all([
+      places(select.places(filter, limit, offset)),
+      counted(select.count(filter))
+    ]).pipe(sql.withTransaction, Statement.stored, turns.take)
+    return { positions: rows.map(({ position }) => position), count }
   })
 
   return AssemblyListing.of({
     page: Effect.fnUntraced(function* (workspace, query) {
       const { count: total, positions } = yield* find(workspace, query)
       const items = yield* Slices.mapEffect(turns, positions, (some) =>
-        database.run(() => some.map((position) => toEntry(Option.getOrThrow(entry.first({ position })))))
+        Effect.forEach(some, (position) => Effect.map(entry(select.entry(position)), toEntry))
       )
       return { items, count: total }
     })
@@ -173,7 +195,7 @@ export const encode = Effect.fnUntraced(function* (
   return { items: yield* Slices.map(turns, items, (item) => encodeEntry(item)), ...page }
 })
 
-export const layer: Layer.Layer<AssemblyListing, never, Database.Database | Turns.Turns> = Layer.effect(
+export const layer: Layer.Layer<AssemblyListing, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
   AssemblyListing,
   make
 )

@@ -3,11 +3,12 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as CreationOptions from "./creationOptions.ts"
-import * as Database from "../data/database.ts"
+import * as Statement from "../data/statement.ts"
 import * as Slices from "../http/slices.ts"
 import * as Turns from "../http/turns.ts"
 
@@ -72,7 +73,7 @@ export const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-/** The files of an Assembly: those that it works on, and those that its Steps have made. */
+/** The files of an Assembly: the uploads that it works on, and the results of its Steps. */
 export interface Made {
   readonly uploads: ReadonlyArray<Assembly.File>
   readonly results: Readonly<Record<string, ReadonlyArray<Assembly.File>>>
@@ -85,7 +86,7 @@ const MadeRow = Schema.Struct({
 
 const decodeFile = Schema.decodeUnknownSync(Assembly.File)
 
-/** What an Assembly has made when it ends. */
+/** The files and the failure of an Assembly that ends. */
 export interface Outcome extends Made {
   readonly failure: { readonly error: string; readonly message: string } | undefined
 }
@@ -94,155 +95,145 @@ export interface Outcome extends Made {
 export class AssemblyStore extends Context.Service<
   AssemblyStore,
   {
-    /** Answers false if the id is taken. */
+    /** Returns false if an Assembly with this id exists. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** Its files, as far as it has come. */
+    /** The files of an Assembly. During its execution, the results of the finished Steps. */
     readonly made: (id: string) => Effect.Effect<Made, StorageFailed>
-    /** What a former process left: creations whose body never ended are aborted, the others are answered. */
+    /**
+     * Ends what an earlier process left: aborts creations whose body never ended, and returns all other busy
+     * Assemblies.
+     */
     readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /** Records that the body of the creation has ended. */
+    /** Records that the whole body of the creation was received. */
     readonly received: (id: string) => Effect.Effect<void, StorageFailed>
-    /** Starts the execution if every expected upload has arrived. Answers whether this call started it. */
+    /** Starts the execution if every expected upload has arrived. Returns whether this call started it. */
     readonly beginExecution: (id: string) => Effect.Effect<boolean, StorageFailed>
-    /** An Assembly begins to work on these files. */
+    /** Records the files that the execution of an Assembly works on. */
     readonly works: (id: string, uploads: ReadonlyArray<Assembly.File>) => Effect.Effect<void, StorageFailed>
-    /** What an Assembly that executes has made so far, as the JSON of its results. */
+    /** Records the results of the finished Steps of an Assembly, as JSON. */
     readonly progress: (id: string, results: string) => Effect.Effect<void, StorageFailed>
-    /** Ends an Assembly that is busy; whether it was this call that ended it. */
+    /** Ends a busy Assembly. Returns whether this call ended it. */
     readonly end: (id: string, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
-    /** Cancels or aborts a busy Assembly. Answers whether this call ended it. */
+    /** Cancels or aborts a busy Assembly. Returns whether this call ended it. */
     readonly stop: (id: string, state: "canceled" | "request_aborted") => Effect.Effect<boolean, StorageFailed>
   }
 >()("@assembly-effect/emulator/AssemblyStore") {}
 
-const insertSql = `
-INSERT INTO assemblies
-  (id, workspace, region, state, steps, template_id, fields, notify_url, redirect_url, expected_uploads, auth_key,
-   is_signed, max_size, parent_id, uploads_from, receiving, emit_progress,
-   notification_payload, created_at)
-VALUES (:id, :workspace, :region, 'uploading', :steps, :templateId, :fields, :notifyUrl, :redirectUrl,
-  :expectedUploads, :authKey, :isSigned, :maxSize, :parentId, :uploadsFrom, :receiving, :emitProgress,
-  :notificationPayload, :createdAt)
-ON CONFLICT DO NOTHING`
-
-/** Only whole files count, not the parts of a concatenated upload (spec.md, "Create a tus upload"). */
-const beginSql = `
-UPDATE assemblies SET state = 'executing', uploaded_at = :now
-WHERE id = :id AND state = 'uploading' AND receiving = 0 AND expected_uploads <= (
-  SELECT count(*) FROM uploads
-  WHERE assembly_id = :id AND finished_at IS NOT NULL AND kind IN ('ordinary', 'final')
-)`
-
-/** The columns of a row. Its files are read where they are told. */
-const columns = Object.keys(Row.fields).join(", ")
-
-const busy = "state IN ('uploading', 'executing')"
-
-const endSql = `
-UPDATE assemblies
-SET state = :state, ended_at = :now, error = :error, message = :message, uploads = :uploads, results = :results,
-  input_files = :inputFiles, input_bytes = :inputBytes, output_files = :outputFiles, output_bytes = :outputBytes
-WHERE id = :id AND ${busy}`
-
-const worksSql = `
-UPDATE assemblies SET uploads = :uploads, results = '{}' WHERE id = :id AND state = 'executing'`
-
-const progressSql = "UPDATE assemblies SET results = :results WHERE id = :id AND state = 'executing'"
-
-const stopSql = `UPDATE assemblies SET state = :state, ended_at = :now WHERE id = :id AND ${busy}`
-
-const abortReceivingSql = `
-UPDATE assemblies SET state = 'request_aborted', ended_at = :now WHERE receiving = 1 AND ${busy}`
-
 const totalBytes = (files: ReadonlyArray<Assembly.File>): number =>
   files.reduce((total, { size }) => total + (size ?? 0), 0)
 
-const toEndParameters = (id: string, now: number, { failure, results, uploads }: Outcome): Database.Parameters => {
+const toEnd = ({ failure, results, uploads }: Outcome, now: number) => {
   const uploaded = new Set(uploads.map((file) => file.id))
   const outputs = Object.values(results)
     .flat()
     .filter((file) => !uploaded.has(file.id))
   return {
-    id,
-    now,
     state: (failure === undefined ? "completed" : "failed") satisfies State,
-    error: failure?.error ?? null,
-    message: failure?.message ?? null,
+    ended_at: now,
+    error: failure?.error,
+    message: failure?.message,
     uploads: JSON.stringify(uploads),
     results: JSON.stringify(results),
-    inputFiles: uploads.length,
-    inputBytes: totalBytes(uploads),
-    outputFiles: outputs.length,
-    outputBytes: totalBytes(outputs)
+    input_files: uploads.length,
+    input_bytes: totalBytes(uploads),
+    output_files: outputs.length,
+    output_bytes: totalBytes(outputs)
   }
 }
 
-const toInsertParameters = (assembly: New): Database.Parameters => ({
+const toInsert = (assembly: New) => ({
   id: assembly.id,
   workspace: assembly.workspace,
   region: assembly.region,
+  state: "uploading" satisfies State,
   steps: JSON.stringify(assembly.params.steps ?? {}),
-  templateId: assembly.params.templateId ?? null,
+  template_id: assembly.params.templateId,
   fields: JSON.stringify(assembly.fields),
-  notifyUrl: assembly.params.notifyUrl ?? null,
-  redirectUrl: assembly.redirectUrl ?? null,
-  expectedUploads: assembly.expectedUploads,
-  authKey: assembly.authKey,
-  isSigned: assembly.isSigned ? 1 : 0,
-  maxSize: assembly.maxSize ?? null,
-  parentId: assembly.replayOf?.id ?? null,
-  uploadsFrom: assembly.replayOf?.uploads_from ?? assembly.replayOf?.id ?? null,
-  receiving: assembly.receiving ? 1 : 0,
-  emitProgress: assembly.emitProgress ? 1 : 0,
-  notificationPayload: JSON.stringify(assembly.notificationPayload),
-  createdAt: assembly.createdAt
+  notify_url: assembly.params.notifyUrl,
+  redirect_url: assembly.redirectUrl,
+  expected_uploads: assembly.expectedUploads,
+  auth_key: assembly.authKey,
+  is_signed: assembly.isSigned,
+  max_size: assembly.maxSize,
+  parent_id: assembly.replayOf?.id,
+  uploads_from: assembly.replayOf?.uploads_from ?? assembly.replayOf?.id,
+  receiving: assembly.receiving,
+  emit_progress: assembly.emitProgress,
+  notification_payload: JSON.stringify(assembly.notificationPayload),
+  created_at: assembly.createdAt
 })
 
+const all = Statement.all(Row)
+const first = Statement.first(Row)
+const made = Statement.one(MadeRow)
+
 const make = Effect.gen(function* () {
-  const database = yield* Database.Database
+  const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
-  const insert = database.command(insertSql)
-  const byId = database.query(Row, `SELECT ${columns} FROM assemblies WHERE id = :id`)
-  const madeById = database.query(MadeRow, "SELECT uploads, results FROM assemblies WHERE id = :id")
-  const unfinished = database.query(Row, `SELECT ${columns} FROM assemblies WHERE ${busy}`)
-  const abortReceiving = database.command(abortReceivingSql)
-  const received = database.command("UPDATE assemblies SET receiving = 0 WHERE id = :id")
-  const begin = database.command(beginSql)
-  const works = database.command(worksSql)
-  const progress = database.command(progressSql)
-  const end = database.command(endSql)
-  const stop = database.command(stopSql)
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
+  /** Steps, fields and files may have a megabyte, so their JSON is written and parsed in a turn. */
+  const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => turns.share(Effect.suspend(work))
+  /** The columns of a row. The files have their own columns, which only `made` reads. */
+  const columns = sql.literal(Object.keys(Row.fields).join(", "))
+  const busy = sql.literal("state IN ('uploading', 'executing')")
+
+  const begin = (id: string, millis: number) => {
+    /** Only whole files count, not the parts of a concatenated upload (spec.md, "Create a tus upload"). */
+    const arrived = sql`SELECT arrived FROM upload_counts WHERE assembly_id = ${id}`
+    return Statement.isChange(sql`
+      UPDATE assemblies SET state = 'executing', uploaded_at = ${millis}
+      WHERE id = ${id} AND state = 'uploading' AND receiving = 0 AND expected_uploads <= coalesce((${arrived}), 0)`)
+  }
 
   return AssemblyStore.of({
-    insert: (assembly) => turns.share(database.run(() => insert(toInsertParameters(assembly)) === 1)),
-    // Steps and fields may be a megabyte.
-    find: (id) => turns.share(database.run(() => byId.first({ id }))),
+    insert: (assembly) =>
+      turn(() =>
+        Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(toInsert(assembly))} ON CONFLICT DO NOTHING`)
+      ),
+    find: (id) => turn(() => first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`)),
     made: Effect.fnUntraced(function* (id) {
-      const row = yield* turns.share(database.run(() => Option.getOrThrow(madeById.first({ id }))))
+      const row = yield* turn(() => made(sql`SELECT uploads, results FROM assemblies WHERE id = ${id}`))
       return {
         uploads: yield* Slices.map(turns, row.uploads, (file) => decodeFile(file)),
         results: yield* Slices.mapRecord(turns, row.results, (file) => decodeFile(file))
       }
     }),
-    recover: Effect.flatMap(now, (millis) =>
-      database.run(() => {
-        abortReceiving({ now: millis })
-        return unfinished.all({})
-      })
-    ),
-    received: (id) => database.run(() => void received({ id })),
-    beginExecution: (id) => Effect.flatMap(now, (millis) => database.run(() => begin({ id, now: millis }) === 1)),
-    works: (id, uploads) => turns.share(database.run(() => void works({ id, uploads: JSON.stringify(uploads) }))),
-    progress: (id, results) => turns.share(database.run(() => void progress({ id, results }))),
+    recover: Effect.gen(function* () {
+      const aborted = { state: "request_aborted", ended_at: yield* now } as const
+      yield* Statement.run(sql`UPDATE assemblies SET ${sql.update(aborted)} WHERE receiving = 1 AND ${busy}`)
+      return yield* all(sql`SELECT ${columns} FROM assemblies WHERE ${busy}`)
+    }).pipe(sql.withTransaction, Statement.stored),
+    received: (id) => Statement.run(sql`UPDATE assemblies SET receiving = 0 WHERE id = ${id}`),
+    beginExecution: (id) => Effect.flatMap(now, (millis) => begin(id, millis)),
+    works: (id, uploads) =>
+      turn(() =>
+        Statement.run(sql`
+          UPDATE assemblies SET ${sql.update({ uploads: JSON.stringify(uploads), results: "{}" })}
+          WHERE id = ${id} AND state = 'executing'`)
+      ),
+    progress: (id, results) =>
+      turn(() =>
+        Statement.run(sql`UPDATE assemblies SET results = ${results} WHERE id = ${id} AND state = 'executing'`)
+      ),
     end: (id, outcome) =>
-      Effect.flatMap(now, (millis) => turns.share(database.run(() => end(toEndParameters(id, millis, outcome)) === 1))),
-    stop: (id, state) => Effect.flatMap(now, (millis) => database.run(() => stop({ id, state, now: millis }) === 1))
+      Effect.flatMap(now, (millis) =>
+        turn(() =>
+          Statement.isChange(
+            sql`UPDATE assemblies SET ${sql.update(toEnd(outcome, millis))} WHERE id = ${id} AND ${busy}`
+          )
+        )
+      ),
+    stop: (id, state) =>
+      Effect.flatMap(now, (millis) =>
+        Statement.isChange(
+          sql`UPDATE assemblies SET ${sql.update({ state, ended_at: millis })} WHERE id = ${id} AND ${busy}`
+        )
+      )
   })
 })
 
-export const layer: Layer.Layer<AssemblyStore, never, Database.Database | Turns.Turns> = Layer.effect(
+export const layer: Layer.Layer<AssemblyStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
   AssemblyStore,
   make
 )

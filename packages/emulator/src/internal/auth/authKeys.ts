@@ -5,8 +5,9 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Database from "../data/database.ts"
+import * as Statement from "../data/statement.ts"
 
 /** An Auth Key with its Workspace and its scopes. */
 export interface AuthKey {
@@ -23,8 +24,8 @@ export class AuthKeys extends Context.Service<
     readonly find: (key: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
     /** The oldest Auth Key of a Workspace. */
     readonly firstOf: (workspace: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
-    /** Inserts or replaces an Auth Key. Call it inside a transaction. */
-    readonly write: (authKey: AuthKey) => void
+    /** Inserts or replaces an Auth Key. */
+    readonly put: (authKey: AuthKey) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/AuthKeys") {}
 
@@ -35,25 +36,24 @@ const Row = Schema.Struct({
   scopes: Schema.fromJsonString(Schema.Array(Auth.Scope))
 })
 
+const first = Statement.first(Row)
+
 const make = Effect.gen(function* () {
-  const database = yield* Database.Database
-  const byKey = database.query(Row, "SELECT key, secret, workspace, scopes FROM auth_keys WHERE key = :key")
-  const byWorkspace = database.query(
-    Row,
-    "SELECT key, secret, workspace, scopes FROM auth_keys WHERE workspace = :workspace ORDER BY rowid LIMIT 1"
-  )
-  const upsert = database.command(
-    `INSERT INTO auth_keys (key, secret, workspace, scopes) VALUES (:key, :secret, :workspace, :scopes)
-     ON CONFLICT (key) DO UPDATE SET secret = :secret, workspace = :workspace, scopes = :scopes`
-  )
+  const sql = yield* SqlClient.SqlClient
 
   return AuthKeys.of({
-    find: (key) => database.run(() => byKey.first({ key })),
-    firstOf: (workspace) => database.run(() => byWorkspace.first({ workspace })),
-    write: ({ key, scopes, secret, workspace }) => {
-      upsert({ key, secret: Redacted.value(secret), workspace, scopes: JSON.stringify(scopes) })
+    find: (key) => first(sql`SELECT key, secret, workspace, scopes FROM auth_keys WHERE key = ${key}`),
+    firstOf: (workspace) =>
+      first(
+        sql`SELECT key, secret, workspace, scopes FROM auth_keys WHERE workspace = ${workspace} ORDER BY rowid LIMIT 1`
+      ),
+    put: ({ key, scopes, secret, workspace }) => {
+      const settings = { secret: Redacted.value(secret), workspace, scopes: JSON.stringify(scopes) }
+      return Statement.run(
+        sql`INSERT INTO auth_keys ${sql.insert({ key, ...settings })} ON CONFLICT (key) DO UPDATE SET ${sql.update(settings)}`
+      )
     }
   })
 })
 
-export const layer: Layer.Layer<AuthKeys, never, Database.Database> = Layer.effect(AuthKeys, make)
+export const layer: Layer.Layer<AuthKeys, never, SqlClient.SqlClient> = Layer.effect(AuthKeys, make)

@@ -2,13 +2,14 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Limits from "../../Limits.ts"
-import * as Database from "../data/database.ts"
+import * as Statement from "../data/statement.ts"
 
 /**
- * Remembers the signatures that were used until they expire, and at most so many as the limits say. Official clients
- * send no nonce, so the signature itself must not come twice.
+ * Remembers used signatures until they expire, and at most the number in the limits. Official clients send no nonce, so
+ * the signature itself may be used only once.
  */
 export class UsedSignatures extends Context.Service<
   UsedSignatures,
@@ -19,32 +20,34 @@ export class UsedSignatures extends Context.Service<
 >()("@assembly-effect/emulator/UsedSignatures") {}
 
 /** Exported for the test of its query plan. */
-export const forgetSql = "DELETE FROM used_signatures WHERE expires_at <= :now"
-
-/** Row ids grow with time. */
-const forgetFirstSql = `
-DELETE FROM used_signatures WHERE rowid <= (SELECT max(rowid) FROM used_signatures) - :most`
+export const forget = (sql: SqlClient.SqlClient, now: number) =>
+  sql`DELETE FROM used_signatures WHERE expires_at <= ${now}`
 
 const make = Effect.gen(function* () {
-  const database = yield* Database.Database
+  const sql = yield* SqlClient.SqlClient
   const { signatures: most } = yield* Limits.Limits
-  const forget = database.command(forgetSql)
-  const forgetFirst = database.command(forgetFirstSql)
-  const remember = database.command(
-    "INSERT INTO used_signatures (signature, expires_at) VALUES (:signature, :expires) ON CONFLICT DO NOTHING"
-  )
+
+  const remember = (signature: string, expires: number) =>
+    Statement.isChange(
+      sql`INSERT INTO used_signatures ${sql.insert({ signature, expires_at: expires })} ON CONFLICT DO NOTHING`
+    )
+  /** Row ids grow with time, so the lowest ones are the oldest. */
+  const forgetFirst = sql`
+    DELETE FROM used_signatures WHERE rowid <= (SELECT max(rowid) FROM used_signatures) - ${most}`
 
   return UsedSignatures.of({
-    use: Effect.fnUntraced(function* (signature, expires) {
-      const now = yield* DateTime.now
-      return yield* database.transaction(() => {
-        forget({ now: now.epochMilliseconds })
-        const isFirst = remember({ signature, expires: expires.epochMilliseconds }) === 1
-        forgetFirst({ most })
+    use: Effect.fnUntraced(
+      function* (signature, expires) {
+        const now = yield* DateTime.now
+        yield* forget(sql, now.epochMilliseconds)
+        const isFirst = yield* remember(signature, expires.epochMilliseconds)
+        yield* forgetFirst
         return isFirst
-      })
-    })
+      },
+      sql.withTransaction,
+      Statement.stored
+    )
   })
 })
 
-export const layer: Layer.Layer<UsedSignatures, never, Database.Database> = Layer.effect(UsedSignatures, make)
+export const layer: Layer.Layer<UsedSignatures, never, SqlClient.SqlClient> = Layer.effect(UsedSignatures, make)

@@ -1,24 +1,23 @@
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import { InvalidTemplate, KeyInTwoWorkspaces, type StorageFailed } from "../../EmulatorError.ts"
 import * as Template from "../../Template.ts"
 import type * as Workspace from "../../Workspace.ts"
 import * as AuthKeys from "./authKeys.ts"
-import * as Database from "../data/database.ts"
+import * as Statement from "../data/statement.ts"
 import * as Ids from "../data/ids.ts"
 import * as TemplateStore from "../templates/templateStore.ts"
 
-/** All scopes. `read` and `write` grant those of every resource; `smart_cdn:sign` is neither. */
+/** All scopes: `read` and `write` for every resource, and `smart_cdn:sign`, which neither of them includes. */
 const allScopes = ["read", "write", "smart_cdn:sign"]
 
 const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
 
-/** A random Auth Key. It never comes from the seed: a page that knows the seed would know the secret. */
+/** A random Auth Key. It never depends on the seed, because a page that knows the seed would know the secret. */
 const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
   Effect.provide(SecureRandom.layerWebCrypto)
 )
@@ -85,15 +84,15 @@ interface Options {
 }
 
 /**
- * Stores the given Auth Keys and Templates in one transaction, and answers the first Workspace. If it fails, none of
- * them is stored; the migrations of the database, and the start that `seed` counts, remain.
+ * Stores the given Auth Keys and Templates in one transaction, and returns the first Workspace. If it fails, none of
+ * them is stored. The migrations of the database and the number of starts, which `seed` uses, remain.
  */
 export const ensure: (
   options: Options
 ) => Effect.Effect<
   { readonly slug: string; readonly key: string; readonly secret: Redacted.Redacted },
   KeyInTwoWorkspaces | InvalidTemplate | StorageFailed,
-  AuthKeys.AuthKeys | Database.Database | TemplateStore.TemplateStore
+  AuthKeys.AuthKeys | SqlClient.SqlClient | TemplateStore.TemplateStore
 > = Effect.fnUntraced(function* (options) {
   const { all, key, slug } = yield* asked(options)
   yield* checkKeys(all)
@@ -102,19 +101,16 @@ export const ensure: (
     ({ template, workspace }) => readTemplate(workspace, template)
   )
   const authKeys = yield* AuthKeys.AuthKeys
-  const database = yield* Database.Database
+  const sql = yield* SqlClient.SqlClient
   const templates = yield* TemplateStore.TemplateStore
-  const now = (yield* DateTime.now).epochMilliseconds
-  yield* database.attempt((): Result.Result<void, InvalidTemplate> => {
+  yield* Effect.gen(function* () {
     for (const { keys, slug: workspace } of all) {
-      for (const { scopes = allScopes, ...authKey } of keys) authKeys.write({ ...authKey, scopes, workspace })
+      for (const { scopes = allScopes, ...authKey } of keys) yield* authKeys.put({ ...authKey, scopes, workspace })
     }
-    const refused = given.find(({ id, settings, workspace }) => !templates.write(workspace, id, settings, now))
-    return refused === undefined
-      ? Result.void
-      : Result.fail(
-          new InvalidTemplate({ id: refused.id, problem: `another one has the name ${refused.settings.name}` })
-        )
-  })
+    for (const { id, settings, workspace } of given) {
+      if (yield* templates.put(workspace, id, settings)) continue
+      return yield* new InvalidTemplate({ id, problem: `another one has the name ${settings.name}` })
+    }
+  }).pipe(sql.withTransaction, Statement.stored)
   return { slug, key: key.key, secret: key.secret }
 })

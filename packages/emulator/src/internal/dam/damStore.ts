@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Database from "../data/database.ts"
+import * as Statement from "../data/statement.ts"
 import type * as FileStore from "../files/fileStore.ts"
 import * as Ids from "../data/ids.ts"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -24,7 +25,7 @@ export interface New {
   readonly digest: FileStore.Digest
 }
 
-/** A move of an asset. An undefined `destinationFolderId` keeps the folder, null is the root. */
+/** A move of an asset. If `destinationFolderId` is undefined, the folder stays; null is the root. */
 export interface Move {
   readonly workspace: string
   readonly assetId: Identifier.AssetId
@@ -40,7 +41,7 @@ export interface Placed {
   readonly updatedAt: DateTime.Utc
 }
 
-/** Why a change of the DAM failed. Nothing was changed. */
+/** The reason why a change of the DAM failed. Nothing was changed. */
 export type Problem = "AssetNotFound" | "FolderNotFound" | "NameTaken" | "PathTooLong"
 
 /** The assets and folders of every Workspace. */
@@ -72,41 +73,50 @@ const FolderRow = Schema.Struct({
   name: Schema.String
 })
 
-const selectAsset = `
-SELECT assets.*, versions.mime, versions.size, versions.md5hash, versions.sha256
-FROM assets JOIN versions ON versions.id = assets.version_id
-WHERE assets.workspace = :workspace AND assets.deleted_at IS NULL`
+/** The place of a file: its folder, or the root of its Workspace, and its name. */
+interface Place {
+  readonly workspace: string
+  readonly folder_id: string | null
+  readonly name: string
+}
 
-const statements = (database: Database.Database["Service"]) => ({
-  asset: database.query(AssetRow, `${selectAsset} AND assets.id = :id`),
-  assetAt: database.query(AssetRow, `${selectAsset} AND assets.folder_id IS :folderId AND assets.filename = :name`),
-  folder: database.query(
-    FolderRow,
-    "SELECT id, parent_id, name FROM folders WHERE workspace = :workspace AND id = :id"
-  ),
-  folderAt: database.query(
-    FolderRow,
-    "SELECT id, parent_id, name FROM folders WHERE workspace = :workspace AND parent_id IS :folderId AND name = :name"
-  ),
-  insertFolder: database.command(
-    "INSERT INTO folders (id, workspace, parent_id, name) VALUES (:id, :workspace, :folderId, :name)"
-  ),
-  insertAsset: database.command(
-    `INSERT INTO assets (id, workspace, folder_id, filename, version_id, updated_at)
-     VALUES (:id, :workspace, :folderId, :name, :versionId, :now)`
-  ),
-  insertVersion: database.command(
-    `INSERT INTO versions (id, asset_id, blob, made_by, mime, size, md5hash, sha256, created_at)
-     VALUES (:id, :assetId, :blob, :madeBy, :mime, :size, :md5hash, :sha256, :now)`
-  ),
-  madeBy: database.query(
-    AssetRow,
-    `SELECT assets.*, versions.id AS version_id, versions.mime, versions.size, versions.md5hash, versions.sha256
-     FROM versions JOIN assets ON assets.id = versions.asset_id WHERE versions.made_by = :madeBy`
-  ),
-  setVersion: database.command("UPDATE assets SET version_id = :versionId, updated_at = :now WHERE id = :id"),
-  place: database.command("UPDATE assets SET folder_id = :folderId, filename = :name, updated_at = :now WHERE id = :id")
-})
+const firstAsset = Statement.first(AssetRow)
+const firstFolder = Statement.first(FolderRow)
+
+const statements = (sql: SqlClient.SqlClient) => {
+  const assets = sql`
+    SELECT assets.*, versions.mime, versions.size, versions.md5hash, versions.sha256
+    FROM assets JOIN versions ON versions.id = assets.version_id
+    WHERE assets.deleted_at IS NULL`
+  const folders = sql`SELECT id, parent_id, name FROM folders`
+
+  return {
+    asset: (workspace: string, id: string) =>
+      firstAsset(sql`${assets} AND assets.workspace = ${workspace} AND assets.id = ${id}`),
+    assetAt: ({ folder_id, name, workspace }: Place) =>
+      firstAsset(
+        sql`${assets} AND assets.workspace = ${workspace} AND folder_id IS ${folder_id} AND filename = ${name}`
+      ),
+    folder: (workspace: string, id: string) =>
+      firstFolder(sql`${folders} WHERE workspace = ${workspace} AND id = ${id}`),
+    folderAt: ({ folder_id, name, workspace }: Place) =>
+      firstFolder(sql`${folders} WHERE workspace = ${workspace} AND parent_id IS ${folder_id} AND name = ${name}`),
+    insertFolder: (id: string, { folder_id, ...place }: Place) =>
+      Statement.run(sql`INSERT INTO folders ${sql.insert({ id, ...place, parent_id: folder_id })}`),
+    insertAsset: (id: string, { name, ...place }: Place, version_id: string, updated_at: number) =>
+      Statement.run(sql`INSERT INTO assets ${sql.insert({ id, ...place, filename: name, version_id, updated_at })}`),
+    insertVersion: (id: string, asset_id: string, { blob, digest, madeBy, mime }: New, created_at: number) =>
+      Statement.run(
+        sql`INSERT INTO versions ${sql.insert({ id, asset_id, blob, made_by: madeBy, mime, ...digest, created_at })}`
+      ),
+    madeBy: (work: string) =>
+      firstAsset(sql`
+        SELECT assets.*, versions.id AS version_id, versions.mime, versions.size, versions.md5hash, versions.sha256
+        FROM versions JOIN assets ON assets.id = versions.asset_id WHERE versions.made_by = ${work}`),
+    update: (id: string, columns: Readonly<Record<string, string | number | null>>) =>
+      Statement.run(sql`UPDATE assets SET ${sql.update(columns)} WHERE id = ${id}`)
+  }
+}
 type Statements = ReturnType<typeof statements>
 
 const utf8 = new TextEncoder()
@@ -114,133 +124,132 @@ const utf8 = new TextEncoder()
 /** spec.md, "Limits": the path after normalisation, with its separators. */
 const isPathTooLong = (path: string): boolean => [...path].length > 512 || utf8.encode(path).length > 1024
 
-const pathOf = (sql: Statements, workspace: string, folderId: Identifier.FolderId | null, filename: string): string => {
+const pathOf = Effect.fnUntraced(function* (
+  sql: Statements,
+  workspace: string,
+  folderId: Identifier.FolderId | null,
+  filename: string
+) {
   const names = [filename]
   for (let id = folderId; id !== null;) {
-    const folder = Option.getOrThrow(sql.folder.first({ workspace, id }))
+    const folder: typeof FolderRow.Type = Option.getOrThrow(yield* sql.folder(workspace, id))
     names.unshift(folder.name)
     id = folder.parent_id
   }
   return names.join("/")
-}
-
-const toAsset = (sql: Statements, row: AssetRow): DamAsset.Asset => ({
-  asset_id: row.id,
-  version_id: row.version_id,
-  workspace: row.workspace,
-  path: pathOf(sql, row.workspace, row.folder_id, row.filename),
-  mime: row.mime,
-  size: row.size,
-  md5hash: row.md5hash,
-  sha256: row.sha256
 })
 
-/** Finds or creates the folder at a path. Answers `undefined` if an asset has the name of one of the folders. */
-const ensureFolder = (
+const toAsset = Effect.fnUntraced(function* (sql: Statements, row: AssetRow) {
+  const asset: DamAsset.Asset = {
+    asset_id: row.id,
+    version_id: row.version_id,
+    workspace: row.workspace,
+    path: yield* pathOf(sql, row.workspace, row.folder_id, row.filename),
+    mime: row.mime,
+    size: row.size,
+    md5hash: row.md5hash,
+    sha256: row.sha256
+  }
+  return asset
+})
+
+/** Finds or creates the folder at a path. */
+const ensureFolder = Effect.fnUntraced(function* (
   sql: Statements,
   { folders, workspace }: New,
   ids: ReadonlyArray<string>
-): string | null | undefined => {
-  let folderId: string | null = null
+): Effect.fn.Return<string | null, Problem | StorageFailed> {
+  let folder_id: string | null = null
   for (const [index, name] of folders.entries()) {
-    const place: Database.Parameters = { workspace, folderId, name }
-    const existing = sql.folderAt.first(place)
+    const place: Place = { workspace, folder_id, name }
+    const existing = yield* sql.folderAt(place)
     if (Option.isSome(existing)) {
-      folderId = existing.value.id
+      folder_id = existing.value.id
       continue
     }
-    if (Option.isSome(sql.assetAt.first(place))) return undefined
-    const id = ids[index] ?? ""
-    sql.insertFolder({ ...place, id })
-    folderId = id
+    if (Option.isSome(yield* sql.assetAt(place))) return yield* Effect.fail("NameTaken" as const)
+    folder_id = ids[index] ?? ""
+    yield* sql.insertFolder(folder_id, place)
   }
-  return folderId
-}
+  return folder_id
+})
 
-const storeNow = (
+const store = Effect.fnUntraced(function* (
   sql: Statements,
   file: New,
   fresh: { readonly assetId: string; readonly versionId: string; readonly folderIds: ReadonlyArray<string> },
   now: number
-): DamAsset.Asset | Problem => {
-  const made = sql.madeBy.first({ madeBy: file.madeBy })
-  if (Option.isSome(made)) return toAsset(sql, made.value)
-  const folderId = ensureFolder(sql, file, fresh.folderIds)
-  const place = { workspace: file.workspace, folderId: folderId ?? null, name: file.filename }
-  if (folderId === undefined || Option.isSome(sql.folderAt.first(place))) return "NameTaken"
+): Effect.fn.Return<DamAsset.Asset, Problem | StorageFailed> {
+  const made = yield* sql.madeBy(file.madeBy)
+  if (Option.isSome(made)) return yield* toAsset(sql, made.value)
+  const folder_id = yield* ensureFolder(sql, file, fresh.folderIds)
+  const place = { workspace: file.workspace, folder_id, name: file.filename }
+  if (Option.isSome(yield* sql.folderAt(place))) return yield* Effect.fail("NameTaken" as const)
 
-  const existing = sql.assetAt.first(place)
-  const { assetId, versionId } = Option.match(existing, {
-    onNone: () => fresh,
-    onSome: ({ id }) => ({ assetId: id, versionId: fresh.versionId })
-  })
-  if (Option.isSome(existing)) sql.setVersion({ id: assetId, versionId, now })
-  else sql.insertAsset({ ...place, id: assetId, versionId, now })
-  sql.insertVersion({
-    id: versionId,
-    assetId,
-    blob: file.blob,
-    madeBy: file.madeBy,
-    mime: file.mime,
-    ...file.digest,
-    now
-  })
-  return toAsset(sql, Option.getOrThrow(sql.asset.first({ workspace: file.workspace, id: assetId })))
-}
+  const existing = yield* sql.assetAt(place)
+  const id = Option.isSome(existing) ? existing.value.id : fresh.assetId
+  yield* Option.isSome(existing)
+    ? sql.update(id, { version_id: fresh.versionId, updated_at: now })
+    : sql.insertAsset(id, place, fresh.versionId, now)
+  yield* sql.insertVersion(fresh.versionId, id, file, now)
+  return yield* toAsset(sql, Option.getOrThrow(yield* sql.asset(file.workspace, id)))
+})
 
-const moveNow = (sql: Statements, move: Move, now: DateTime.Utc): Placed | Problem => {
-  const { assetId, workspace } = move
-  const found = sql.asset.first({ workspace, id: assetId })
-  if (Option.isNone(found)) return "AssetNotFound"
-  const folderId = move.destinationFolderId === undefined ? found.value.folder_id : move.destinationFolderId
-  if (folderId !== null && Option.isNone(sql.folder.first({ workspace, id: folderId }))) return "FolderNotFound"
+const move = Effect.fnUntraced(function* (
+  sql: Statements,
+  { assetId, destinationFolderId, workspace, ...asked }: Move,
+  now: DateTime.Utc
+): Effect.fn.Return<Placed, Problem | StorageFailed> {
+  const found = yield* sql.asset(workspace, assetId)
+  if (Option.isNone(found)) return yield* Effect.fail("AssetNotFound" as const)
+  const folderId = destinationFolderId === undefined ? found.value.folder_id : destinationFolderId
+  if (folderId !== null && Option.isNone(yield* sql.folder(workspace, folderId))) {
+    return yield* Effect.fail("FolderNotFound" as const)
+  }
 
-  const filename = move.filename ?? found.value.filename
-  if (isPathTooLong(pathOf(sql, workspace, folderId, filename))) return "PathTooLong"
-  const place = { workspace, folderId, name: filename }
-  const other = Option.filter(sql.assetAt.first(place), ({ id }) => id !== assetId)
-  if (Option.isSome(other) || Option.isSome(sql.folderAt.first(place))) return "NameTaken"
+  const filename = asked.filename ?? found.value.filename
+  if (isPathTooLong(yield* pathOf(sql, workspace, folderId, filename))) {
+    return yield* Effect.fail("PathTooLong" as const)
+  }
+  const place = { workspace, folder_id: folderId, name: filename }
+  const other = Option.filter(yield* sql.assetAt(place), ({ id }) => id !== assetId)
+  if (Option.isSome(other) || Option.isSome(yield* sql.folderAt(place))) {
+    return yield* Effect.fail("NameTaken" as const)
+  }
 
-  sql.place({ id: assetId, folderId, name: filename, now: now.epochMilliseconds })
-  const moved = toAsset(sql, { ...found.value, folder_id: folderId, filename })
-  return { asset: moved, folderId, filename, updatedAt: now }
-}
-
-const orProblem = <A extends object>(result: A | Problem): Effect.Effect<A, Problem> =>
-  typeof result === "string" ? Effect.fail(result) : Effect.succeed(result)
+  yield* sql.update(assetId, { folder_id: folderId, filename, updated_at: now.epochMilliseconds })
+  const asset = yield* toAsset(sql, { ...found.value, folder_id: folderId, filename })
+  return { asset, folderId, filename, updatedAt: now }
+})
 
 const make = Effect.gen(function* () {
-  const database = yield* Database.Database
+  const client = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
-  const sql = statements(database)
+  const sql = statements(client)
 
   return DamStore.of({
     store: Effect.fnUntraced(
       function* (file) {
-        // Before each of its folders gets an id.
-        if (isPathTooLong([...file.folders, file.filename].join("/"))) return "PathTooLong" as const
+        // Checked before an id is generated for each of its folders.
+        if (isPathTooLong([...file.folders, file.filename].join("/"))) {
+          return yield* Effect.fail("PathTooLong" as const)
+        }
         const now = yield* DateTime.now
         const fresh = {
           assetId: yield* Ids.identifier,
           versionId: yield* Ids.identifier,
           folderIds: yield* Effect.forEach(file.folders, () => Ids.identifier)
         }
-        return yield* database.transaction(() => storeNow(sql, file, fresh, now.epochMilliseconds))
+        return yield* store(sql, file, fresh, now.epochMilliseconds).pipe(client.withTransaction, Statement.stored)
       },
-      Effect.flatMap(orProblem),
       Effect.provideService(SecureRandom.SecureRandom, random)
     ),
-    move: Effect.fnUntraced(function* (move) {
-      const now = yield* DateTime.now
-      return yield* Effect.flatMap(
-        database.transaction(() => moveNow(sql, move, now)),
-        orProblem
-      )
-    })
+    move: (asked) =>
+      Effect.flatMap(DateTime.now, (now) => move(sql, asked, now)).pipe(client.withTransaction, Statement.stored)
   })
 })
 
-export const layer: Layer.Layer<DamStore, never, Database.Database | SecureRandom.SecureRandom> = Layer.effect(
+export const layer: Layer.Layer<DamStore, never, SqlClient.SqlClient | SecureRandom.SecureRandom> = Layer.effect(
   DamStore,
   make
 )

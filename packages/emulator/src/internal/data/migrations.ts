@@ -1,205 +1,230 @@
-const first = `
-CREATE TABLE auth_keys (
-  key TEXT PRIMARY KEY,
-  secret TEXT NOT NULL,
-  workspace TEXT NOT NULL,
-  scopes TEXT NOT NULL
-) STRICT;
+const first = [
+  `CREATE TABLE auth_keys (
+     key TEXT PRIMARY KEY,
+     secret TEXT NOT NULL,
+     workspace TEXT NOT NULL,
+     scopes TEXT NOT NULL
+   ) STRICT`,
+  `CREATE TABLE used_signatures (
+     signature TEXT PRIMARY KEY,
+     expires_at INTEGER NOT NULL
+   ) STRICT`,
+  `CREATE TABLE assemblies (
+     id TEXT PRIMARY KEY,
+     workspace TEXT NOT NULL,
+     region TEXT NOT NULL,
+     state TEXT NOT NULL,
+     steps TEXT NOT NULL,
+     template_id TEXT,
+     fields TEXT NOT NULL,
+     notify_url TEXT,
+     redirect_url TEXT,
+     expected_uploads INTEGER NOT NULL,
+     created_at INTEGER NOT NULL,
+     uploaded_at INTEGER,
+     ended_at INTEGER,
+     error TEXT,
+     message TEXT,
+     uploads TEXT NOT NULL DEFAULT '[]',
+     results TEXT NOT NULL DEFAULT '{}',
+     input_files INTEGER NOT NULL DEFAULT 0,
+     input_bytes INTEGER NOT NULL DEFAULT 0,
+     output_files INTEGER NOT NULL DEFAULT 0,
+     output_bytes INTEGER NOT NULL DEFAULT 0
+   ) STRICT`,
+  "CREATE INDEX assemblies_by_creation ON assemblies (workspace, created_at)",
+  // The length is text, because 2^63 - 1 is more than a JavaScript number can represent.
+  `CREATE TABLE uploads (
+     id TEXT PRIMARY KEY,
+     assembly_id TEXT NOT NULL REFERENCES assemblies (id),
+     metadata TEXT NOT NULL,
+     filename TEXT NOT NULL,
+     fieldname TEXT NOT NULL,
+     user_meta TEXT NOT NULL,
+     length TEXT,
+     created_at INTEGER NOT NULL,
+     finished_at INTEGER,
+     terminated_at INTEGER
+   ) STRICT`,
+  "CREATE INDEX uploads_by_assembly ON uploads (assembly_id)",
+  `CREATE TABLE folders (
+     id TEXT PRIMARY KEY,
+     workspace TEXT NOT NULL,
+     parent_id TEXT REFERENCES folders (id),
+     name TEXT NOT NULL
+   ) STRICT`,
+  "CREATE UNIQUE INDEX folders_by_name ON folders (workspace, coalesce(parent_id, ''), name)",
+  `CREATE TABLE assets (
+     id TEXT PRIMARY KEY,
+     workspace TEXT NOT NULL,
+     folder_id TEXT REFERENCES folders (id),
+     filename TEXT NOT NULL,
+     version_id TEXT NOT NULL,
+     updated_at INTEGER NOT NULL,
+     deleted_at INTEGER
+   ) STRICT`,
+  "CREATE UNIQUE INDEX assets_by_name ON assets (workspace, coalesce(folder_id, ''), filename) WHERE deleted_at IS NULL",
+  `CREATE TABLE versions (
+     id TEXT PRIMARY KEY,
+     asset_id TEXT NOT NULL REFERENCES assets (id),
+     blob TEXT NOT NULL,
+     mime TEXT,
+     size INTEGER NOT NULL,
+     md5hash TEXT NOT NULL,
+     sha256 TEXT NOT NULL,
+     created_at INTEGER NOT NULL
+   ) STRICT`
+]
 
-CREATE TABLE used_signatures (
-  signature TEXT PRIMARY KEY,
-  expires_at INTEGER NOT NULL
-) STRICT;
+const second = [
+  "ALTER TABLE assemblies ADD COLUMN auth_key TEXT",
+  "ALTER TABLE assemblies ADD COLUMN max_size INTEGER",
+  "ALTER TABLE assemblies ADD COLUMN parent_id TEXT",
+  // The Assembly whose uploads a replay works on.
+  "ALTER TABLE assemblies ADD COLUMN uploads_from TEXT",
+  // Whether the body of the creation may still contain files.
+  "ALTER TABLE assemblies ADD COLUMN receiving INTEGER NOT NULL DEFAULT 0",
+  "ALTER TABLE assemblies ADD COLUMN emit_progress INTEGER NOT NULL DEFAULT 0",
+  "ALTER TABLE uploads ADD COLUMN kind TEXT NOT NULL DEFAULT 'ordinary'",
+  "ALTER TABLE uploads ADD COLUMN concat TEXT",
+  "ALTER TABLE uploads ADD COLUMN md5hash TEXT",
+  "ALTER TABLE uploads ADD COLUMN sha256 TEXT",
+  `CREATE TABLE notifications (
+     id TEXT PRIMARY KEY,
+     assembly_id TEXT NOT NULL REFERENCES assemblies (id),
+     url TEXT NOT NULL,
+     status TEXT,
+     response_code INTEGER,
+     response_data TEXT,
+     error TEXT,
+     started_at INTEGER NOT NULL,
+     duration INTEGER
+   ) STRICT`,
+  "CREATE INDEX notifications_by_assembly ON notifications (assembly_id)"
+]
 
-CREATE TABLE assemblies (
-  id TEXT PRIMARY KEY,
-  workspace TEXT NOT NULL,
-  region TEXT NOT NULL,
-  state TEXT NOT NULL,
-  steps TEXT NOT NULL,
-  template_id TEXT,
-  fields TEXT NOT NULL,
-  notify_url TEXT,
-  redirect_url TEXT,
-  expected_uploads INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
-  uploaded_at INTEGER,
-  ended_at INTEGER,
-  error TEXT,
-  message TEXT,
-  uploads TEXT NOT NULL DEFAULT '[]',
-  results TEXT NOT NULL DEFAULT '{}',
-  input_files INTEGER NOT NULL DEFAULT 0,
-  input_bytes INTEGER NOT NULL DEFAULT 0,
-  output_files INTEGER NOT NULL DEFAULT 0,
-  output_bytes INTEGER NOT NULL DEFAULT 0
-) STRICT;
-CREATE INDEX assemblies_by_creation ON assemblies (workspace, created_at);
+const third = [
+  // Which work of which Assembly made the version. Work that is repeated after a crash does not make it again.
+  "ALTER TABLE versions ADD COLUMN made_by TEXT",
+  "CREATE UNIQUE INDEX versions_by_maker ON versions (made_by)"
+]
 
--- A length is text: 2^63 - 1 is more than a JavaScript number holds.
-CREATE TABLE uploads (
-  id TEXT PRIMARY KEY,
-  assembly_id TEXT NOT NULL REFERENCES assemblies (id),
-  metadata TEXT NOT NULL,
-  filename TEXT NOT NULL,
-  fieldname TEXT NOT NULL,
-  user_meta TEXT NOT NULL,
-  length TEXT,
-  created_at INTEGER NOT NULL,
-  finished_at INTEGER,
-  terminated_at INTEGER
-) STRICT;
-CREATE INDEX uploads_by_assembly ON uploads (assembly_id);
+const fourth = [
+  "ALTER TABLE assemblies ADD COLUMN notification_payload TEXT NOT NULL DEFAULT '[]'",
+  `CREATE TABLE templates (
+     workspace TEXT NOT NULL,
+     id TEXT NOT NULL,
+     name TEXT NOT NULL,
+     content TEXT NOT NULL,
+     require_signature_auth INTEGER NOT NULL,
+     assembly_status_expiry TEXT,
+     transcoding_result_expiry TEXT,
+     created_at INTEGER NOT NULL,
+     modified_at INTEGER NOT NULL,
+     PRIMARY KEY (workspace, id)
+   ) STRICT`,
+  "CREATE UNIQUE INDEX templates_by_name ON templates (workspace, name)"
+]
 
-CREATE TABLE folders (
-  id TEXT PRIMARY KEY,
-  workspace TEXT NOT NULL,
-  parent_id TEXT REFERENCES folders (id),
-  name TEXT NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX folders_by_name ON folders (workspace, coalesce(parent_id, ''), name);
+const fifth = [
+  // The number of starts of an emulator with a seed on this data. Each start makes other ids. Older databases used the
+  // number of rows instead.
+  "CREATE TABLE starts (count INTEGER NOT NULL) STRICT",
+  `INSERT INTO starts
+   SELECT (SELECT count(*) FROM assemblies) + (SELECT count(*) FROM uploads) + (SELECT count(*) FROM versions)
+     + (SELECT count(*) FROM folders) + (SELECT count(*) FROM notifications) + (SELECT count(*) FROM templates)
+     + (SELECT count(*) FROM auth_keys)`
+]
 
-CREATE TABLE assets (
-  id TEXT PRIMARY KEY,
-  workspace TEXT NOT NULL,
-  folder_id TEXT REFERENCES folders (id),
-  filename TEXT NOT NULL,
-  version_id TEXT NOT NULL,
-  updated_at INTEGER NOT NULL,
-  deleted_at INTEGER
-) STRICT;
-CREATE UNIQUE INDEX assets_by_name ON assets (workspace, coalesce(folder_id, ''), filename) WHERE deleted_at IS NULL;
+const sixth = [
+  // Whether the params were signed, which decides the hosts that may be notified. For older rows this is unknown.
+  "ALTER TABLE assemblies ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0"
+]
 
-CREATE TABLE versions (
-  id TEXT PRIMARY KEY,
-  asset_id TEXT NOT NULL REFERENCES assets (id),
-  blob TEXT NOT NULL,
-  mime TEXT,
-  size INTEGER NOT NULL,
-  md5hash TEXT NOT NULL,
-  sha256 TEXT NOT NULL,
-  created_at INTEGER NOT NULL
-) STRICT
-`
+const seventh = [
+  "CREATE INDEX used_signatures_by_expiry ON used_signatures (expires_at)",
+  // Finds the time when a Template was last used.
+  "CREATE INDEX assemblies_by_template ON assemblies (workspace, template_id, created_at)"
+]
 
-const second = `
-ALTER TABLE assemblies ADD COLUMN auth_key TEXT;
-ALTER TABLE assemblies ADD COLUMN max_size INTEGER;
-ALTER TABLE assemblies ADD COLUMN parent_id TEXT;
--- The Assembly whose uploads a replay works on.
-ALTER TABLE assemblies ADD COLUMN uploads_from TEXT;
--- Whether files still come in the body of the creation.
-ALTER TABLE assemblies ADD COLUMN receiving INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE assemblies ADD COLUMN emit_progress INTEGER NOT NULL DEFAULT 0;
+const eighth = [
+  // The text that is searched for keywords, in lower case. Each part has a maximum length, because a list reads the
+  // text of every Assembly, and the fields of an Assembly may have a megabyte.
+  `CREATE TABLE searches (
+     assembly_id TEXT PRIMARY KEY REFERENCES assemblies (id),
+     created TEXT NOT NULL,
+     files TEXT NOT NULL DEFAULT '',
+     outcome TEXT NOT NULL DEFAULT ''
+   ) STRICT`,
+  `CREATE TRIGGER searches_of_assembly AFTER INSERT ON assemblies BEGIN
+     INSERT INTO searches (assembly_id, created) VALUES (new.id, lower(concat_ws(
+       char(10), new.id, substr(new.redirect_url, 1, 2048), substr(new.notify_url, 1, 2048), substr(new.fields, 1, 8192)
+     )));
+   END`,
+  `CREATE TRIGGER searches_of_outcome AFTER UPDATE OF error, message ON assemblies BEGIN
+     UPDATE searches SET outcome = lower(concat_ws(char(10), substr(new.error, 1, 256), substr(new.message, 1, 1024)))
+     WHERE assembly_id = new.id;
+   END`,
+  `CREATE TRIGGER searches_of_file AFTER INSERT ON uploads BEGIN
+     UPDATE searches SET files = substr(files || lower(new.filename) || char(10), 1, 8192)
+     WHERE assembly_id = new.assembly_id AND length(files) < 8192;
+   END`,
+  `INSERT INTO searches (assembly_id, created, outcome, files)
+   SELECT id,
+     lower(concat_ws(
+       char(10), id, substr(redirect_url, 1, 2048), substr(notify_url, 1, 2048), substr(fields, 1, 8192)
+     )),
+     lower(concat_ws(char(10), substr(error, 1, 256), substr(message, 1, 1024))),
+     coalesce(lower(substr(
+       (SELECT group_concat(filename, char(10)) FROM uploads WHERE uploads.assembly_id = assemblies.id), 1, 8192
+     )), '')
+   FROM assemblies`
+]
 
-ALTER TABLE uploads ADD COLUMN kind TEXT NOT NULL DEFAULT 'ordinary';
-ALTER TABLE uploads ADD COLUMN concat TEXT;
-ALTER TABLE uploads ADD COLUMN md5hash TEXT;
-ALTER TABLE uploads ADD COLUMN sha256 TEXT;
+const ninth = [
+  // A notification that has not started: the time when it is due, whether its URL came with a signature, and the number
+  // of the attempt. The number is 0 for a requested repetition, which is not repeated itself.
+  "ALTER TABLE notifications ADD COLUMN due_at INTEGER",
+  "ALTER TABLE notifications ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0",
+  "ALTER TABLE notifications ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
+  "CREATE INDEX notifications_by_due ON notifications (due_at) WHERE due_at IS NOT NULL"
+]
 
-CREATE TABLE notifications (
-  id TEXT PRIMARY KEY,
-  assembly_id TEXT NOT NULL REFERENCES assemblies (id),
-  url TEXT NOT NULL,
-  status TEXT,
-  response_code INTEGER,
-  response_data TEXT,
-  error TEXT,
-  started_at INTEGER NOT NULL,
-  duration INTEGER
-) STRICT;
-CREATE INDEX notifications_by_assembly ON notifications (assembly_id)
-`
+const tenth = [
+  // How many uploads an Assembly has, and how many whole files arrived. To count them for each upload again would take
+  // the longer, the more there are. Not in `assemblies`, whose rows may have megabytes.
+  `CREATE TABLE upload_counts (
+     assembly_id TEXT PRIMARY KEY,
+     created INTEGER NOT NULL,
+     arrived INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  `INSERT INTO upload_counts (assembly_id, created, arrived)
+   SELECT assembly_id, count(*), sum(finished_at IS NOT NULL AND kind IN ('ordinary', 'final'))
+   FROM uploads GROUP BY assembly_id`,
+  `CREATE TRIGGER upload_counts_created AFTER INSERT ON uploads BEGIN
+     INSERT INTO upload_counts (assembly_id, created, arrived)
+     VALUES (new.assembly_id, 1, new.finished_at IS NOT NULL AND new.kind IN ('ordinary', 'final'))
+     ON CONFLICT DO UPDATE SET created = created + 1, arrived = arrived + excluded.arrived;
+   END`,
+  `CREATE TRIGGER upload_counts_arrived AFTER UPDATE OF finished_at ON uploads
+   WHEN old.finished_at IS NULL AND new.finished_at IS NOT NULL AND new.kind IN ('ordinary', 'final') BEGIN
+     UPDATE upload_counts SET arrived = arrived + 1 WHERE assembly_id = new.assembly_id;
+   END`
+]
 
-const third = `
--- Which work of which Assembly made it, so that work that is done again after a crash makes it once.
-ALTER TABLE versions ADD COLUMN made_by TEXT;
-CREATE UNIQUE INDEX versions_by_maker ON versions (made_by)
-`
-
-const fourth = `
-ALTER TABLE assemblies ADD COLUMN notification_payload TEXT NOT NULL DEFAULT '[]';
-
-CREATE TABLE templates (
-  workspace TEXT NOT NULL,
-  id TEXT NOT NULL,
-  name TEXT NOT NULL,
-  content TEXT NOT NULL,
-  require_signature_auth INTEGER NOT NULL,
-  assembly_status_expiry TEXT,
-  transcoding_result_expiry TEXT,
-  created_at INTEGER NOT NULL,
-  modified_at INTEGER NOT NULL,
-  PRIMARY KEY (workspace, id)
-) STRICT;
-CREATE UNIQUE INDEX templates_by_name ON templates (workspace, name)
-`
-
-const fifth = `
--- How often an emulator with a seed has drawn from these data: each start draws other ids. What was there before this
--- table drew by the number of rows.
-CREATE TABLE starts (count INTEGER NOT NULL) STRICT;
-INSERT INTO starts
-SELECT (SELECT count(*) FROM assemblies) + (SELECT count(*) FROM uploads) + (SELECT count(*) FROM versions)
-  + (SELECT count(*) FROM folders) + (SELECT count(*) FROM notifications) + (SELECT count(*) FROM templates)
-  + (SELECT count(*) FROM auth_keys)
-`
-
-const sixth = `
--- Whether the params were signed, and so who may be notified. Of what was there before nobody knows.
-ALTER TABLE assemblies ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0
-`
-
-const seventh = `
-CREATE INDEX used_signatures_by_expiry ON used_signatures (expires_at);
--- When a Template was used last.
-CREATE INDEX assemblies_by_template ON assemblies (workspace, template_id, created_at)
-`
-
-const eighth = `
--- What the keywords of a list are looked for in, in small letters. Each part is bounded: a list reads the text of every
--- Assembly, and the fields of one may be a megabyte.
-CREATE TABLE searches (
-  assembly_id TEXT PRIMARY KEY REFERENCES assemblies (id),
-  created TEXT NOT NULL,
-  files TEXT NOT NULL DEFAULT '',
-  outcome TEXT NOT NULL DEFAULT ''
-) STRICT;
-
-CREATE TRIGGER searches_of_assembly AFTER INSERT ON assemblies BEGIN
-  INSERT INTO searches (assembly_id, created) VALUES (new.id, lower(concat_ws(
-    char(10), new.id, substr(new.redirect_url, 1, 2048), substr(new.notify_url, 1, 2048), substr(new.fields, 1, 8192)
-  )));
-END;
-CREATE TRIGGER searches_of_outcome AFTER UPDATE OF error, message ON assemblies BEGIN
-  UPDATE searches SET outcome = lower(concat_ws(char(10), substr(new.error, 1, 256), substr(new.message, 1, 1024)))
-  WHERE assembly_id = new.id;
-END;
-CREATE TRIGGER searches_of_file AFTER INSERT ON uploads BEGIN
-  UPDATE searches SET files = substr(files || lower(new.filename) || char(10), 1, 8192)
-  WHERE assembly_id = new.assembly_id AND length(files) < 8192;
-END;
-
-INSERT INTO searches (assembly_id, created, outcome, files)
-SELECT id,
-  lower(concat_ws(
-    char(10), id, substr(redirect_url, 1, 2048), substr(notify_url, 1, 2048), substr(fields, 1, 8192)
-  )),
-  lower(concat_ws(char(10), substr(error, 1, 256), substr(message, 1, 1024))),
-  coalesce(lower(substr(
-    (SELECT group_concat(filename, char(10)) FROM uploads WHERE uploads.assembly_id = assemblies.id), 1, 8192
-  )), '')
-FROM assemblies
-`
-
-const ninth = `
--- A notification that is still to begin waits here: when it is due, whether the URL came with a signature, and which
--- attempt of its Assembly it is. 0 is one that was asked for once more, which is not repeated.
-ALTER TABLE notifications ADD COLUMN due_at INTEGER;
-ALTER TABLE notifications ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE notifications ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX notifications_by_due ON notifications (due_at) WHERE due_at IS NOT NULL
-`
-
-/** Each script brings the database one version further; one that has run somewhere is never changed again. */
-export const migrations: ReadonlyArray<string> = [first, second, third, fourth, fifth, sixth, seventh, eighth, ninth]
+/**
+ * The statements of each migration, by its number and name. A migration that has run on any database is never changed
+ * again. Each text is one statement, because SQLite ignores everything after the first statement of a text.
+ */
+export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "1_assemblies_and_assets": first,
+  "2_replays_and_notifications": second,
+  "3_makers_of_versions": third,
+  "4_templates": fourth,
+  "5_starts": fifth,
+  "6_signed_assemblies": sixth,
+  "7_indexes": seventh,
+  "8_searches": eighth,
+  "9_due_notifications": ninth,
+  "10_counts_of_uploads": tenth
+}

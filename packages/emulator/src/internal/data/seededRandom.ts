@@ -1,11 +1,11 @@
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import { createHash } from "node:crypto"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Database from "./database.ts"
+import * as Statement from "./statement.ts"
 
 /** A stream of bytes: SHA-256 over the seed and a counter. */
 const stream = (seed: string) => {
@@ -26,20 +26,19 @@ const seeded = (seed: string) =>
   Layer.effect(
     SecureRandom.SecureRandom,
     Effect.gen(function* () {
-      const database = yield* Database.Database
-      const next = database.query(Start, "UPDATE starts SET count = count + 1 RETURNING count - 1 AS before")
-      const { before } = yield* database.run(() => Option.getOrThrow(next.first({})))
+      const sql = yield* SqlClient.SqlClient
+      const { before } = yield* start(sql`UPDATE starts SET count = count + 1 RETURNING count - 1 AS before`)
       return SecureRandom.make(stream(`${seed}/${before}`))
     })
   )
 
-const Start = Schema.Struct({ before: Schema.Int })
+const start = Statement.one(Schema.Struct({ before: Schema.Int }))
 
 /**
  * The source of ids. Secrets never come from it. With a seed, each run makes the same ids in the same order. Each start
- * with the same data makes other ids, so that no id repeats.
+ * with the same data makes new ids, so that no id repeats.
  */
 export const layer = (
   seed: string | undefined
-): Layer.Layer<SecureRandom.SecureRandom, StorageFailed, Database.Database> =>
+): Layer.Layer<SecureRandom.SecureRandom, StorageFailed, SqlClient.SqlClient> =>
   seed === undefined ? SecureRandom.layerWebCrypto : seeded(seed)

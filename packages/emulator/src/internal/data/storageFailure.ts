@@ -1,6 +1,8 @@
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
+import type * as SqlError from "effect/sql/SqlError"
 import { StorageFailed } from "../../EmulatorError.ts"
 
 const reasonOf: Readonly<Record<string, StorageFailed["reason"]>> = {
@@ -36,12 +38,13 @@ const sqlite: Readonly<Record<number, Pick<StorageFailed, "code" | "reason">>> =
   14: { code: "SQLITE_CANTOPEN", reason: "Denied" }
 }
 
-/** The failure of a database that cannot be written or read; undefined for other errors. */
-export const fromSqlite = (path: string, problem: unknown): StorageFailed | undefined => {
-  if (!Predicate.hasProperty(problem, "errcode") || typeof problem.errcode !== "number") return undefined
-  // The low byte is the primary code.
-  const known = sqlite[problem.errcode & 0xff]
-  return known === undefined ? undefined : new StorageFailed({ path, ...known })
+/** Converts an error of a statement: `StorageFailed` if the disk failed, else a defect. */
+export const fromSql = (error: SqlError.SqlError): Effect.Effect<never, StorageFailed> => {
+  const { cause } = error.reason
+  if (!(cause instanceof SqliteClient.SqliteError)) return Effect.die(error)
+  // The low byte of the code is the primary code.
+  const known = sqlite[cause.errno & 0xff]
+  return known === undefined ? Effect.die(error) : Effect.fail(new StorageFailed({ path: cause.path, ...known }))
 }
 
 const pause = "1 second"

@@ -5,8 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Database from "../data/database.ts"
+import * as Statement from "../data/statement.ts"
 import type * as FileStore from "./fileStore.ts"
 import * as Turns from "../http/turns.ts"
 
@@ -35,7 +36,7 @@ export type Row = typeof Row.Type
 
 const PlacedRow = Schema.Struct({ ...Row.fields, position: Schema.Int })
 
-/** What an upload is created with; `metadata` is the header as it came. */
+/** The values of a new upload. `metadata` is the unchanged header. */
 export interface New {
   readonly id: string
   readonly assemblyId: string
@@ -56,14 +57,14 @@ export class UploadStore extends Context.Service<
     readonly insert: (upload: New) => Effect.Effect<void, StorageFailed>
     /** A tus upload that was not terminated. */
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** A file that came in a form. */
+    /** A file from the form of a creation. */
     readonly ofForm: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** The number of uploads of an Assembly, including parts and terminated ones. */
     readonly count: (assemblyId: string) => Effect.Effect<number, StorageFailed>
     /** The files of an Assembly in the order of their creation. Finished files stay after their termination. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     readonly setLength: (id: string, length: bigint) => Effect.Effect<void, StorageFailed>
-    /** Marks an upload as finished. Answers whether this call finished it. */
+    /** Marks an upload as finished. Returns whether this call finished it. */
     readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean, StorageFailed>
     /** The ids of the uploads that a request can continue. */
     readonly unfinished: Effect.Effect<ReadonlyArray<string>, StorageFailed>
@@ -79,84 +80,81 @@ export class UploadStore extends Context.Service<
   }
 >()("@assembly-effect/emulator/UploadStore") {}
 
-const insertSql = `
-INSERT INTO uploads (id, assembly_id, kind, concat, metadata, filename, fieldname, user_meta, length, created_at)
-VALUES (:id, :assemblyId, :kind, :concat, :metadata, :filename, :fieldname, :userMeta, :length, :now)`
-
-/** How many uploads are read in one turn. */
+/** The number of uploads that are read in one turn. */
 const slice = 200
 
-const ofAssemblySql = `
-SELECT *, rowid AS position FROM uploads
-WHERE assembly_id = :assemblyId AND rowid > :after AND kind <> 'partial'
-  AND (terminated_at IS NULL OR finished_at IS NOT NULL)
-ORDER BY rowid LIMIT ${slice}`
-
-const Id = Schema.Struct({ id: Schema.String })
-
-const isExpired = "(finished_at IS NULL OR kind = 'partial') AND created_at < :createdBefore"
-
-/** An unfinished upload is needed if a request can continue it: it is not from a form and not terminated. */
-const isOfUse = `NOT (${isExpired}) AND (finished_at IS NOT NULL OR (terminated_at IS NULL AND kind <> 'form'))`
+const first = Statement.first(Row)
+const count = Statement.first(Schema.Struct({ created: Schema.Int }))
+const page = Statement.all(PlacedRow)
+const identified = Statement.all(Schema.Struct({ id: Schema.String }))
 
 const make = Effect.gen(function* () {
-  const database = yield* Database.Database
+  const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
-  const insert = database.command(insertSql)
-  const byId = database.query(Row, "SELECT * FROM uploads WHERE id = :id AND terminated_at IS NULL AND kind <> 'form'")
-  const ofForm = database.query(Row, "SELECT * FROM uploads WHERE id = :id AND kind = 'form'")
-  const count = database.query(
-    Schema.Struct({ count: Schema.Int }),
-    "SELECT count(*) AS count FROM uploads WHERE assembly_id = :assemblyId"
-  )
-  const ofAssembly = database.query(PlacedRow, ofAssemblySql)
-  const setLength = database.command("UPDATE uploads SET length = :length WHERE id = :id")
-  const finish = database.command(
-    `UPDATE uploads SET finished_at = :now, md5hash = :md5hash, sha256 = :sha256
-     WHERE id = :id AND finished_at IS NULL`
-  )
-  const unfinished = database.query(
-    Id,
-    "SELECT id FROM uploads WHERE finished_at IS NULL AND terminated_at IS NULL AND kind <> 'form' ORDER BY rowid"
-  )
-  const kept = database.query(Id, `SELECT id FROM uploads WHERE ${isOfUse}`)
-  const expired = database.query(Id, `SELECT id FROM uploads WHERE ${isExpired}`)
-  const terminate = database.command("UPDATE uploads SET terminated_at = :now WHERE id = :id")
+  // A literal, because SQLite would plan the statement again for each LIMIT that is a parameter.
+  const limit = sql.literal(String(slice))
+  const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
+
+  const identifiers = (statement: Parameters<typeof identified>[0]) =>
+    Effect.map(identified(statement), (rows) => rows.map(({ id }) => id))
+
+  const isExpired = (createdBefore: number) =>
+    sql`(finished_at IS NULL OR kind = 'partial') AND created_at < ${createdBefore}`
 
   return UploadStore.of({
-    insert: Effect.fnUntraced(function* ({ concat = null, length, userMeta, ...upload }) {
-      const now = (yield* DateTime.now).epochMilliseconds
-      yield* database.run(() =>
-        insert({ ...upload, concat, userMeta: JSON.stringify(userMeta), length: length?.toString() ?? null, now })
-      )
+    insert: Effect.fnUntraced(function* ({ assemblyId, concat, length, userMeta, ...upload }) {
+      const row = {
+        ...upload,
+        assembly_id: assemblyId,
+        concat,
+        user_meta: JSON.stringify(userMeta),
+        length: length?.toString(),
+        created_at: yield* now
+      }
+      yield* Statement.run(sql`INSERT INTO uploads ${sql.insert(row)}`)
     }),
-    find: (id) => database.run(() => byId.first({ id })),
-    ofForm: (id) => database.run(() => ofForm.first({ id })),
-    count: (assemblyId) => database.run(() => Option.getOrThrow(count.first({ assemblyId })).count),
+    find: (id) => first(sql`SELECT * FROM uploads WHERE id = ${id} AND terminated_at IS NULL AND kind <> 'form'`),
+    ofForm: (id) => first(sql`SELECT * FROM uploads WHERE id = ${id} AND kind = 'form'`),
+    count: (assemblyId) =>
+      Effect.map(
+        count(sql`SELECT created FROM upload_counts WHERE assembly_id = ${assemblyId}`),
+        Option.match({ onNone: () => 0, onSome: ({ created }) => created })
+      ),
     ofAssembly: Effect.fnUntraced(function* (assemblyId) {
       const rows: Array<Row> = []
       for (let after = 0; ;) {
-        const read = yield* turns.share(database.run(() => ofAssembly.all({ assemblyId, after })))
+        const statement = sql`
+          SELECT *, rowid AS position FROM uploads
+          WHERE assembly_id = ${assemblyId} AND rowid > ${after} AND kind <> 'partial'
+            AND (terminated_at IS NULL OR finished_at IS NOT NULL)
+          ORDER BY rowid LIMIT ${limit}`
+        const read = yield* turns.share(page(statement))
         rows.push(...read)
         if (read.length < slice) return rows
         after = read.at(-1)?.position ?? after
       }
     }),
-    setLength: (id, length) => database.run(() => setLength({ id, length: length.toString() })),
+    setLength: (id, length) =>
+      Statement.run(sql`UPDATE uploads SET ${sql.update({ length: length.toString() })} WHERE id = ${id}`),
     finish: Effect.fnUntraced(function* (id, digest) {
-      const now = (yield* DateTime.now).epochMilliseconds
-      return yield* database.run(
-        () => finish({ id, now, md5hash: digest?.md5hash ?? null, sha256: digest?.sha256 ?? null }) === 1
+      const end = { finished_at: yield* now, md5hash: digest?.md5hash, sha256: digest?.sha256 }
+      return yield* Statement.isChange(
+        sql`UPDATE uploads SET ${sql.update(end)} WHERE id = ${id} AND finished_at IS NULL`
       )
     }),
-    unfinished: database.run(() => unfinished.all({}).map(({ id }) => id)),
-    kept: (createdBefore) => database.run(() => kept.all({ createdBefore }).map(({ id }) => id)),
-    expired: (createdBefore) => database.run(() => expired.all({ createdBefore }).map(({ id }) => id)),
-    terminate: Effect.fnUntraced(function* (id) {
-      const now = (yield* DateTime.now).epochMilliseconds
-      yield* database.run(() => terminate({ id, now }))
-    })
+    unfinished: identifiers(
+      sql`SELECT id FROM uploads WHERE finished_at IS NULL AND terminated_at IS NULL AND kind <> 'form' ORDER BY rowid`
+    ),
+    // An unfinished upload is needed if a request can continue it: it is not from a form and not terminated.
+    kept: (createdBefore) =>
+      identifiers(
+        sql`SELECT id FROM uploads WHERE NOT (${isExpired(createdBefore)})
+          AND (finished_at IS NOT NULL OR (terminated_at IS NULL AND kind <> 'form'))`
+      ),
+    expired: (createdBefore) => identifiers(sql`SELECT id FROM uploads WHERE ${isExpired(createdBefore)}`),
+    terminate: (id) =>
+      Effect.flatMap(now, (millis) => Statement.run(sql`UPDATE uploads SET terminated_at = ${millis} WHERE id = ${id}`))
   })
 })
 
-export const layer: Layer.Layer<UploadStore, never, Database.Database | Turns.Turns> = Layer.effect(UploadStore, make)
+export const layer: Layer.Layer<UploadStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(UploadStore, make)

@@ -4,8 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Database from "../data/database.ts"
+import * as Statement from "../data/statement.ts"
 
 /** An attempt of a notification. Times are milliseconds. */
 export const Row = Schema.Struct({
@@ -32,7 +33,7 @@ export interface Outcome {
 const Pending = Schema.Struct({ id: Schema.String, url: Schema.String, attempts: Schema.Int })
 export type Pending = typeof Pending.Type
 
-/** An attempt that is to begin. `attempt` counts from 1; 0 is one that is not repeated. */
+/** An attempt that is due. `attempt` counts from 1. It is 0 for an attempt that is not repeated. */
 export const Due = Schema.Struct({
   id: Schema.String,
   assembly_id: Schema.String,
@@ -42,86 +43,79 @@ export const Due = Schema.Struct({
 })
 export type Due = typeof Due.Type
 
-/** The attempts to notify, of every Assembly. */
+/** The attempts to send the notifications of all Assemblies. */
 export class NotificationStore extends Context.Service<
   NotificationStore,
   {
-    /** Keeps an attempt until it is due, after so many milliseconds. */
+    /** Stores an attempt that becomes due after the given number of milliseconds. */
     readonly schedule: (due: Due, afterMillis: number) => Effect.Effect<void, StorageFailed>
-    /** Begins those that are due, the first ones first. */
+    /** Starts the due attempts, at most the given number, the oldest first. */
     readonly begin: (most: number) => Effect.Effect<ReadonlyArray<Due>, StorageFailed>
-    /** In how many milliseconds the next one is due. */
+    /** The number of milliseconds until the next attempt is due. */
     readonly nextIn: Effect.Effect<Option.Option<number>, StorageFailed>
     readonly end: (id: string, outcome: Outcome) => Effect.Effect<void, StorageFailed>
-    /** Those that have begun. */
+    /** The attempts for an Assembly that have started. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /** The pending notifications of a former process. Its unfinished attempts are marked as failed. */
+    /** The pending notifications of an earlier process. Its unfinished attempts are marked as failed. */
     readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
   }
 >()("@assembly-effect/emulator/NotificationStore") {}
 
-const endSql = `
-UPDATE notifications
-SET status = :status, response_code = :code, response_data = :data, error = :error, duration = :now - started_at
-WHERE id = :id`
-
-const pendingSql = `
-SELECT id, notify_url AS url, (SELECT count(*) FROM notifications WHERE assembly_id = assemblies.id) AS attempts
-FROM assemblies
-WHERE notify_url IS NOT NULL AND ended_at IS NOT NULL AND auth_key IS NOT NULL AND NOT EXISTS (
-  SELECT 1 FROM notifications
-  WHERE assembly_id = assemblies.id AND (status = 'successful' OR (due_at IS NOT NULL AND attempt > 0))
-)`
+const begun = Statement.all(Due)
+const next = Statement.one(Schema.Struct({ due_at: Schema.NullOr(Schema.Int) }))
+const pending = Statement.all(Pending)
+const rows = Statement.all(Row)
 
 const make = Effect.gen(function* () {
-  const database = yield* Database.Database
-  const schedule = database.command(
-    `INSERT INTO notifications (id, assembly_id, url, is_signed, attempt, started_at, due_at)
-     VALUES (:id, :assembly_id, :url, :is_signed, :attempt, :dueAt, :dueAt)`
-  )
-  const begin = database.query(
-    Due,
-    `UPDATE notifications SET status = 'processing', started_at = :now, due_at = NULL WHERE rowid IN (
-       SELECT rowid FROM notifications WHERE due_at <= :now ORDER BY due_at, rowid LIMIT :most
-     ) RETURNING id, assembly_id, url, is_signed, attempt`
-  )
-  const next = database.query(
-    Schema.Struct({ due_at: Schema.NullOr(Schema.Int) }),
-    "SELECT min(due_at) AS due_at FROM notifications WHERE due_at IS NOT NULL"
-  )
-  const end = database.command(endSql)
-  const ofAssembly = database.query(
-    Row,
-    `SELECT * FROM notifications WHERE assembly_id = :assemblyId AND due_at IS NULL ORDER BY started_at, rowid`
-  )
-  const interrupted = database.command(
-    "UPDATE notifications SET status = 'error', error = 'The emulator was closed.' WHERE status = 'processing'"
-  )
-  const pending = database.query(Pending, pendingSql)
+  const sql = yield* SqlClient.SqlClient
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
   return NotificationStore.of({
-    schedule: (due, afterMillis) =>
-      Effect.flatMap(now, (millis) => database.run(() => void schedule({ ...due, dueAt: millis + afterMillis }))),
-    begin: (most) => Effect.flatMap(now, (millis) => database.run(() => begin.all({ now: millis, most }))),
-    nextIn: Effect.flatMap(now, (millis) =>
-      database.run(() =>
-        Option.map(Option.fromNullishOr(Option.getOrThrow(next.first({})).due_at), (due) => Math.max(0, due - millis))
-      )
-    ),
-    end: (id, { code, data, error }) =>
+    schedule: Effect.fnUntraced(function* (due, afterMillis) {
+      const dueAt = (yield* now) + afterMillis
+      yield* Statement.run(sql`INSERT INTO notifications ${sql.insert({ ...due, started_at: dueAt, due_at: dueAt })}`)
+    }),
+    begin: (most) =>
       Effect.flatMap(now, (millis) =>
-        database.run(() => {
-          const status = code === 200 ? "successful" : "error"
-          end({ id, status, code: code ?? null, data: data ?? null, error: error ?? null, now: millis })
-        })
+        begun(sql`
+          UPDATE notifications SET status = 'processing', started_at = ${millis}, due_at = NULL WHERE rowid IN (
+            SELECT rowid FROM notifications WHERE due_at <= ${millis} ORDER BY due_at, rowid LIMIT ${most}
+          ) RETURNING id, assembly_id, url, is_signed, attempt`)
       ),
-    ofAssembly: (assemblyId) => database.run(() => ofAssembly.all({ assemblyId })),
-    recover: database.run(() => {
-      interrupted({})
-      return pending.all({})
-    })
+    nextIn: Effect.gen(function* () {
+      const { due_at } = yield* next(sql`SELECT min(due_at) AS due_at FROM notifications WHERE due_at IS NOT NULL`)
+      const millis = yield* now
+      return Option.map(Option.fromNullishOr(due_at), (due) => Math.max(0, due - millis))
+    }),
+    end: Effect.fnUntraced(function* (id, { code, data, error }) {
+      const outcome = {
+        status: code === 200 ? "successful" : "error",
+        response_code: code,
+        response_data: data,
+        error
+      }
+      const millis = yield* now
+      yield* Statement.run(
+        sql`UPDATE notifications SET ${sql.update(outcome)}, duration = ${millis} - started_at WHERE id = ${id}`
+      )
+    }),
+    ofAssembly: (assemblyId) =>
+      rows(
+        sql`SELECT * FROM notifications WHERE assembly_id = ${assemblyId} AND due_at IS NULL ORDER BY started_at, rowid`
+      ),
+    recover: Effect.gen(function* () {
+      yield* Statement.run(
+        sql`UPDATE notifications SET status = 'error', error = 'The emulator was closed.' WHERE status = 'processing'`
+      )
+      return yield* pending(sql`
+        SELECT id, notify_url AS url, (SELECT count(*) FROM notifications WHERE assembly_id = assemblies.id) AS attempts
+        FROM assemblies
+        WHERE notify_url IS NOT NULL AND ended_at IS NOT NULL AND auth_key IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM notifications
+          WHERE assembly_id = assemblies.id AND (status = 'successful' OR (due_at IS NOT NULL AND attempt > 0))
+        )`)
+    }).pipe(sql.withTransaction, Statement.stored)
   })
 })
 
-export const layer: Layer.Layer<NotificationStore, never, Database.Database> = Layer.effect(NotificationStore, make)
+export const layer: Layer.Layer<NotificationStore, never, SqlClient.SqlClient> = Layer.effect(NotificationStore, make)

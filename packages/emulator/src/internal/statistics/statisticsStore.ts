@@ -4,8 +4,9 @@ import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Database from "../data/database.ts"
+import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
 
 /**
@@ -49,27 +50,32 @@ type Row = typeof Row.Type
 const ErrorRow = Schema.Struct({ bucket: Schema.Int, error: Schema.String, assemblies: Schema.Int })
 type ErrorRow = typeof ErrorRow.Type
 
-const counted = `
-FROM assemblies
-WHERE workspace = :workspace AND created_at >= :since
-  AND (:region = 'all' OR region = :region)
-  AND (:templateId = 'all' OR template_id IS :templateId)`
+const buckets = Statement.all(Row)
+const errors = Statement.all(ErrorRow)
 
-const bucket = `created_at / 1000 / ${granularity} * ${granularity}`
-
-const bucketsSql = `
-SELECT ${bucket} AS bucket, count(*) AS assemblies,
-  sum(state = 'completed') AS completed, sum(state = 'failed') AS failed,
-  sum(state = 'canceled') AS canceled, sum(state = 'request_aborted') AS aborted,
-  sum(input_files) AS input_files, sum(input_bytes) AS input_bytes,
-  sum(output_files) AS output_files, sum(output_bytes) AS output_bytes,
-  sum(coalesce(max(0, uploaded_at - created_at), 0)) AS upload_millis,
-  sum(coalesce(max(0, ended_at - uploaded_at), 0)) AS execution_millis
-${counted} GROUP BY bucket`
-
-const errorsSql = `
-SELECT ${bucket} AS bucket, error, count(*) AS assemblies
-${counted} AND error IS NOT NULL GROUP BY bucket, error ORDER BY bucket, error`
+/** The statements that count Assemblies by bucket. */
+const statements = (sql: SqlClient.SqlClient, { region, since, templateId, workspace }: Filter) => {
+  const bucket = sql.literal(`created_at / 1000 / ${granularity} * ${granularity}`)
+  const counted = sql`
+    FROM assemblies
+    WHERE workspace = ${workspace} AND created_at >= ${since.epochMilliseconds}
+      AND ${region === "all" ? sql.literal("true") : sql`region = ${region}`}
+      AND ${templateId === "all" ? sql.literal("true") : sql`template_id IS ${templateId ?? null}`}`
+  return {
+    buckets: sql`
+      SELECT ${bucket} AS bucket, count(*) AS assemblies,
+        sum(state = 'completed') AS completed, sum(state = 'failed') AS failed,
+        sum(state = 'canceled') AS canceled, sum(state = 'request_aborted') AS aborted,
+        sum(input_files) AS input_files, sum(input_bytes) AS input_bytes,
+        sum(output_files) AS output_files, sum(output_bytes) AS output_bytes,
+        sum(coalesce(max(0, uploaded_at - created_at), 0)) AS upload_millis,
+        sum(coalesce(max(0, ended_at - uploaded_at), 0)) AS execution_millis
+      ${counted} GROUP BY bucket`,
+    errors: sql`
+      SELECT ${bucket} AS bucket, error, count(*) AS assemblies
+      ${counted} AND error IS NOT NULL GROUP BY bucket, error ORDER BY bucket, error`
+  }
+}
 
 const nothing: Omit<Row, "bucket"> = {
   assemblies: 0,
@@ -90,7 +96,7 @@ const ratio = (amount: number, of: number): number => (of === 0 ? 0 : amount / o
 /** Megabits per second, 0 if the duration is 0. */
 const speed = (bytes: number, millis: number): number => ratio(bytes * 8, millis * 1000)
 
-/** The emulator has no queue. */
+/** Always 0, because the emulator has no queue. */
 const queueDuration = 0
 
 const toBucket = (row: Row): AssemblyStatistics.StatsBucket => ({
@@ -152,17 +158,18 @@ const errorTotals = (rows: ReadonlyArray<ErrorRow>): ReadonlyArray<AssemblyStati
 }
 
 const make = Effect.gen(function* () {
-  const database = yield* Database.Database
+  const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
-  const buckets = database.query(Row, bucketsSql)
-  const errors = database.query(ErrorRow, errorsSql)
 
   return StatisticsStore.of({
-    count: Effect.fnUntraced(function* ({ region, since, templateId, workspace }) {
+    count: Effect.fnUntraced(function* (filter) {
       const now = yield* DateTime.now
-      const parameters = { workspace, region, since: since.epochMilliseconds, templateId: templateId ?? null }
-      const [rows, errorRows] = yield* turns.take(
-        database.transaction(() => [buckets.all(parameters), errors.all(parameters)] as const)
+      const { since } = filter
+      const counted = statements(sql, filter)
+      const [rows, errorRows] = yield* Effect.all([buckets(counted.buckets), errors(counted.errors)]).pipe(
+        sql.withTransaction,
+        Statement.stored,
+        turns.take
       )
       return {
         ok: "ASSEMBLY_STATS_FOUND",
@@ -181,7 +188,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer: Layer.Layer<StatisticsStore, never, Database.Database | Turns.Turns> = Layer.effect(
+export const layer: Layer.Layer<StatisticsStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
   StatisticsStore,
   make
 )

@@ -2,11 +2,12 @@ import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Template from "../../Template.ts"
 import type { StorageFailed } from "../../EmulatorError.ts"
-import * as Database from "../data/database.ts"
+import * as Statement from "../data/statement.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Turns from "../http/turns.ts"
 
@@ -61,10 +62,8 @@ export class TemplateStore extends Context.Service<
     readonly byId: (workspace: string, id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** Finds a Template by its id, else by its name. */
     readonly find: (workspace: string, idOrName: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** Creates or replaces a Template. Answers false if another one has the name. */
+    /** Creates or replaces a Template. Returns false if another Template has the name. */
     readonly put: (workspace: string, id: string, settings: Settings) => Effect.Effect<boolean, StorageFailed>
-    /** Like `put`, for use inside a transaction. `now` is milliseconds since the epoch. */
-    readonly write: (workspace: string, id: string, settings: Settings, now: number) => boolean
     readonly remove: (workspace: string, id: string) => Effect.Effect<void, StorageFailed>
     /** One page, and the number of Templates on all pages. */
     readonly list: (
@@ -74,83 +73,75 @@ export class TemplateStore extends Context.Service<
   }
 >()("@assembly-effect/emulator/TemplateStore") {}
 
-const putSql = `
-INSERT INTO templates (workspace, id, name, content, require_signature_auth, assembly_status_expiry,
-  transcoding_result_expiry, created_at, modified_at)
-SELECT :workspace, :id, :name, :content, :requireSignatureAuth, :assemblyStatusExpiry, :transcodingResultExpiry,
-  :now, :now
-WHERE NOT EXISTS (SELECT 1 FROM templates WHERE workspace = :workspace AND name = :name AND id <> :id)
-ON CONFLICT (workspace, id) DO UPDATE SET name = :name, content = :content, modified_at = :now,
-  require_signature_auth = :requireSignatureAuth, assembly_status_expiry = :assemblyStatusExpiry,
-  transcoding_result_expiry = :transcodingResultExpiry`
-
-const listed = `
-FROM templates
-WHERE workspace = :workspace AND created_at > :from AND created_at < :to AND NOT EXISTS (
-  SELECT 1 FROM json_each(:keywords) AS keyword
-  WHERE instr(lower(concat_ws(char(10), templates.id, name, content)), lower(keyword.value)) = 0
-)`
-
 const lastUsed = `(SELECT max(created_at) FROM assemblies
   WHERE assemblies.workspace = templates.workspace AND assemblies.template_id = templates.id)`
 
-const orderedBy = (key: string) => `
-CASE WHEN :order = 'asc' THEN ${key} END ASC, CASE WHEN :order = 'desc' THEN ${key} END DESC`
+const sortKeys: Readonly<Record<Listing["sort"], string>> = {
+  created: "created_at",
+  id: "id",
+  last_used: lastUsed,
+  modified: "modified_at",
+  name: "name"
+}
 
-/** `:sort` selects an expression, since a column cannot be a parameter. */
-export const pageSql = `
-SELECT *, CASE :sort WHEN 'id' THEN id WHEN 'name' THEN name WHEN 'modified' THEN modified_at
-  WHEN 'last_used' THEN ${lastUsed} ELSE created_at END AS sort_key
-${listed}
-ORDER BY ${orderedBy("sort_key")}, ${orderedBy("rowid")} LIMIT :limit OFFSET :offset`
+/** The Templates of a list. */
+const listed = (sql: SqlClient.SqlClient, workspace: string, { from, keywords, to }: Listing) => sql`
+  FROM templates
+  WHERE workspace = ${workspace} AND created_at > ${from} AND created_at < ${to} AND NOT EXISTS (
+    SELECT 1 FROM json_each(${JSON.stringify(keywords)}) AS keyword
+    WHERE instr(lower(concat_ws(char(10), templates.id, name, content)), lower(keyword.value)) = 0
+  )`
+
+/** Exported for the test of its query plan. */
+export const page = (sql: SqlClient.SqlClient, workspace: string, listing: Listing) => {
+  const { limit, offset, order, sort } = listing
+  const direction = sql.literal(order === "asc" ? "ASC" : "DESC")
+  return sql`SELECT *, ${sql.literal(sortKeys[sort])} AS sort_key ${listed(sql, workspace, listing)}
+    ORDER BY sort_key ${direction}, rowid ${direction} LIMIT ${limit} OFFSET ${offset}`
+}
+
+const all = Statement.all(Row)
+const first = Statement.first(Row)
+const counted = Statement.one(Schema.Struct({ count: Schema.Int }))
 
 const make = Effect.gen(function* () {
-  const database = yield* Database.Database
+  const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
-  const byId = database.query(Row, "SELECT * FROM templates WHERE workspace = :workspace AND id = :id")
-  const find = database.query(
-    Row,
-    `SELECT * FROM templates WHERE workspace = :workspace AND (id = :idOrName OR name = :idOrName)
-     ORDER BY id = :idOrName DESC LIMIT 1`
-  )
-  const put = database.command(putSql)
-  const write = (workspace: string, id: string, settings: Settings, now: number): boolean =>
-    put({
-      workspace,
-      id,
-      now,
-      name: settings.name,
-      content: JSON.stringify(settings.content),
-      requireSignatureAuth: settings.require_signature_auth,
-      assemblyStatusExpiry: settings.assembly_status_expiry,
-      transcodingResultExpiry: settings.transcoding_result_expiry
-    }) === 1
-  const remove = database.command("DELETE FROM templates WHERE workspace = :workspace AND id = :id")
-  const page = database.query(Row, pageSql)
-  const count = database.query(Schema.Struct({ count: Schema.Int }), `SELECT count(*) AS count ${listed}`)
 
   return TemplateStore.of({
-    byId: (workspace, id) => database.run(() => byId.first({ workspace, id })),
-    find: (workspace, idOrName) => database.run(() => find.first({ workspace, idOrName })),
+    byId: (workspace, id) => first(sql`SELECT * FROM templates WHERE workspace = ${workspace} AND id = ${id}`),
+    find: (workspace, idOrName) =>
+      first(sql`
+        SELECT * FROM templates WHERE workspace = ${workspace} AND (id = ${idOrName} OR name = ${idOrName})
+        ORDER BY id = ${idOrName} DESC LIMIT 1`),
     put: Effect.fnUntraced(function* (workspace, id, settings) {
       const now = (yield* DateTime.now).epochMilliseconds
-      return yield* database.run(() => write(workspace, id, settings, now))
+      const { assembly_status_expiry, name, require_signature_auth, transcoding_result_expiry } = settings
+      const content = JSON.stringify(settings.content)
+      return yield* Statement.isChange(sql`
+        INSERT INTO templates (workspace, id, name, content, require_signature_auth, assembly_status_expiry,
+          transcoding_result_expiry, created_at, modified_at)
+        SELECT ${workspace}, ${id}, ${name}, ${content}, ${require_signature_auth}, ${assembly_status_expiry},
+          ${transcoding_result_expiry}, ${now}, ${now}
+        WHERE NOT EXISTS (SELECT 1 FROM templates WHERE workspace = ${workspace} AND name = ${name} AND id <> ${id})
+        ON CONFLICT (workspace, id) DO UPDATE SET name = excluded.name, content = excluded.content,
+          require_signature_auth = excluded.require_signature_auth,
+          assembly_status_expiry = excluded.assembly_status_expiry,
+          transcoding_result_expiry = excluded.transcoding_result_expiry, modified_at = excluded.modified_at`)
     }),
-    write,
-    remove: (workspace, id) => database.run(() => void remove({ workspace, id })),
-    list: (workspace, { from, keywords, limit, offset, order, sort, to }) => {
-      const filter = { workspace, from, to, keywords: JSON.stringify(keywords) }
-      return turns.take(
-        database.transaction(() => ({
-          rows: page.all({ ...filter, sort, order, limit, offset }),
-          count: Option.getOrThrow(count.first(filter)).count
-        }))
-      )
-    }
+    remove: (workspace, id) => Statement.run(sql`DELETE FROM templates WHERE workspace = ${workspace} AND id = ${id}`),
+    list: (workspace, listing) =>
+      Effect.all({
+        rows: all(page(sql, workspace, listing)),
+        count: Effect.map(
+          counted(sql`SELECT count(*) AS count ${listed(sql, workspace, listing)}`),
+          ({ count }) => count
+        )
+      }).pipe(sql.withTransaction, Statement.stored, turns.take)
   })
 })
 
-export const layer: Layer.Layer<TemplateStore, never, Database.Database | Turns.Turns> = Layer.effect(
+export const layer: Layer.Layer<TemplateStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
   TemplateStore,
   make
 )

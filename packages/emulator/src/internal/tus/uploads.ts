@@ -51,7 +51,7 @@ export interface Final extends Described {
   readonly parts: ReadonlyArray<string>
 }
 
-/** The bytes of one request and their offset. `size` is the announced length of the body. */
+/** The bytes of one request, and their offset. `size` is the announced length of the body. */
 export interface Append<E> {
   readonly id: string
   readonly offset: bigint
@@ -70,7 +70,7 @@ export class Uploads extends Context.Service<
     readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     /**
-     * Appends bytes as they arrive and answers the new offset. Bytes that were stored before a failure stay and count.
+     * Appends bytes as they arrive and returns the new offset. Bytes that were stored before a failure stay and count.
      */
     readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal | StorageFailed>
     /** The bytes of a finished upload. */
@@ -84,7 +84,7 @@ export class Uploads extends Context.Service<
   }
 >()("@assembly-effect/emulator/tus/Uploads") {}
 
-/** Checks the headers of an append against the upload. Answers the number of bytes that it may append. */
+/** Checks the headers of an append against the upload. Returns the number of bytes that it may append. */
 const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append: Append<unknown>) {
   if (row.kind === "final") return yield* TusRefusal.finalCannotGrow
   if (append.offset !== offset) return yield* TusRefusal.mismatchedOffset
@@ -157,18 +157,16 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Finishes the upload if it has all its bytes, and advances its Assembly. It runs after every change. It continues
-   * when the request disconnects; if the emulator ends, the next request or start repeats it.
+   * The upload to report. If it has all its bytes, it is finished first, and its Assembly advances: this runs after every
+   * change. It continues when the request disconnects; if the emulator ends, the next request or start repeats it.
    */
-  const settle = Effect.fnUntraced(function* (id: string) {
-    const { offset, row } = yield* load(id)
-    if (row.finished_at !== null || row.length !== offset) return
-    const fiber = yield* FiberMap.run(settling, id, finish(row), { onlyIfMissing: true })
+  const settled = Effect.fnUntraced(function* (id: string) {
+    const upload = yield* load(id)
+    if (upload.row.finished_at !== null || upload.row.length !== upload.offset) return upload
+    const fiber = yield* FiberMap.run(settling, id, finish(upload.row), { onlyIfMissing: true })
     yield* Effect.interruptible(Fiber.join(fiber))
+    return yield* load(id)
   }, Effect.uninterruptible)
-
-  /** The upload to report. It is finished before its last offset is reported. */
-  const settled = (id: string) => Effect.andThen(settle(id), load(id))
 
   const insert = Effect.fnUntraced(function* (
     id: string,
@@ -222,7 +220,7 @@ const make = Effect.gen(function* () {
   const concatenate = (final: Final) =>
     Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final)), (fiber) => Fiber.join(fiber))
 
-  /** The room of an append. `auth.max_size` limits an upload with a deferred length. */
+  /** The number of bytes that an append may store. `auth.max_size` limits an upload with a deferred length. */
   const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
     room === undefined && max_size !== null ? BigInt(max_size) - offset : room
 
@@ -253,14 +251,14 @@ const make = Effect.gen(function* () {
         )
       ),
       // A failed request may still have stored the last byte.
-      Effect.onError(() => Effect.ignore(settle(append.id)))
+      Effect.onError(() => Effect.ignore(settled(append.id)))
     )
     return (yield* settled(append.id)).offset
   })
 
   /**
-   * Terminates an upload. The Assembly keeps the bytes of a finished one. Those of another are removed, and first if
-   * the disk is full.
+   * Terminates an upload. The bytes of a finished upload stay, because the Assembly uses them. The bytes of an
+   * unfinished upload are removed; if the disk is full, they are removed first.
    */
   const end = ({ finished_at, id }: UploadStore.Row) =>
     finished_at === null
@@ -275,10 +273,10 @@ const make = Effect.gen(function* () {
     return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
   })
 
-  // Finishes uploads whose last byte a former process stored, before the first request.
+  // Finishes uploads whose last byte an earlier process stored, before the first request.
   yield* Effect.forEach(
     yield* uploads.unfinished,
-    (id) => Effect.catchTag(settle(id), "TusRefusal", () => Effect.void),
+    (id) => Effect.catchTag(Effect.asVoid(settled(id)), "TusRefusal", () => Effect.void),
     {
       discard: true
     }

@@ -11,6 +11,9 @@ import * as Schema from "effect/Schema"
  *   because the URL of an upload or a Status is a capability.
  * - `assemblyId`: the id in the path of the operation, if it has one. Anybody who has the id can read the Status, so an
  *   application that exports errors may want to remove it. The id is in no message and no span.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
 export const subject = {
   operation: Schema.String,
@@ -43,9 +46,19 @@ export const Details = Schema.Struct({
  */
 export type Details = typeof Details.Type
 
-/** The code and the status of a response, and the explanation of the service if it differs from the code. */
+/**
+ * The code and the status of a response, and the explanation of the service if it differs from the code.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const answered = ({ code, explanation, status }: Pick<Details, "code" | "explanation" | "status">): string =>
   `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
-/** The message of an error that the operation names. */
+/**
+ * The message of an error that the operation names.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
 export const refused = (details: Details): string => `${details.operation} failed with ${answered(details)}`

@@ -1,8 +1,8 @@
 /**
- * The named errors of the operations beyond the specification.
+ * The named errors of the operations beyond the specification. `ApiError` exports them too.
  */
 import * as Schema from "effect/Schema"
-import { Details, refused } from "./details.ts"
+import { Details, refused } from "./unstable/ErrorDetails.ts"
 
 /**
  * AUTH_KEY_NOT_CREATED: the Auth Key could not be created.

@@ -1,0 +1,18 @@
+/** Bytes in pieces become one. */
+import * as Bytes from "@assembly-effect/auth/unstable/Bytes"
+import { assert, describe, it } from "@effect/vitest"
+import * as Schema from "effect/Schema"
+
+describe("Pieces of bytes", () => {
+  it.prop("are joined in their order", [Schema.Array(Schema.Uint8Array)], ([pieces]) => {
+    assert.deepStrictEqual(
+      [...Bytes.join(pieces)],
+      pieces.flatMap((piece) => [...piece])
+    )
+  })
+
+  it("are not copied where there is one", () => {
+    const piece = Uint8Array.of(1, 2)
+    assert.strictEqual(Bytes.join([piece]), piece)
+  })
+})

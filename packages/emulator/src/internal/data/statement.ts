@@ -1,0 +1,54 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SqlError from "effect/sql/SqlError"
+import type * as Statement from "effect/sql/Statement"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as StorageFailure from "./storageFailure.ts"
+
+/**
+ * Runs work on the database. An error of the disk is `StorageFailed`; any other error of a statement is a defect.
+ * Statements have no spans, because the tracer belongs to the application that embeds the emulator.
+ */
+export const stored = <A, E, R>(
+  work: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, Extract<E, SqlError.SqlError>> | StorageFailed, R> =>
+  work.pipe(
+    Effect.catchIf(
+      (error: E): error is Extract<E, SqlError.SqlError> => SqlError.isSqlError(error),
+      StorageFailure.fromSql
+    ),
+    Effect.withTracerEnabled(false)
+  )
+
+type Rows = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
+
+const decodeChanges = Schema.decodeUnknownSync(Schema.Struct({ changes: Schema.Int }))
+
+/** Runs a statement, and returns whether it changed a row. */
+export const isChange = (statement: Statement.Statement<unknown>): Effect.Effect<boolean, StorageFailed> =>
+  Effect.map(stored(statement.raw), (result) => decodeChanges(result).changes > 0)
+
+/** Runs a statement without reading its rows. */
+export const run = (statement: Statement.Statement<unknown>): Effect.Effect<void, StorageFailed> =>
+  Effect.asVoid(stored(statement.raw))
+
+/** The decoded rows of a statement. A row that breaks the schema is a defect. */
+export const all = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
+  const decode = Schema.decodeUnknownSync(schema)
+  return (statement: Rows): Effect.Effect<ReadonlyArray<Row>, StorageFailed> =>
+    Effect.map(stored(statement), (rows) => rows.map((row) => decode(row)))
+}
+
+/** The first row of a statement. */
+export const first = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
+  const decode = Schema.decodeUnknownSync(schema)
+  return (statement: Rows): Effect.Effect<Option.Option<Row>, StorageFailed> =>
+    Effect.map(stored(statement), ([row]) => Option.map(Option.fromUndefinedOr(row), (some) => decode(some)))
+}
+
+/** The row of a statement that always returns one. */
+export const one = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
+  const decode = Schema.decodeUnknownSync(schema)
+  return (statement: Rows): Effect.Effect<Row, StorageFailed> => Effect.map(stored(statement), ([row]) => decode(row))
+}

@@ -1,0 +1,152 @@
+/**
+ * One Layer with everything that a program on Node, Bun or Deno needs for operations and uploads.
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import type * as AuthError from "@assembly-effect/auth/AuthError"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import type * as Signer from "@assembly-effect/auth/Signer"
+import * as Variables from "@assembly-effect/auth/unstable/Variables"
+import * as Tokens from "@assembly-effect/auth/Tokens"
+import * as Uploader from "@assembly-effect/tus/Uploader"
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Config from "effect/Config"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import * as LeaseHolder from "./LeaseHolder.ts"
+import * as NodeSigner from "./NodeSigner.ts"
+import * as RuntimeClient from "./RuntimeClient.ts"
+
+/**
+ * The services that the Layers of this module provide: the client of the operations, the `Uploader`, the HTTP client of
+ * `RuntimeClient`, and the files, paths and terminal of Node. `Upload` and the other functions of
+ * `@assembly-effect/tus` use the HTTP client.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Services =
+  | AssemblyClient.AssemblyClient
+  | Uploader.Uploader
+  | HttpClient.HttpClient
+  | NodeServices.NodeServices
+
+/**
+ * How requests are authenticated with an Auth Key and its secret.
+ *
+ * - `authentication`: `"signed"` by default, which signs each request with `node:crypto`. `"tokens"` exchanges the
+ *   credentials for bearer tokens, and keeps each of them until it expires.
+ * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
+ * - `window`: how long a signature is valid, 5 minutes by default.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Authentication {
+  readonly authentication?: "signed" | "tokens" | undefined
+  readonly algorithm?: Signer.Algorithm | undefined
+  readonly window?: Duration.Input | undefined
+}
+
+/**
+ * The options of the `AssemblyClient` and of the HTTP client.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options extends AssemblyClient.Options {
+  readonly http?: RuntimeClient.Options | undefined
+}
+
+/** An Authenticator that uses the Credentials in the context. */
+const authenticator = (
+  options: Authentication
+): Layer.Layer<Authenticator.Authenticator, never, Credentials.Credentials | HttpClient.HttpClient> =>
+  options.authentication === "tokens"
+    ? Authenticator.layerTokens.pipe(Layer.provide(Tokens.layer()))
+    : Authenticator.layerSignedNoDeps(options).pipe(
+        Layer.provide([NodeSigner.layer(options), NodeCrypto.layerSecureRandom])
+      )
+
+/** All services except the client of the operations. */
+const around = <A, E>(
+  client: Layer.Layer<A | AssemblyClient.AssemblyClient, E, HttpClient.HttpClient>,
+  http: RuntimeClient.Options | undefined
+): Layer.Layer<A | Services, E> =>
+  Uploader.layer.pipe(
+    Layer.provideMerge(client),
+    Layer.provideMerge(Layer.mergeAll(RuntimeClient.layerWith(http), NodeServices.layer, LeaseHolder.layer))
+  )
+
+/**
+ * Everything for the service at `baseUrl`, with an Auth Key and its secret. The `Credentials` are provided as well:
+ * `Webhook` verifies notifications with them.
+ *
+ * **Details**
+ *
+ * - The HTTP client is undici on Node and Deno, and `fetch` on Bun, see `RuntimeClient`. It uses the proxy in the
+ *   environment variables. Uploads with exactly this client reuse the memory of sent pieces.
+ * - To replace a part, build the Layer from the parts: `AssemblyClient.layer`, an Authenticator of
+ *   `@assembly-effect/auth`, `NodeSigner`, any HttpClient, and `NodeServices`.
+ *
+ * @example
+ * AssemblyNode.layer({
+ *   baseUrl: "https://api2.example.com",
+ *   key: "my-key",
+ *   secret: Redacted.make("my-secret")
+ * })
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  options: Options & Authentication & { readonly key: string; readonly secret: Redacted.Redacted }
+): Layer.Layer<Services | Credentials.Credentials, ApiError.InvalidRequest | AuthError.InvalidCredentials> =>
+  around(
+    AssemblyClient.layer(options).pipe(
+      Layer.provide(authenticator(options)),
+      Layer.provideMerge(Credentials.layer(options))
+    ),
+    options.http
+  )
+
+/**
+ * Everything for the service at `baseUrl`, with a bearer token of the program.
+ *
+ * @example
+ * AssemblyNode.layerBearer({ baseUrl: "https://api2.example.com", token: Redacted.make("my-token") })
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerBearer = (
+  options: Options & { readonly token: Redacted.Redacted }
+): Layer.Layer<Services, ApiError.InvalidRequest> =>
+  around(AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))), options.http)
+
+/**
+ * Everything for the service in the configuration: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`.
+ * The `ConfigError` names each variable that is missing or empty.
+ *
+ * @example program.pipe(Effect.provide(AssemblyNode.layerConfig()), NodeRuntime.runMain)
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerConfig = (
+  options: Omit<Options, "baseUrl"> & Authentication = {}
+): Layer.Layer<
+  Services | Credentials.Credentials,
+  ApiError.InvalidRequest | AuthError.InvalidCredentials | Config.ConfigError
+> =>
+  Layer.unwrap(
+    Effect.map(
+      Variables.read({ baseUrl: Config.NonEmptyString("ASSEMBLY_BASE_URL"), ...Credentials.variables() }),
+      (configured) => layer({ ...options, ...configured })
+    )
+  )

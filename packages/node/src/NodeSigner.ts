@@ -1,0 +1,23 @@
+/**
+ * Signatures with `node:crypto`.
+ */
+import type * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Signer from "@assembly-effect/auth/Signer"
+import type * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { createHmac, createSecretKey } from "node:crypto"
+
+/**
+ * Signs at once, in this thread. WebCrypto uses another thread for each signature, which takes many times longer than
+ * the signature itself. An empty secret is a defect.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options?: {
+  readonly algorithm?: Signer.Algorithm | undefined
+}): Layer.Layer<Signer.Signer, never, Credentials.Credentials> =>
+  Signer.layerFrom((secret, algorithm) => {
+    const key = createSecretKey(Redacted.value(secret), "utf8")
+    return (text) => createHmac(algorithm, key).update(text).digest("hex")
+  }, options)

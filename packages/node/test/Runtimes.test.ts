@@ -1,0 +1,35 @@
+/**
+ * The program of `scripts/runtimes`, with small uploads, on every runtime that can be had here. What cannot is shown as
+ * skipped, with the reason.
+ */
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { rows } from "../../../scripts/runtimes/rows.ts"
+import * as Run from "../../../scripts/runtimes/run.ts"
+import * as Table from "../../../scripts/runtimes/table.ts"
+import * as Tools from "../../../scripts/runtimes/tools.ts"
+
+/** Four parts of one MiB, and more than one slice. */
+const blocks = 4
+
+/** A runtime starts, and a busy machine takes its time. */
+const patience = 300_000
+
+let missing: string | undefined
+
+beforeAll(() => {
+  try {
+    Tools.install()
+  } catch (error) {
+    missing = `npm could not install the runtimes: ${String(error)}`
+  }
+}, patience)
+
+describe("the packages run on", () => {
+  for (const row of rows) {
+    it(row.name, { timeout: patience }, async (context) => {
+      const outcome = await Run.run(row, blocks)
+      if (outcome._tag === "NotRun") context.skip(`not run: ${missing ?? outcome.why}`)
+      assert.strictEqual(Table.summary(outcome), "all checks passed")
+    })
+  }
+})

@@ -1,0 +1,121 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { createServer, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+
+const maxResponseBytes = 64 * 1024
+
+/** What a server does with the body of an answer. */
+const bodies: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  "a whole list": (response) => response.end('{"items":[],"count":0}'),
+  "a list in pieces of one byte": (response) => {
+    for (const byte of '{"items":[],"count":0}') response.write(byte)
+    response.end()
+  },
+  "no body": (response) => response.end(),
+  "more than the limit": (response) => response.end(" ".repeat(2 * maxResponseBytes)),
+  "bytes that are not UTF-8": (response) => response.end(Uint8Array.of(0xff, 0xfe)),
+  "a body that breaks off": (response) => {
+    response.writeHead(200, { "content-length": "1000" })
+    response.write('{"items":[')
+    setImmediate(() => response.destroy())
+  },
+  "an error of the service": (response) => {
+    response.statusCode = 400
+    response.end('{"error":"INVALID_PARAMS_FIELD","message":"no"}')
+  },
+  "an error above the limit": (response) => {
+    response.statusCode = 400
+    response.end("x".repeat(4 * 1024 * 1024))
+  },
+  "an error that breaks off": (response) => {
+    response.writeHead(400, { "content-length": "1000" })
+    response.write('{"error":"INVALID')
+    setImmediate(() => response.destroy())
+  }
+}
+
+const serve = (answer: (response: ServerResponse) => void) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly baseUrl: string; readonly close: () => void }>((resume) => {
+      const server = createServer((_, response) => answer(response))
+      server.listen(0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        resume(Effect.succeed({ baseUrl: `http://127.0.0.1:${port}`, close: () => server.closeAllConnections() }))
+        server.unref()
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+
+const list = Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }).pipe(RetryPolicy.none)
+
+const client = (baseUrl: string, http: Layer.Layer<HttpClient.HttpClient>) =>
+  AssemblyClient.layer({ baseUrl, maxResponseBytes }).pipe(
+    Layer.provide([Authenticator.layerBearer(Redacted.make("token")), http])
+  )
+
+describe("UndiciClient reads a body as the stream of undici does", () => {
+  it.live.each(Object.keys(bodies))("%s", (name) =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* serve(bodies[name] ?? (() => {}))
+      const outcome = (http: Layer.Layer<HttpClient.HttpClient>) =>
+        list.pipe(
+          Effect.match({
+            onSuccess: (page) => JSON.stringify(page),
+            onFailure: (error) => `${error._tag}: ${error.message}`
+          }),
+          Effect.provide(client(baseUrl, http))
+        )
+      const expected = yield* outcome(NodeHttpClient.layerUndici)
+      assert.strictEqual(yield* outcome(UndiciClient.layer), expected)
+    })
+  )
+})
+
+describe("UndiciClient", () => {
+  it.live("closes the connection when the reading of a body is interrupted", () =>
+    Effect.gen(function* () {
+      const begun = yield* Deferred.make<void>()
+      const closed = yield* Deferred.make<void>()
+      const { baseUrl } = yield* serve((response) => {
+        response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+        response.write('{"items":[', () => Deferred.doneUnsafe(begun, Effect.void))
+      })
+      yield* Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(list)
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        yield* Deferred.await(closed)
+      }).pipe(Effect.provide(client(baseUrl, UndiciClient.layer)))
+    })
+  )
+
+  it.live("leaves an endless body at the limit", () =>
+    Effect.gen(function* () {
+      const closed = yield* Deferred.make<void>()
+      const { baseUrl } = yield* serve((response) => {
+        response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+        const more = () => {
+          if (!response.destroyed) response.write(" ".repeat(16 * 1024), more)
+        }
+        more()
+      })
+      const error = yield* Effect.flip(list).pipe(Effect.provide(client(baseUrl, UndiciClient.layer)))
+      assert.strictEqual(error._tag, "UnexpectedResponse")
+      yield* Deferred.await(closed)
+    })
+  )
+})

@@ -1,0 +1,47 @@
+/**
+ * The types of a job: an Assembly with its files. `AssemblyUpload` and `ResumableAssemblyUpload` run it.
+ */
+import type * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Upload from "./Upload.ts"
+import type { SourceFailed, UploadSource } from "./UploadSource.ts"
+
+/**
+ * One file. `source` is a source, or an Effect that makes a source, such as `UploadSource.fromPath`. These Effects run
+ * before the Assembly is created; the bytes of a file are read when its upload starts. `fieldname` is `file` by
+ * default.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface File<R = never, Source extends UploadSource = UploadSource> {
+  readonly source: Source | Effect.Effect<Source, SourceFailed, R>
+  readonly filename: string
+  readonly fieldname?: string | undefined
+  readonly metadata?: Readonly<Record<string, string | null>> | undefined
+}
+
+/**
+ * - `params`: the params that create the Assembly. The number of files is added.
+ * - `concurrency`: the number of concurrent uploads, 4 by default, or `"unbounded"`.
+ * - `upload`: the options of each upload, see `Upload.Options`.
+ * - `onFailure`: what happens to the Assembly if a file fails permanently. `cancel` cancels it and stops the other
+ *   files. `keep` uploads the other files, and the Assembly waits for the missing file. After a defect, or if the
+ *   server may treat wrong bytes as a complete file (`UploadUntrusted` with `mayBeWhole`), the Assembly is always
+ *   canceled.
+ * - `progressInterval`: the minimum time between two `Progress` events of the job. By default each step emits one.
+ * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Job<Files> {
+  readonly params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">
+  readonly files: ReadonlyArray<Files>
+  readonly concurrency?: number | "unbounded" | undefined
+  readonly upload?: Omit<Upload.Options, "metadata" | "progressInterval"> | undefined
+  readonly onFailure?: "cancel" | "keep" | undefined
+  readonly progressInterval?: Duration.Input | undefined
+  readonly wait?: false | Assemblies.AwaitOptions | undefined
+}

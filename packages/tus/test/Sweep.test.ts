@@ -1,0 +1,141 @@
+/** Expired entries go while uploads write, and no write waits for the whole journal. */
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as TestClock from "effect/testing/TestClock"
+import * as Leases from "./utils/Leases.ts"
+
+const entryAt = (writtenAt: number) =>
+  Effect.map(
+    UploadTarget.make({ tusUrl: "https://a.example.com/", assemblySslUrl: "https://a.example.com/assemblies/1" }),
+    (target): UploadJournal.Entry => ({
+      _tag: "Created",
+      target,
+      marker: "m",
+      metadata: { filename: "a", fieldname: "b" },
+      size: 1n,
+      identity: "i",
+      writtenAt,
+      url: "https://a.example.com/resumable/files/1"
+    })
+  )
+
+/** A store that counts what is asked of it. */
+const counted = () => {
+  const { leases, store } = Leases.makeStore()
+  let count = 0
+  const counting = <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.suspend(() => {
+      count++
+      return effect
+    })
+  const journal = (options?: UploadJournal.Options) =>
+    UploadJournal.make(
+      {
+        get: (key) => counting(store.get(key)),
+        set: (key, text) => counting(store.set(key, text)),
+        remove: (key) => counting(store.remove(key)),
+        keys: counting(store.keys),
+        leases: {
+          get: (key) => counting(store.leases.get(key)),
+          swap: (key, expected, text) => counting(store.leases.swap(key, expected, text)),
+          remove: (key) => counting(store.leases.remove(key)),
+          keys: counting(store.leases.keys)
+        }
+      },
+      options
+    )
+  const taken = () => {
+    const before = count
+    count = 0
+    return before
+  }
+  return { journal, leases, store, taken }
+}
+
+/** Entries of uploads and of Assemblies, and leases, all written at the time 0. */
+const fill = (journal: UploadJournal.UploadJournal["Service"], leases: Map<string, string>, count: number) =>
+  Effect.gen(function* () {
+    const entry = yield* entryAt(0)
+    for (let index = 0; index < count; index++) {
+      yield* journal.put(`a${index}`, entry)
+      yield* journal.assemblies.put(`job${index}`, {
+        _tag: "Creating",
+        assemblyId: Assembly.AssemblyId.make("0".repeat(32)),
+        writtenAt: 0
+      })
+      leases.set(`b${index}`, JSON.stringify({ owner: "o", until: 0 }))
+    }
+  })
+
+describe("a journal", () => {
+  it.effect("asks as much of its store for a write with a thousand entries as with fifty", () =>
+    Effect.gen(function* () {
+      const costs: Array<number> = []
+      for (const size of [50, 1000]) {
+        const { journal, leases, taken } = counted()
+        yield* fill(journal(), leases, size)
+        taken()
+        yield* journal().put("mine", yield* entryAt(0))
+        costs.push(taken())
+      }
+      // One write, two listings, sixteen others.
+      assert.deepStrictEqual(costs, [19, 19])
+    })
+  )
+
+  it.effect("loses everything that expired, a few at each write", () =>
+    Effect.gen(function* () {
+      const { journal, leases, store } = counted()
+      yield* fill(journal(), leases, 100)
+      yield* TestClock.adjust("1 day")
+      const now = yield* entryAt(86_400_000)
+      const one = journal()
+      for (let write = 0; write < 20; write++) yield* one.put("mine", now)
+      assert.deepStrictEqual(yield* store.keys, ["mine"])
+      // The removal of an entry takes its lease. It goes with the next sweeps.
+      assert.deepStrictEqual(
+        [...leases.keys()].filter((key) => key.startsWith("b")),
+        []
+      )
+      assert.isTrue(Option.isSome(yield* one.get("mine")))
+    })
+  )
+
+  it.effect("loses everything that expired, if each process writes once", () =>
+    Effect.gen(function* () {
+      const { journal, leases, store } = counted()
+      const now = yield* entryAt(86_400_000)
+      // A store lists its oldest names first. These stay.
+      const valid = Array.from({ length: 30 }, (_, index) => `valid${index}`)
+      for (const key of valid) yield* journal().put(key, now)
+      yield* fill(journal(), leases, 20)
+      yield* TestClock.adjust("1 day")
+      for (let process = 0; process < 100; process++) yield* journal().put("valid0", now)
+      assert.deepStrictEqual(yield* store.keys, valid)
+    }).pipe(Random.withSeed("processes"))
+  )
+
+  it.effect("lists its store again after an hour, and not before", () =>
+    Effect.gen(function* () {
+      const { journal, taken } = counted()
+      const one = journal()
+      const entry = yield* entryAt(0)
+      yield* one.put("mine", entry)
+      taken()
+      yield* one.put("mine", entry)
+      assert.strictEqual(taken(), 1)
+      yield* TestClock.adjust("59 minutes")
+      yield* one.put("mine", entry)
+      assert.strictEqual(taken(), 1)
+      yield* TestClock.adjust("1 minute")
+      yield* one.put("mine", entry)
+      // Its own entry is checked too.
+      assert.strictEqual(taken(), 4)
+    })
+  )
+})

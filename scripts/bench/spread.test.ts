@@ -1,0 +1,155 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as Spread from "./spread.ts"
+
+const reports = 400
+
+/** Draws of one machine, always the same. */
+const seeded = (seed: string) => Random.withSeed(seed)
+
+/** One round: the time of each version relative to the true time. */
+type Noise = Effect.Effect<readonly [old: number, new_: number]>
+
+const pair = (draw: Effect.Effect<number>): Noise => Effect.all([draw, draw])
+
+const normal = Effect.map(
+  Effect.all([Random.next, Random.next]),
+  ([a, b]) => Math.sqrt(-2 * Math.log(1 - a)) * Math.cos(2 * Math.PI * b)
+)
+
+const noises: Readonly<Record<string, Noise>> = {
+  "a quiet machine": pair(Effect.map(normal, (z) => 1 + 0.02 * z)),
+  "times that are never faster, but often much slower": pair(Effect.map(normal, (z) => 1 + Math.exp(1.5 * z) / 4)),
+  "another process that stops either version now and then": pair(
+    Effect.map(Random.next, (chance) => (chance < 0.3 ? 1 + 10 * chance : 1 + chance / 100))
+  ),
+  "whole rounds that are slow": Effect.map(Effect.all([Random.next, normal, normal]), ([busy, a, b]) => {
+    const speed = busy < 0.5 ? 1 : 4
+    return [speed * (1 + 0.05 * a), speed * (1 + 0.05 * b)] as const
+  })
+}
+
+const measured = (noise: Noise, effect: number, rounds: number) =>
+  Effect.map(Effect.replicateEffect(noise, rounds), (all) => all.map(([old, new_]) => ({ old, new: effect * new_ })))
+
+/** The part of the reports in which some figure differs. */
+const alarms = (noise: Noise, effect: number, figures: number) =>
+  Effect.gen(function* () {
+    const rounds = Spread.roundsFor(figures)
+    let count = 0
+    for (let report = 0; report < reports; report++) {
+      const all = yield* Effect.replicateEffect(measured(noise, effect, rounds), figures)
+      if (all.some((one) => ["Lower", "Higher"].includes(Spread.compare(one, figures)._tag))) count++
+    }
+    return count / reports
+  })
+
+const Positive = Schema.Number.check(Schema.isBetween({ minimum: 0.001, maximum: 1000 }))
+const Rounds = Schema.Array(Schema.Struct({ old: Positive, new: Positive })).check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(30)
+)
+const samples = Arbitrary.sampleEffect(Arbitrary.schema(Rounds), { count: 500, seed: 1 })
+
+const close = (actual: number, expected: number) => assert.closeTo(actual / expected, 1, 1e-9)
+
+describe("the spread of two versions that are the same", () => {
+  for (const [name, noise] of Object.entries(noises)) {
+    for (const figures of [1, 10]) {
+      it.effect(`raises at most one false alarm in twenty reports of ${figures}: ${name}`, () =>
+        Effect.gen(function* () {
+          // Four standard deviations of the count are allowed above the true probability.
+          const most = Spread.falseAlarms + 4 * Math.sqrt((Spread.falseAlarms * (1 - Spread.falseAlarms)) / reports)
+          assert.isAtMost(yield* alarms(noise, 1, figures), most)
+        }).pipe(seeded(name))
+      )
+    }
+  }
+})
+
+describe("the spread of two versions that differ", () => {
+  it.effect("is found where the difference is larger than the noise", () =>
+    Effect.gen(function* () {
+      assert.isAtLeast(yield* alarms(noises["a quiet machine"]!, 1.1, 1), 0.99)
+      assert.isAtLeast(yield* alarms(noises["a quiet machine"]!, 0.9, 10), 0.99)
+      assert.isAtLeast(yield* alarms(noises["whole rounds that are slow"]!, 1.5, 1), 0.99)
+    }).pipe(seeded("differ"))
+  )
+  it.effect("is found although one round is arbitrarily wrong", () =>
+    Effect.gen(function* () {
+      for (const rounds of yield* samples) {
+        for (const figures of [1, 5, 40]) {
+          const ratios = Array.from({ length: Spread.roundsFor(figures) - 1 }, () => ({ old: 1, new: 1.01 }))
+          const verdict = Spread.compare([...rounds.slice(0, 1), ...ratios], figures)
+          assert.strictEqual(verdict._tag, "Higher")
+        }
+      }
+    })
+  )
+})
+
+describe("Spread.compare", () => {
+  it.effect("is turned around when the versions are", () =>
+    Effect.gen(function* () {
+      const opposite = { Lower: "Higher", Higher: "Lower", Same: "Same", Undecided: "Undecided" } as const
+      for (const rounds of yield* samples) {
+        const there = Spread.compare(rounds, 1)
+        const back = Spread.compare(
+          rounds.map((round) => ({ old: round.new, new: round.old })),
+          1
+        )
+        assert.strictEqual(back._tag, opposite[there._tag])
+        close(back.ratio, 1 / there.ratio)
+        if (there._tag !== "Undecided" && back._tag !== "Undecided") {
+          close(back.low, 1 / there.high)
+          close(back.high, 1 / there.low)
+        }
+      }
+    })
+  )
+  it.effect("does not change with the unit, the order of the rounds, or the speed of the machine in each of them", () =>
+    Effect.gen(function* () {
+      for (const rounds of yield* samples) {
+        const there = Spread.compare(rounds, 3)
+        const slowed = rounds.map((round, index) => ({
+          // Powers of two change no digit.
+          old: round.old * 2 ** (index % 9),
+          new: round.new * 2 ** (index % 9)
+        }))
+        assert.deepStrictEqual(Spread.compare(slowed.toReversed(), 3), there)
+      }
+    })
+  )
+  it.effect("has an interval around the median, which more figures never make smaller", () =>
+    Effect.gen(function* () {
+      for (const rounds of yield* samples) {
+        const few = Spread.compare(rounds, 1)
+        const many = Spread.compare(rounds, 20)
+        if (few._tag === "Undecided") assert.strictEqual(many._tag, "Undecided")
+        else {
+          assert.isAtMost(few.low, few.ratio)
+          assert.isAtLeast(few.high, few.ratio)
+          if (many._tag !== "Undecided") {
+            assert.isAtMost(many.low, few.low)
+            assert.isAtLeast(many.high, few.high)
+          }
+        }
+      }
+    })
+  )
+  it("decides nothing from rounds whose agreement may be chance", () => {
+    const agreeing = (count: number) => Array.from({ length: count }, () => ({ old: 1, new: 2 }))
+    // All rounds agree by chance with probability 2 / 2^rounds.
+    assert.strictEqual(Spread.compare(agreeing(5), 1)._tag, "Undecided")
+    assert.strictEqual(Spread.compare(agreeing(6), 1)._tag, "Higher")
+    assert.strictEqual(Spread.compare(agreeing(8), 10)._tag, "Undecided")
+    assert.strictEqual(Spread.compare(agreeing(9), 10)._tag, "Higher")
+    assert.strictEqual(Spread.compare([], 1)._tag, "Undecided")
+  })
+  it("needs some more rounds for many figures", () => {
+    assert.deepStrictEqual([1, 10, 40].map(Spread.roundsFor), [9, 13, 15])
+  })
+})

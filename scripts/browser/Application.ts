@@ -1,0 +1,108 @@
+/**
+ * What the page needs around it: the bundle, the service behind a slow link, and the application's own server.
+ */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import { build } from "esbuild"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import * as path from "node:path"
+import * as Proxy from "./Proxy.ts"
+
+const example = path.join(import.meta.dirname, "../../docs/examples/browser")
+
+/** Bundles the page of the example into its `public` folder, as docs/browser.md says. */
+export const bundle = (): Promise<unknown> =>
+  build({
+    entryPoints: [path.join(example, "Page.ts")],
+    outfile: path.join(example, "public/page.js"),
+    bundle: true,
+    format: "esm",
+    minify: true,
+    logLevel: "warning"
+  })
+
+/** The first line that a process says. */
+const firstLine = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let said = ""
+    child.stdout?.on("data", (text) => {
+      said += String(text)
+      if (said.includes("\n")) resolve(said.split("\n")[0] ?? "")
+    })
+    child.once("exit", (code) => reject(new Error(`the application ended with ${code}: ${said}`)))
+  })
+
+export interface Application {
+  /** Where the page is. */
+  readonly url: string
+  readonly proxy: Proxy.Proxy
+  /** A folder for files and profiles. */
+  readonly folder: string
+  /** The folder where the service stores what was uploaded. */
+  readonly stored: () => Promise<ReadonlyArray<string>>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * - `rate`: clients send at most so many bytes a second to the service.
+ * - `http1`: the service answers on plain HTTP/1.1, and not over TLS with HTTP/2.
+ */
+interface Options {
+  readonly rate: number
+  readonly http1?: boolean
+}
+
+/** Starts everything. */
+export const start = async ({ http1 = false, rate }: Options): Promise<Application> => {
+  const folder = await mkdtemp(path.join(tmpdir(), "assembly-browser-"))
+  const proxy = await Proxy.start(rate)
+  const publicUrl = `${http1 ? "http" : "https"}://127.0.0.1:${proxy.port}`
+  const scope = Scope.makeUnsafe()
+  const data = path.join(folder, "service")
+  const { certificate, credentials, localUrl } = await Effect.runPromise(
+    Layer.build(Emulator.layer({ tls: http1 ? undefined : "self-signed", publicUrl, data })).pipe(
+      Scope.provide(scope),
+      Effect.map(Context.get(Emulator.Emulator))
+    )
+  )
+  proxy.setTarget(Number(new URL(localUrl).port))
+
+  const trusted = path.join(folder, "certificate.pem")
+  await writeFile(trusted, certificate ?? "")
+  const server = spawn(process.execPath, [path.join(example, "Server.ts")], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      PATH: process.env["PATH"],
+      NODE_EXTRA_CA_CERTS: trusted,
+      PORT: "0",
+      ASSEMBLY_BASE_URL: publicUrl,
+      ASSEMBLY_AUTH_KEY: credentials.key,
+      ASSEMBLY_AUTH_SECRET: Redacted.value(credentials.secret)
+    }
+  })
+  const line = await firstLine(server)
+  server.removeAllListeners("exit")
+
+  return {
+    url: line.replace("Open ", ""),
+    proxy,
+    folder,
+    stored: async () => {
+      const names = await readdir(path.join(data, "files"), { recursive: true, withFileTypes: true })
+      return names.filter((name) => name.isFile()).map((name) => path.join(name.parentPath, name.name))
+    },
+    close: async () => {
+      server.kill()
+      proxy.close()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The example page as a person uses it: what it shows, and what is clicked.
+ */
+import { type Browser, type ElementHandle, launch as start, type Page } from "puppeteer-core"
+
+/** A browser of this machine. */
+export interface Kind {
+  readonly name: "chrome" | "firefox"
+  readonly executablePath: string
+}
+
+/** Starts a browser with the profile in this folder. */
+export const launch = ({ executablePath, name }: Kind, userDataDir: string): Promise<Browser> =>
+  start({
+    browser: name,
+    executablePath,
+    userDataDir,
+    acceptInsecureCerts: true,
+    // The sandbox of Chromium needs rights that containers and root lack; the pages are our own.
+    args: name === "chrome" ? ["--no-sandbox", "--disable-dev-shm-usage"] : []
+  })
+
+/** Writes down everything that the first row says: some of it is replaced after a moment. */
+const writeDown = () => {
+  const said: Array<string> = []
+  Object.assign(globalThis, { said })
+  const look = () => {
+    const now = document.querySelector(".status")?.textContent ?? undefined
+    if (now !== undefined && said.at(-1) !== now) said.push(now)
+  }
+  new MutationObserver(look).observe(document, { childList: true, subtree: true, characterData: true })
+}
+
+/** Opens the page of the application in a new tab. */
+export const open = async (browser: Browser, url: string): Promise<Page> => {
+  const page = await browser.newPage()
+  page.on("pageerror", (error) => {
+    // Firefox reports requests of a lost connection here.
+    if (!String(error).includes("Cross-Origin Request Blocked")) console.error("page:", error)
+  })
+  await page.evaluateOnNewDocument(writeDown)
+  await page.goto(url)
+  return page
+}
+
+export const choose = async (page: Page, ...files: ReadonlyArray<string>): Promise<void> => {
+  const input = (await page.$("#files")) as ElementHandle<HTMLInputElement> | null
+  await input?.uploadFile(...files)
+}
+
+/** Waits until the first row says this. Answers all that it has said since the page was loaded. */
+export const until = async (page: Page, wanted: RegExp, seconds = 60): Promise<ReadonlyArray<string>> => {
+  const end = Date.now() + seconds * 1000
+  for (;;) {
+    const said = await page.evaluate(() => (globalThis as unknown as { readonly said: ReadonlyArray<string> }).said)
+    if (wanted.test(said.at(-1) ?? "")) return said
+    if (Date.now() > end) throw new Error(`the page did not say ${wanted}, but ${said.slice(-5).join(" | ")}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+export const click = (page: Page, button: "pause" | "resume" | "cancel"): Promise<void> =>
+  page.$eval(`.${button}`, (found) => {
+    if (found instanceof HTMLButtonElement) found.click()
+  })
