@@ -67,8 +67,7 @@ const observe = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient
     const result = yield* Effect.result(effect).pipe(
       Effect.tap((outcome) => Effect.annotateCurrentSpan("outcome", outcome)),
       Effect.withSpan("application"),
-      Effect.provide(client),
-      Effect.provide(Logger.layer([note, Logger.tracerLogger])),
+      Effect.provide([client, Logger.layer([note, Logger.tracerLogger])]),
       Effect.provideService(References.MinimumLogLevel, "All"),
       Effect.provideService(Tracer.Tracer, tracer)
     )

@@ -25,6 +25,6 @@ export const pathSegment = ({ allowsSlash = false }: { readonly allowsSlash?: bo
         const rule = brokenRule(text, allowsSlash)
         return rule === undefined ? undefined : `Expected ${rule}`
       },
-      { expected: "an id", arbitraryConstraint: { patterns: [{ source: "^[A-Za-z0-9_@-]{1,40}$", flags: "" }] } }
+      { expected: "an id", arbitraryConstraint: { patterns: [{ source: "^[A-Za-z0-9_@ ?#%&+-]{1,40}$", flags: "" }] } }
     )
   )

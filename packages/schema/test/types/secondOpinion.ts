@@ -3,6 +3,11 @@
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as AssemblyList from "@assembly-effect/schema/AssemblyList"
+import type * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
+import type * as Notification from "@assembly-effect/schema/Notification"
+import type * as Template from "@assembly-effect/schema/Template"
+import type * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import type { Transloadit } from "@transloadit/node"
 import type {
   AssemblyIndexItem,
   AssemblyStatus,
@@ -41,3 +46,31 @@ export const receipt: Equals<
 export const entry: Equals<Stricter<AssemblyIndexItem, typeof AssemblyList.Entry.schema.fields>, never> = true
 export const uploaded: Equals<Stricter<AssemblyStatusUpload, typeof Assembly.File.schema.fields>, never> = true
 export const result: Equals<Stricter<AssemblyStatusResult, typeof Assembly.File.schema.fields>, never> = true
+
+/** What a method of the service's own client returns. */
+type Answer<Method extends keyof Transloadit> = Transloadit[Method] extends (...args: never) => Promise<infer Result>
+  ? Result
+  : never
+
+// Their content has the types of all robots; ours takes any Step. Their flag is any number; ours leaves out another one
+// than 0 and 1.
+export const template: Equals<
+  Stricter<Answer<"listTemplates">["items"][number], typeof Template.Item.schema.fields>,
+  "content" | "require_signature_auth"
+> = true
+export const found: Equals<
+  Stricter<Omit<Answer<"getTemplate">, "ok">, typeof Template.Found.schema.fields>,
+  "content" | "require_signature_auth"
+> = true
+export const credential: Equals<
+  Stricter<Answer<"getTemplateCredential">["credential"], typeof TemplateCredential.Credential.fields>,
+  never
+> = true
+export const replayed: Equals<
+  Stricter<Omit<Answer<"replayAssembly">, "ok">, typeof AssemblyReplay.Replayed.schema.fields>,
+  never
+> = true
+export const notified: Equals<
+  Stricter<Omit<Answer<"replayAssemblyNotification">, "ok">, typeof Notification.Replayed.fields>,
+  never
+> = true

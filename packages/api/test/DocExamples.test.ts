@@ -1,0 +1,78 @@
+/** The examples in the doc comments of the operations beyond the specification run, each with the response of its operation. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as AuthKeys from "@assembly-effect/api/AuthKeys"
+import * as Billing from "@assembly-effect/api/Billing"
+import * as Dam from "@assembly-effect/api/Dam"
+import * as Notifications from "@assembly-effect/api/Notifications"
+import * as Queues from "@assembly-effect/api/Queues"
+import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
+import * as Templates from "@assembly-effect/api/Templates"
+import { AuthKeyId } from "@assembly-effect/schema/AuthKey"
+import * as Bill from "@assembly-effect/schema/Bill"
+import { assert, describe, it } from "@effect/vitest"
+import * as Console from "effect/Console"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { readdirSync, readFileSync } from "node:fs"
+import { beyond } from "./utils/beyond.ts"
+import { assemblyId, assetId } from "./utils/case.ts"
+import * as Service from "./utils/FakeService.ts"
+
+const modules = { Assemblies, AuthKeys, Billing, Dam, Notifications, Queues, TemplateCredentials, Templates }
+
+const scope = {
+  ...modules,
+  Bill,
+  Console: { ...Console, log: () => Effect.void },
+  DateTime,
+  Effect,
+  Redacted,
+  Stream,
+  assemblyId,
+  assetId,
+  first: assetId,
+  second: assetId,
+  id: AuthKeyId.make("1")
+}
+
+/** Each example with its operation. */
+const examples = readdirSync(new URL("../src/internal", import.meta.url), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .toSorted()
+  .flatMap((file) => {
+    const source = readFileSync(new URL(`../src/internal/${file}`, import.meta.url), "utf8")
+    const operation = /name: "(\w+\.\w+)",/.exec(source)?.[1]
+    const found = beyond.find(({ name }) => name === operation)
+    if (found === undefined) return []
+    const programs = [...source.matchAll(/^ \* @example\n(.*?)^ \*\n \* @since/gms)].map(([, text = ""]) =>
+      text.replaceAll(/^ \* ?/gm, "").trim()
+    )
+    return [[found.name, found.success, programs] as const]
+  })
+
+describe("an example", () => {
+  it("is there for each operation", () => {
+    assert.deepStrictEqual(
+      examples
+        .filter(([, , programs]) => programs.length > 0)
+        .map(([name]) => name)
+        .toSorted(),
+      beyond.map(({ name }) => name).toSorted()
+    )
+  })
+
+  it.effect.each(examples)("of %s runs", ([name, success, programs]) =>
+    Effect.gen(function* () {
+      for (const program of programs) {
+        const value: unknown = new Function(...Object.keys(scope), `return (${program})`)(...Object.values(scope))
+        assert.isTrue(Effect.isEffect(value), `${name}: ${program}`)
+        const service = Service.make(Service.json(200, success))
+        yield* Effect.provide(value as Effect.Effect<unknown, unknown, AssemblyClient>, Service.client(service))
+        assert.strictEqual(service.requests.length, 1, program)
+      }
+    })
+  )
+})
