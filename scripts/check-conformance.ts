@@ -1,7 +1,7 @@
 // Checks docs/conformance.md: every clause must have a module and a test that exist. "*pending*" marks a test that is
 // not written yet; a clause of a schema must not be pending. Also checks the tests that SECURITY.md and
-// docs/reliability.md name.
-import { existsSync, readFileSync } from "node:fs"
+// docs/reliability.md name, and that the table of the operations has a row for each operation in the code.
+import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 const root = join(import.meta.dirname, "..")
@@ -70,7 +70,10 @@ const numbers = new Map<string, number>()
 let rows = 0
 let pendingRows = 0
 
-for (const line of readFileSync(conformance, "utf8").split("\n")) {
+/** The table of the operations is the last section. Its rows have no clause number. */
+const [clauses = "", operationTable = ""] = readFileSync(conformance, "utf8").split("\n## Operations of the service\n")
+
+for (const line of clauses.split("\n")) {
   if (!line.startsWith("|") || line.startsWith("| Clause |") || /^\|[-|]+$/.test(line)) continue
   const clause = /^\| ([A-Z])-(\d+) \|/.exec(line)
   if (clause === null) {
@@ -87,6 +90,36 @@ for (const line of readFileSync(conformance, "utf8").split("\n")) {
 }
 
 if (rows === 0) problems.push("docs/conformance.md has no clause")
+
+/** The operations in the code, by name. The token request is not described by `Operation.make`. */
+const operations = new Map([["Tokens", "POST /token"]])
+for (const file of globSync("api/src/**/*.ts", { cwd: packages })) {
+  const code = readFileSync(join(packages, file), "utf8")
+  for (const [, name = "", method, path] of code.matchAll(
+    /name: "(\w+\.\w+)",\s*method: "([A-Z]+)",\s*path: "([^"]+)"/g
+  )) {
+    operations.set(name, `${method} ${path}`)
+  }
+}
+
+const described = new Set<string>()
+for (const line of operationTable.split("\n")) {
+  const [, name = "", request = "", modules = "", tests = "", ...rest] = line.split("|").map((cell) => cell.trim())
+  if (!line.startsWith("|") || name === "Operation" || /^-+$/.test(name)) continue
+  if (rest.length !== 1 || modules === "" || tests === "") problems.push(`${name}: not four filled cells`)
+  if (described.has(name)) problems.push(`${name}: a second row`)
+  described.add(name)
+  const expected = operations.get(name)
+  if (expected === undefined) problems.push(`${name}: no such operation`)
+  else if (request !== `\`${expected}\``) problems.push(`${name}: ${request}, expected \`${expected}\``)
+  for (const problem of [
+    ...modules.split(", ").map((module) => checkModule(module, false)),
+    ...tests.split("<br>").map(checkTest)
+  ]) {
+    if (problem !== undefined) problems.push(`${name}: ${problem}`)
+  }
+}
+for (const name of operations.keys()) if (!described.has(name)) problems.push(`${name}: no row`)
 
 /** The last cell of each row in a table whose last column is "test". An empty cell is left out. */
 const promisedTests = (text: string): ReadonlyArray<string> => {
@@ -118,6 +151,7 @@ for (const document of promises) {
 }
 for (const problem of problems) console.error(problem)
 console.log(`${rows} clauses, ${pendingRows} pending`)
+console.log(`${described.size} operations`)
 console.log(`${promised} promises, ${pendingPromises} pending`)
 console.log(`${problems.length} problems`)
 if (problems.length > 0) process.exitCode = 1

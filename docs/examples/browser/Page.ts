@@ -7,7 +7,9 @@ import * as ResumableUpload from "@assembly-effect/tus/ResumableUpload"
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
@@ -180,4 +182,12 @@ for (const [type, isOver] of [
   })
 }
 
-runtime.runFork(showUnfinished.pipe(Effect.catch((error) => Effect.sync(() => notice(error.message)))))
+runtime.runCallback(showUnfinished, {
+  onExit: Exit.match({
+    onSuccess: () => undefined,
+    onFailure: (cause) => {
+      const error = Cause.squash(cause)
+      notice(error instanceof Error ? error.message : "Uploads cannot be kept here.")
+    }
+  })
+})

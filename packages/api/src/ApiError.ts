@@ -9,53 +9,29 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Cause from "./unstable/Cause.ts"
+import { answered, Details, refused, subject } from "./unstable/ErrorDetails.ts"
 
-/**
- * Fields that every error has, about its request.
- *
- * - `operation`: the name of the operation, such as `Assemblies.list`.
- * - `host`: the host of the request, with its port if it is not the default port. It never contains a path or a query,
- *   because the URL of an upload or a Status is a capability.
- * - `assemblyId`: the id in the path of the operation, if it has one. Anybody who has the id can read the Status, so an
- *   application that exports errors may want to remove it. The id is in no message and no span.
- */
-const subject = {
-  operation: Schema.String,
-  host: Schema.optionalKey(Schema.String),
-  assemblyId: Schema.optionalKey(Schema.String)
-}
-
-/**
- * The response of the service: its error code, the HTTP status and the other fields of the error object.
- *
- * All texts are redacted, printable and limited (`@assembly-effect/auth/Redaction`): `code` and `requestId` to 100
- * characters, `explanation` (the service's `message`) and each text in `reason` to 1,000 characters. `requestId` is the
- * `x-request-id` of the response, with which the service can find the request. `assemblyId` is the id that the caller
- * gave, else the id in the response.
- *
- * @since 0.1.0
- * @category schemas
- */
-export const Details = Schema.Struct({
-  ...subject,
-  code: Schema.String,
-  status: Schema.Int,
-  explanation: Schema.String,
-  reason: Schema.optionalKey(Schema.Json),
-  requestId: Schema.optionalKey(Schema.String)
-})
-/**
- * @since 0.1.0
- * @category models
- */
-export type Details = typeof Details.Type
-
-/** The code and the status of a response, and the explanation of the service if it differs from the code. */
-const answered = ({ code, explanation, status }: Pick<Details, "code" | "explanation" | "status">): string =>
-  `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
-
-/** The message of an error that the operation names. */
-const refused = (details: Details): string => `${details.operation} failed with ${answered(details)}`
+export { Details }
+// A separate module, so that each stays small.
+export {
+  AuthKeyNotCreated,
+  AuthKeyNotDeleted,
+  AuthKeyNotUpdated,
+  AuthSecretNotRetrieved,
+  BillNotFound,
+  JobSlotStatisticsInvalidAggregation,
+  JobSlotStatisticsInvalidTime,
+  JobSlotStatisticsMissingRegion,
+  JobSlotStatisticsUnavailable,
+  TemplateCredentialsNotCreated,
+  TemplateCredentialsNotDeleted,
+  TemplateCredentialsNotFound,
+  TemplateCredentialsNotRead,
+  TemplateCredentialsNotUpdated,
+  TemplateInvalid,
+  TemplateListFailed,
+  TemplateNotFound
+} from "./ResourceError.ts"
 
 /**
  * One broken rule of an input: the path and the description.
@@ -92,8 +68,8 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 }
 
 /**
- * The error of the token request (`@assembly-effect/auth/AuthError`), if that failed before the operation was sent. An
- * The `code` of an error of the HTTP client is in {@link TransportFailure}.
+ * The error of the token request (`@assembly-effect/auth/AuthError`), if that failed before the operation was sent. The
+ * `code` of an error of the HTTP client is in {@link TransportFailure}.
  */
 const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
 

@@ -1,5 +1,6 @@
 /**
- * Operations of Assemblies: create, get, watch, cancel, list and statistics (spec.md, "Endpoints" 1 and 2).
+ * Operations of Assemblies: create, replace, get, watch, cancel, replay, list and statistics (spec.md, "Endpoints" 1 and
+ * 2).
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  */
@@ -13,10 +14,12 @@ export { awaitCompletion, awaitOptionIssues, watch } from "./internal/assemblies
 export { outcome } from "./internal/completion.ts"
 export { Get, get } from "./internal/assemblies/get.ts"
 export { List, list, listAll, listPages } from "./internal/assemblies/list.ts"
+export { Replace, replace } from "./internal/assemblies/replace.ts"
+export { Replay, replay } from "./internal/assemblies/replay.ts"
 export { Statistics, statistics } from "./internal/assemblies/statistics.ts"
 
 /**
- * The params and form fields of a new Assembly, and its id where the caller has chosen one.
+ * The params and form fields of a new Assembly, and its id if the caller has chosen one.
  *
  * @since 0.1.0
  * @category models
@@ -26,13 +29,22 @@ export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateFor
 }
 
 /**
- * How an Assembly is followed.
+ * The params and form fields of an Assembly that replaces another one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateForm {}
+
+/**
+ * The options of following an Assembly.
  *
  * - `interval`: the first pause between two readings, 1 second by default. It grows to `maxInterval`.
  * - `maxInterval`: the longest pause between two readings, 10 seconds by default.
- * - `maxWait`: of the wait that a rate limit names, 1 minute by default. A longer one is told as `RateLimited`.
+ * - `maxWait`: the maximum wait that a rate limit may request, 1 minute by default. A longer one fails with
+ *   `RateLimited`.
  *
- * Each is positive and finite; else nothing is read, and the error is `InvalidRequest`.
+ * Each duration must be positive and finite. Otherwise nothing is read, and the error is `InvalidRequest`.
  *
  * @since 0.1.0
  * @category models
@@ -44,7 +56,7 @@ export interface FollowOptions {
 }
 
 /**
- * `timeout`: for the whole wait, 1 hour by default.
+ * - `timeout`: the time limit of the whole wait, 1 hour by default.
  *
  * @since 0.1.0
  * @category models
@@ -54,7 +66,7 @@ export interface AwaitOptions extends FollowOptions {
 }
 
 /**
- * How an Assembly ended that did not complete.
+ * The end of an Assembly that did not complete.
  *
  * @since 0.1.0
  * @category models

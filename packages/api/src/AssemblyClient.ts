@@ -80,8 +80,8 @@ const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefin
 )
 
 /**
- * Runs an Effect or a Stream with another `requestTimeout` for each request of its operations. If the duration is not
- * positive and finite, the operation fails with `InvalidRequest`.
+ * Runs an Effect or a Stream in which each request of an operation has this `requestTimeout` instead of the client's.
+ * If the duration is not positive and finite, the operation fails with `InvalidRequest`.
  *
  * @example
  * Assemblies.list(query).pipe(AssemblyClient.withTimeout("5 seconds"), RetryPolicy.none)
@@ -92,8 +92,8 @@ const Attributes = Context.Reference<Readonly<Record<string, unknown>> | undefin
 export const withTimeout = (timeout: Duration.Input): PerCall.Combinator => PerCall.provide(Timeout, timeout)
 
 /**
- * Runs an Effect or a Stream with another `deadline` for each of its operations. If the duration is not positive and
- * finite, the operation fails with `InvalidRequest`.
+ * Runs an Effect or a Stream in which each operation has this `deadline` instead of the client's. If the duration is
+ * not positive and finite, the operation fails with `InvalidRequest`.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,66 +1,13 @@
 /**
- * Operations of DAM assets (spec.md, "Move or rename a DAM asset", alpha).
- */
-import * as Input from "./unstable/Input.ts"
-import * as DamAsset from "@assembly-effect/schema/DamAsset"
-import * as Identifier from "@assembly-effect/schema/Identifier"
-import type * as Effect from "effect/Effect"
-import * as ApiError from "./ApiError.ts"
-import { AssemblyClient } from "./AssemblyClient.ts"
-import * as Operation from "./Operation.ts"
-
-/**
- * `PATCH /dam/assets/:assetId`
+ * Operations of DAM assets: move (spec.md, "Move or rename a DAM asset", alpha), get, list, delete, move and delete of
+ * many, and move by path.
  *
- * @since 0.1.0
- * @category operations
+ * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  */
-export const Move = Operation.make({
-  name: "Dam.move",
-  method: "PATCH",
-  path: "/dam/assets/:assetId",
-  variables: { assetId: Identifier.AssetId },
-  auth: "signed",
-  scope: "dam:write",
-  carrier: "form",
-  nonceIn: "params",
-  params: DamAsset.MoveRequest,
-  fields: Input.nothing,
-  answers: "result",
-  success: DamAsset.Moved,
-  errors: {
-    DAM_INVALID_REQUEST: ApiError.DamInvalidRequest,
-    DAM_RESOURCE_NOT_FOUND: ApiError.DamResourceNotFound,
-    DAM_MUTATION_CONFLICT: ApiError.DamMutationConflict,
-    DAM_MUTATION_FAILED: ApiError.DamMutationFailed
-  },
-  retry: ["DAM_MUTATION_FAILED"]
-})
-
-/**
- * Renames an asset, moves it, or both. Without `destinationFolderId` the asset keeps its folder; null moves it to the
- * root.
- *
- * @example Dam.move(assetId, { filename: "report.pdf", destinationFolderId: null })
- *
- * @since 0.1.0
- * @category operations
- */
-export const move = (
-  assetId: Identifier.AssetId,
-  request: DamAsset.MoveRequest
-): Effect.Effect<
-  DamAsset.Moved,
-  | ApiError.DamInvalidRequest
-  | ApiError.DamResourceNotFound
-  | ApiError.DamMutationConflict
-  | ApiError.DamMutationFailed
-  | ApiError.InvalidRequest
-  | ApiError.AuthenticationFailed
-  | ApiError.RateLimited
-  | ApiError.ServiceFailure
-  | ApiError.UnexpectedResponse
-  | ApiError.TransportFailure
-  | ApiError.TimedOut,
-  AssemblyClient
-> => AssemblyClient.use((client) => client.run(Move, { path: { assetId }, params: request, fields: {} }))
+export { DeleteMany, deleteMany } from "./internal/dam/deleteMany.ts"
+export { Get, get } from "./internal/dam/get.ts"
+export { List, list, listAll, listPages } from "./internal/dam/list.ts"
+export { Move, move } from "./internal/dam/move.ts"
+export { MoveEntry, moveEntry } from "./internal/dam/moveEntry.ts"
+export { MoveMany, moveMany } from "./internal/dam/moveMany.ts"
+export { Delete, remove as delete } from "./internal/dam/remove.ts"

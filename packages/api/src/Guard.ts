@@ -42,8 +42,9 @@ const guard = <E>(
   )
 
 /**
- * Permits at most `limit` requests to one origin in each `window`. `algorithm` may choose a token bucket. `maxPause` is
- * the longest pause that a rate limit of the service causes: 1 hour by default, which is also the maximum.
+ * Permits at most `limit` requests to one origin in each `window`. `algorithm` is a fixed window by default, or a token
+ * bucket. `maxPause` is the longest pause that a rate limit of the service causes: 1 hour by default, which is also the
+ * maximum.
  *
  * @since 0.1.0
  * @category models

@@ -38,11 +38,13 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  * - `answers`: the kind of response. With `result`, a body with an error code is an error under any status. With
  *   `assemblyStatus`, the Status of a failed Assembly is a success too; it must belong to the `assemblyId` in the path,
  *   else the error is `UnexpectedResponse`. A replay has `result`, because it may return a new Assembly.
- * - `errors`: the named errors, by the service's error code.
+ * - `errors`: the named errors, by the error codes of the service.
  * - `retry`: the failures after which a request may be repeated although it is unknown what the service did. `safe`:
  *   after any of them, because a repetition does no harm. A list of codes, for a change: after the codes for which the
  *   service permits a retry. `never`: not even after a rate limit.
- * - `check`: rules of the params that need the current time.
+ * - `check`: rules of the params that a schema cannot check, because they need the current time or several params.
+ * - `confidential`: present if the response contains secrets. An error then repeats nothing of a response that is not an
+ *   error object. It lists the texts in the encoded params that are secrets, and errors repeat none of them.
  *
  * @since 0.1.0
  * @category models
@@ -70,6 +72,7 @@ export interface Operation<
   readonly success: Result
   readonly errors: Errors
   readonly retry: Retry
+  readonly confidential?: (params: Schema.JsonObject) => ReadonlyArray<string>
   check?(params: Params["Type"], now: DateTime.Utc): ReadonlyArray<ApiError.Issue>
 }
 
@@ -148,7 +151,7 @@ export type Success<Op extends Any> = Op["success"]["Type"]
  * @category models
  */
 export type Failure<Op extends Any> = {
-  // A property, and members without the name of a union, because an editor would show either name instead of the list.
+  // A property instead of a named union, because an editor would show the name of the union instead of the errors.
   readonly errors:
     | (Op["errors"][keyof Op["errors"]] extends infer Class
         ? Class extends new (...args: never) => infer Named

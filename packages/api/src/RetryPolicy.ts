@@ -16,12 +16,13 @@ import * as ApiError from "./ApiError.ts"
 import type * as Operation from "./Operation.ts"
 
 /**
- * A failed attempt. It has the operation and its `retry` rule, the number of failed attempts, the error's tag, code and
- * status, and the pause that the response requested with `retryIn` or `Retry-After`. `sent` and `permanent` are those
- * of a `TransportFailure`.
+ * A failed attempt: the operation and its `retry` rule, the number of failed attempts, the error's tag, code and
+ * status, and the pause that the response requested with `retryIn` or `Retry-After`. `sent` and `permanent` come from a
+ * `TransportFailure`.
  *
- * For an upload `operation` is `"Upload"` and `retry` is `"resumes"`: it does not repeat the request, but asks the server
- * where it is and continues from there. It reports only failures that this can heal. `failures` counts those in a row.
+ * For an upload, `operation` is `"Upload"` and `retry` is `"resumes"`: the upload does not repeat the request, but
+ * requests the offset from the server and continues from there. It reports only failures after which this may help.
+ * `failures` counts consecutive failures.
  *
  * @since 0.1.0
  * @category models
@@ -43,8 +44,8 @@ export interface Failure {
 /**
  * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up.
  *
- * `start` begins to count for one operation, or for an upload that has made progress, so that a policy may remember what
- * it was asked before.
+ * `start` begins a new count, for one operation or for an upload after progress. The policy may remember the failures
+ * since then.
  *
  * @since 0.1.0
  * @category models
@@ -64,7 +65,7 @@ const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
  * - Never after a `permanent` failure, such as an unknown host or an untrusted certificate.
  * - For an operation that is safe to repeat: after a lost response and after 502, 503 and 504, whatever the body says.
  * - For a change: only after the error codes for which the service permits a retry.
- * - An upload that resumes: always, since it reports only what that can heal.
+ * - For an upload that resumes: always, because it reports only failures after which a continuation may help.
  *
  * @since 0.1.0
  * @category predicates
@@ -122,7 +123,7 @@ const isTooLong = ({ wait }: Failure, maxWait: number): boolean =>
   Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait
 
 /**
- * Does what {@link make} does with options that were checked before. A limit that breaks a rule has no defined effect.
+ * Does the same as {@link make}, with options that were checked before. An invalid option has no defined effect.
  *
  * @since 0.1.0
  * @category constructors
@@ -168,8 +169,8 @@ export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.Inva
 }
 
 /**
- * The policy of an operation where no other is provided: {@link make} with its defaults. The one of an upload is described
- * by `Upload.Options`.
+ * The policy of an operation without another policy: {@link make} with its defaults. `Upload.Options` describes the
+ * policy of an upload.
  *
  * @since 0.1.0
  * @category utilities
@@ -212,7 +213,7 @@ const giveUp: Policy = { start: Effect.succeed(() => Effect.succeedNone) }
 
 /**
  * The policy of operations: the policy of the call, else the policy in the context when the client was built, else
- * {@link standard}. The policy of an upload: the one that the call says, else what its options describe.
+ * {@link standard}. The policy of an upload: the policy of the call, else the one that its options describe.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(RetryPolicy.layer({ retries: 8 })))

@@ -1,5 +1,5 @@
-// `Guard` is not exported here, because it loads modules that most programs do not need. Import
-// "@assembly-effect/api/Guard".
+// Not exported here, because they load modules that most programs do not need: `AuthKeys`, `Billing`, `Guard`,
+// `Notifications`, `Queues`, `TemplateCredentials` and `Templates`. Import "@assembly-effect/api/Templates".
 export * as ApiError from "./ApiError.ts"
 export * as Assemblies from "./Assemblies.ts"
 export * as AssemblyClient from "./AssemblyClient.ts"

@@ -205,7 +205,7 @@ describe("docs/examples", () => {
           yield* run("api/src/internal/assemblies/list.ts", itself),
           yield* run("api/src/internal/assemblies/create.ts", itself),
           yield* run("api/src/internal/assemblies/follow.ts", itself),
-          yield* run("api/src/Dam.ts", itself),
+          yield* run("api/src/internal/dam/move.ts", itself),
           yield* run("schema/src/AssemblyStatistics.ts", (query) =>
             statistics(query as Parameters<typeof statistics>[0])
           ),

@@ -9,7 +9,7 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import { credentials } from "./utils/FakeService.ts"
 import type { AnyError, Case } from "./utils/operations.ts"
-import { assemblyId, cases } from "./utils/operations.ts"
+import { assemblyId, cases, operations } from "./utils/operations.ts"
 import * as Server from "../../../test/hostile/HostileServer.ts"
 
 const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
@@ -19,6 +19,10 @@ const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
 }
 
 const authenticated = Authenticator.layerSigned().pipe(Layer.provide(credentials))
+
+it("covers every operation", () => {
+  assert.deepStrictEqual(cases.map(({ name }) => name).toSorted(), operations.map(({ name }) => name).toSorted())
+})
 
 for (const [client, layer] of Object.entries(clients)) {
   describe(`with ${client}`, () => {

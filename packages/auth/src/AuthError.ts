@@ -23,8 +23,9 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
 }
 
 /**
- * This runtime has no `crypto.subtle`, which signatures and encryption need. It ends the Layer that needs it, so no
- * request fails with it. A page has it on https and on localhost only; elsewhere the application signs, on its server.
+ * This runtime has no `crypto.subtle`, which signatures and encryption need. The Layer that needs it fails with this
+ * error, so a request never does. A page has `crypto.subtle` only on https and on localhost. For any other page, the
+ * server of the application makes the signatures.
  *
  * @since 0.1.0
  * @category errors

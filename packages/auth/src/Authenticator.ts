@@ -22,7 +22,7 @@ import * as Tokens from "./Tokens.ts"
  *
  * - `baseUrl`: the checked base URL of the request. A token is requested only there.
  * - `params`: the encoded params.
- * - `nonceIn`: the place of the nonce in the operation.
+ * - `nonceIn`: the place in the params where the operation expects the nonce.
  * - `scope`: the scope that the Auth Key or token must have.
  * - `clockSkew`: how far the service's clock is ahead of the local clock, if known; negative if it is behind. The
  *   expiry of a signature is computed in the service's time.
@@ -66,7 +66,7 @@ export class Authenticator extends Context.Service<
   }
 >()("@assembly-effect/auth/Authenticator") {}
 
-/** Only another key or token would help. */
+/** A retry with the same key or token would be refused again. */
 const final = () => Effect.succeed("final" as const)
 
 /**
@@ -168,5 +168,5 @@ const makeTokens = () =>
  * @category layers
  */
 export const layerTokens: Layer.Layer<Authenticator, never, Tokens.Tokens> =
-  // Marked as pure, so that a bundler removes tokens from programs that only sign.
+  // Marked as pure, so that a bundler removes the code for tokens from programs that only sign.
   /* @__PURE__ */ makeTokens()

@@ -54,7 +54,7 @@ export interface Options {
   readonly max?: number | undefined
 }
 
-/** Only this much of a text is read. The result is far shorter. */
+/** Only this number of characters of a text is read. The result is far shorter. */
 const maxRead = 4 * 1024
 
 /** Replaces ranges of a text, which may overlap, with the mask. */
@@ -88,7 +88,7 @@ const cut = (text: string, max: number): string =>
 const textWith = (text: string, secrets: ReadonlyArray<Fragments.Sought>, max: number): string => {
   const redacted = redact(text.slice(0, maxRead), secrets)
   const printable = Printable.escape(onOneLine(redacted))
-  // Redacts again, because a secret may contain the text of an escape that was just written.
+  // Redacts again, because an escape that was just written may have completed the text of a secret.
   return cut(printable === redacted ? printable : redact(printable, secrets), max)
 }
 
@@ -118,7 +118,7 @@ export const excerpt = (body: string, secrets: ReadonlyArray<string> = []): stri
 export const code = (written: string, secrets: ReadonlyArray<string> = []): string =>
   text(written, { secrets, max: 100 })
 
-/** Errors of the service are not deeper and do not have more values. */
+/** The limits of a JSON value. The service's own errors are below them. */
 const maxDepth = 8
 const maxValues = 256
 const more = "…"

@@ -60,8 +60,8 @@ export class Tokens extends Context.Service<
  * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, and never more than half of its
  *   lifetime.
  * - `requestTimeout`: the time limit of one token request with its response, 30 seconds by default.
- * - `maxWait`: the maximum pause that a rate limit may request after a failed renewal, 1 minute by default. A longer
- *   pause is shortened. During the pause the current token is used while it is valid.
+ * - `maxWait`: the maximum pause that a rate limit may request after a failed renewal, 1 minute by default. If it
+ *   requests a longer pause, this maximum is used. During the pause the current token is used while it is valid.
  * - `audience`: `api2` by default, the only audience in the specification.
  *
  * A duration that is not positive and finite is a defect when the Layer is built.
@@ -107,7 +107,7 @@ const toToken = (
 ): TokenStore.Token => {
   const token = { value, expiresAt: undefined, renewAt: undefined }
   if (lifetime === undefined) return token
-  // Measured from before the request, because the lifetime starts later at the service.
+  // The lifetime starts at the service later than this time, so the token is not used for too long.
   const expires = Duration.sum(Duration.millis(asked), lifetime)
   const early = Duration.min(renewBefore, Duration.divideUnsafe(lifetime, 2))
   const expiresAt = DateTime.make(Duration.toMillis(expires))
@@ -131,7 +131,7 @@ const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration
   duration: Duration.min(pause, timeUntil(token.expiresAt, now))
 })
 
-/** The pause before a failed renewal may succeed. `None` if a retry cannot succeed. */
+/** The pause after a failed renewal. `None` if a retry cannot succeed. */
 const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Option.Option<Duration.Duration> => {
   switch (error._tag) {
     case "TokenUnavailable":
@@ -143,7 +143,7 @@ const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Opt
   }
 }
 
-/** Dies with the names of the invalid durations. */
+/** Checks the durations. Invalid ones are a defect that names them. */
 const checkOptions = ({ maxWait, renewBefore, requestTimeout }: Options): Effect.Effect<void> => {
   const issues = Settings.issues({
     maxWait: Settings.duration(maxWait),
@@ -158,7 +158,7 @@ const hasValue =
   (token: TokenStore.Token): boolean =>
     Equal.equals(token.value, value)
 
-/** The memory after the latest token was refused. Undefined for any other token, which changes nothing. */
+/** The memory after a token was refused. Undefined if it was not the latest token: then nothing changes. */
 const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefined =>
   memory.latest !== undefined && hasValue(value)(memory.latest)
     ? { latest: undefined, refused: [value, ...memory.refused].slice(0, maxRefused) }

@@ -3,7 +3,7 @@
  */
 import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
+import type * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Database from "./internal/database.ts"
 import * as Texts from "./internal/texts.ts"
@@ -12,7 +12,8 @@ import * as WebLocks from "./internal/webLocks.ts"
 /**
  * The options of a journal, see `UploadJournal.Options`, and:
  *
- * - `database`: the name of the database, `assembly-effect-uploads` by default. Journals of other names share nothing.
+ * - `database`: the name of the database, `assembly-effect-uploads` by default. Journals with different names share no
+ *   data.
  *
  * @since 0.1.0
  * @category options
@@ -22,7 +23,7 @@ export interface Options extends UploadJournal.Options {
 }
 
 /**
- * What a journal needs of a browser. Without `locks` it has leases by time.
+ * The browser services that a journal needs. Without `locks`, the journal uses leases that expire.
  *
  * @since 0.1.0
  * @category models
@@ -32,27 +33,29 @@ export interface Platform {
   readonly locks?: LockManager | undefined
 }
 
+const defaultName = "assembly-effect-uploads"
+
 /**
- * A journal over the IndexedDB and the locks of a platform. Its database is open until the scope ends.
+ * The store of a journal with the given IndexedDB and locks. Its database is open until the scope ends.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (
+export const makeStore = (
   { indexedDB, locks }: Platform,
-  { database: name = "assembly-effect-uploads", ...options }: Options = {}
-): Effect.Effect<UploadJournal.UploadJournal["Service"], UploadJournal.JournalFailed, Scope.Scope> =>
+  name: string = defaultName
+): Effect.Effect<UploadJournal.Store, UploadJournal.JournalFailed, Scope.Scope> =>
   Effect.map(Database.make(indexedDB, name), (database) =>
-    UploadJournal.make(Texts.make(database, locks === undefined ? undefined : WebLocks.make(locks, name)), options)
+    Texts.make(database, locks === undefined ? undefined : WebLocks.make(locks, name))
   )
 
-/** Frames without an origin, some private windows and some servers have no IndexedDB, or refuse to name it. */
+/** Frames without an origin, some private windows and some servers have no IndexedDB, or throw when it is read. */
 const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.suspend(() => {
   const none = new UploadJournal.JournalFailed({ action: "read", problem: "there is no IndexedDB here" })
   try {
     if (!("indexedDB" in globalThis)) return Effect.fail(none)
     const { indexedDB } = globalThis
-    // Older browsers have no locks.
+    // Older browsers have no Web Locks.
     return Effect.succeed("locks" in navigator ? { indexedDB, locks: navigator.locks } : { indexedDB })
   } catch {
     return Effect.fail(none)
@@ -64,25 +67,27 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  *
  * **When to use**
  *
- * In a page whose uploads should continue after a reload, a crash, or the end of the browser. The user has to give the
- * file again: a page cannot keep it.
+ * Use it in a page whose uploads should continue after a reload, a crash, or the end of the browser. The user has to
+ * select the file again, because a page cannot keep it.
  *
  * **Details**
  *
- * An entry is on the disk before the next request is sent (`durability: "strict"`, where the browser has it).
- * `JournalFailed` with the reason `Full` tells that the quota of the origin is used up.
+ * An entry is on the disk before the next request is sent (`durability: "strict"`, if the browser supports it).
+ * `JournalFailed` with the reason `Full` means that the quota of the origin is used up.
  *
- * One tab at a time runs an upload. It holds a Web Lock, which ends with the tab, so that another tab continues within
- * half a second; a tab in the background keeps it, however slow its timers are. Where a browser has no Web
- * Locks, a lease lasts `leaseDuration` after the end of the tab. A page on plain `http` has no digests, which the keys
- * of entries need: there the Layer fails with `JournalFailed`.
+ * One tab at a time runs an upload and holds a Web Lock. The lock ends with the tab, and another tab continues within
+ * half a second. A tab in the background keeps its lock, even if the browser slows its timers. In a browser without Web
+ * Locks, a lease expires `leaseDuration` after the end of the tab. In a page on plain `http` the Layer fails with
+ * `JournalFailed`, because the keys of entries need digests, and such a page has none.
  *
- * The journal opens its database again when the user has cleared the data of the site.
+ * If the user clears the data of the site, the journal opens its database again.
  *
  * **Gotchas**
  *
- * - Entries hold upload URLs, which need no other proof. Every script of the origin can read them.
- * - A browser may delete the data of an origin when the disk is full. `navigator.storage.persist()` asks it not to.
+ * - An entry contains upload URLs, which grant writing without other credentials. Every script of the origin can read
+ *   it.
+ * - A browser may delete the data of an origin when the disk is full. `navigator.storage.persist()` requests that it
+ *   does not.
  *
  * @example
  * ResumableUpload.run(target, UploadSource.fromBlob(file), {
@@ -92,11 +97,11 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  * @since 0.1.0
  * @category layers
  */
-export const layer = (options?: Options): Layer.Layer<UploadJournal.UploadJournal, UploadJournal.JournalFailed> =>
-  Layer.effect(
-    UploadJournal.UploadJournal,
-    UploadJournal.available.pipe(
-      Effect.andThen(platform),
-      Effect.flatMap((here) => make(here, options))
-    )
+export const layer = ({ database, ...options }: Options = {}): Layer.Layer<
+  UploadJournal.UploadJournal,
+  UploadJournal.JournalFailed
+> =>
+  UploadJournal.layerStore(
+    Effect.flatMap(platform, (here) => makeStore(here, database)),
+    options
   )

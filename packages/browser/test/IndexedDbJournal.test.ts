@@ -2,7 +2,7 @@
  * The journal over an IndexedDB in memory, with the locks of this runtime and with leases by time.
  */
 import * as IndexedDbJournal from "@assembly-effect/browser/IndexedDbJournal"
-import type * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
 import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
 import { assert, describe, it } from "@effect/vitest"
 import * as WebCrypto from "effect/crypto/WebCrypto"
@@ -31,6 +31,10 @@ const entry = Effect.map(
   })
 )
 
+/** The journal of a tab. */
+const makeJournal = (platform: IndexedDbJournal.Platform, name?: string) =>
+  Effect.map(IndexedDbJournal.makeStore(platform, name), (store) => UploadJournal.make(store))
+
 let count = 0
 /** Names of locks are shared by this process: each test has its own. */
 const nextName = () => `journal ${++count}`
@@ -45,9 +49,9 @@ const isLeased = (journal: Journal) =>
 const twoTabs = (locks: LockManager | undefined) =>
   Effect.gen(function* () {
     const platform = { indexedDB: new MemoryFactory(), locks }
-    const options = { database: nextName() }
-    const make = IndexedDbJournal.make(platform, options)
-    return { ...options, platform, first: yield* make, second: yield* make }
+    const database = nextName()
+    const make = makeJournal(platform, database)
+    return { database, platform, first: yield* make, second: yield* make }
   })
 
 /** An IndexedDB whose connections do something else with their transactions. */
@@ -128,7 +132,7 @@ for (const [name, locks] of [
         for (let round = 0; round < 20; round++) {
           const won = yield* Effect.forEach(
             Array.from({ length: 8 }),
-            () => Effect.flatMap(IndexedDbJournal.make(platform, { database }), ({ lease }) => Effect.exit(lease("k"))),
+            () => Effect.flatMap(makeJournal(platform, database), ({ lease }) => Effect.exit(lease("k"))),
             { concurrency: "unbounded" }
           ).pipe(Effect.scoped)
           assert.strictEqual(won.filter(Exit.isSuccess).length, 1)
@@ -157,7 +161,7 @@ for (const [name, locks] of [
         return make()
       })
       return Effect.gen(function* () {
-        const journal = yield* IndexedDbJournal.make({ indexedDB, locks }, { database: nextName() })
+        const journal = yield* makeJournal({ indexedDB, locks }, nextName())
         yield* journal.put("k", yield* entry)
         assert.isTrue(Option.isSome(yield* journal.get("k")))
         // One that is always closed is a failure, and no endless loop.
@@ -244,8 +248,8 @@ describe("leases by time in IndexedDB", () => {
       return make()
     }, factory)
     return Effect.gen(function* () {
-      const first = yield* IndexedDbJournal.make({ indexedDB })
-      const second = yield* IndexedDbJournal.make({ indexedDB: factory })
+      const first = yield* makeJournal({ indexedDB })
+      const second = yield* makeJournal({ indexedDB: factory })
       yield* first.lease("k")
       for (let seconds = 0; seconds < 30; seconds += 5) {
         yield* TestClock.adjust("5 seconds")
@@ -268,7 +272,7 @@ describe("a write of a journal in IndexedDB", () => {
       return make()
     })
     return Effect.gen(function* () {
-      const journal = yield* IndexedDbJournal.make({ indexedDB, locks: navigator.locks })
+      const journal = yield* makeJournal({ indexedDB, locks: navigator.locks })
       yield* journal.get("k")
       yield* journal.put("k", yield* entry)
       assert.deepStrictEqual(durabilities.slice(0, 2), ["relaxed", "strict"])
@@ -294,7 +298,7 @@ describe("a write of a journal in IndexedDB", () => {
       return transaction
     })
     return Effect.gen(function* () {
-      const journal = yield* IndexedDbJournal.make({ indexedDB, locks: navigator.locks })
+      const journal = yield* makeJournal({ indexedDB, locks: navigator.locks })
       const error = yield* Effect.flip(journal.put("k", yield* entry))
       assert.deepInclude(error, { _tag: "JournalFailed", action: "write", reason: "Full" })
       assert.strictEqual(
@@ -320,7 +324,7 @@ describe("where IndexedDB cannot be used", () => {
       throw new DOMException("the origin is opaque", "SecurityError")
     }
     return Effect.gen(function* () {
-      const error = yield* Effect.flip(IndexedDbJournal.make({ indexedDB }))
+      const error = yield* Effect.flip(makeJournal({ indexedDB }))
       assert.deepInclude(error, { _tag: "JournalFailed", problem: "SecurityError: the origin is opaque" })
     })
   })
@@ -332,14 +336,14 @@ describe("where IndexedDB cannot be used", () => {
         const request = indexedDB.open("assembly-effect-uploads", 2)
         request.addEventListener("success", () => resume(Effect.sync(() => request.result.close())))
       })
-      assert.include((yield* Effect.flip(IndexedDbJournal.make({ indexedDB }))).message, "VersionError")
+      assert.include((yield* Effect.flip(makeJournal({ indexedDB }))).message, "VersionError")
     })
   })
 
   it.effect("has what is no text under a key", () => {
     const indexedDB = new MemoryFactory()
     return Effect.gen(function* () {
-      const journal = yield* IndexedDbJournal.make({ indexedDB, locks: navigator.locks })
+      const journal = yield* makeJournal({ indexedDB, locks: navigator.locks })
       yield* Effect.callback<void>((resume) => {
         const request = indexedDB.open("assembly-effect-uploads", 1)
         request.addEventListener("success", () => {

@@ -12,7 +12,7 @@ import * as Table from "./Table.ts"
 
 const unknown = "–"
 
-/** The moment without seconds. If the service sent no valid date, its own text. */
+/** The time without seconds. If the service sent an invalid date, the text that it sent. */
 const createdAt = ({ created }: AssemblyList.Entry): string =>
   Option.match(DateTime.make(created), {
     onNone: () => created,

@@ -101,7 +101,7 @@ const cell = (eighths: number, row: number): string => blocks[Math.min(full, Mat
 const toEighths = (value: number, max: number, height: number): number =>
   value === 0 ? 0 : Math.max(1, Math.round((value / max) * height * full))
 
-/** A moment to the minute. The end of the last bar may be later than the largest date. */
+/** Formats a time to the minute, without seconds. The end of the last bar may be later than the largest date. */
 const minute = (millis: number): string =>
   Option.match(DateTime.make(millis), { onNone: () => "", onSome: (moment) => Format.date(moment).slice(0, 16) })
 

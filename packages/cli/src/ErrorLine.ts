@@ -15,7 +15,8 @@ const configuration = ({ cause }: Config.ConfigError): string => {
 }
 
 /**
- * An error of an upload whose message is the server's. Its line appends the status; errors of operations include it
+ * An upload error whose message is text of the server. Its line appends the status; an error of an operation already
+ * includes it.
  * already.
  */
 const isAnswer = Schema.is(Schema.Struct({ request: Schema.String, message: Schema.String, status: Schema.Int }))

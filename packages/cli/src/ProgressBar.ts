@@ -17,7 +17,7 @@ interface Measure {
 }
 
 /**
- * The progress of a transfer. `sent` bytes have left; `acknowledged` bytes are stored for good. `total` is undefined
+ * The progress of a transfer. `sent` bytes were sent; `acknowledged` bytes are stored for good. `total` is undefined
  * while it is unknown. Times are milliseconds since 1970.
  *
  * @since 0.1.0

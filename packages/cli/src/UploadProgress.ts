@@ -57,7 +57,7 @@ const note = (event: UploadEvent.UploadEvent, progress: ProgressBar.Progress): s
 /** Ten frames a second look smooth. An upload may report progress far more often. */
 const redrawInterval = "100 millis"
 
-/** The width to draw in. A line that fills the last cell wraps in some terminals. */
+/** The width of the progress line: one cell less than the terminal, because a full line wraps in some terminals. */
 const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns) - 1
 
 /**

@@ -73,7 +73,7 @@ export class Emulator extends Context.Service<
   {
     /** The URL for clients, without a trailing slash: `publicUrl` if given, else `localUrl`. */
     readonly baseUrl: string
-    /** The URL where it listens, without a trailing slash, e.g. `http://127.0.0.1:43210`. */
+    /** The URL at which the server listens, without a trailing slash, e.g. `http://127.0.0.1:43210`. */
     readonly localUrl: string
     /** The certificate of `tls` in PEM, for clients that have to trust it. Undefined on plain HTTP. */
     readonly certificate: string | undefined
@@ -87,26 +87,27 @@ export class Emulator extends Context.Service<
  * The options of an emulator.
  *
  * - `port`: the port to listen on. 0, the default, takes a free one.
- * - `tls`: answers over TLS, with HTTP/2 and HTTP/1.1, as a page meets the service. `self-signed` makes a certificate for
- *   the names of loopback, which clients have to trust; or a certificate and its private key, in PEM.
+ * - `tls`: serves HTTP/2 and HTTP/1.1 over TLS, like the service. `self-signed` makes a certificate for the names of
+ *   loopback, which clients have to trust. Otherwise a certificate and its private key, in PEM.
  * - `publicUrl`: the origin of a proxy in front of the emulator, e.g. `https://assembly.localhost`. URLs in answers
  *   start with it.
  * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
  * - `data`: the folder that stores everything. By default nothing survives the scope.
- * - `credentials`: the first Auth Key. Defaults to the first key of the first of `workspaces`, else the oldest key in
- *   `data`, else a random one.
- * - `workspaces`: isolated from each other. By default there is one, `emulator`. Workspaces in `data` stay.
+ * - `credentials`: the first Auth Key. By default it is the first key of the first of `workspaces`. Without such a key
+ *   it is the oldest key in `data`, else a random key.
+ * - `workspaces`: the Workspaces, isolated from each other. By default there is one, `emulator`. Workspaces in `data`
+ *   stay.
  * - `templates`: Templates of the first Workspace. A stored one with the same id is replaced.
  * - `seed`: makes ids reproducible: each run makes the same ids in the same order. It does not determine Auth Keys and
  *   secrets; `credentials` does.
  * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. It doubles with
  *   each attempt. There are 8 attempts.
- * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default it must be a public host, or loopback if
+ * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default the host must be public, or loopback if
  *   the params are signed, so that a notification cannot reach a private network.
  * - `uploadLifetime`: after this time unfinished uploads and parts expire (status 410), 24 hours by default.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
- * - `limits`: limits of requests, Assemblies and connections. Missing ones have their defaults.
+ * - `limits`: limits of requests, Assemblies and connections. A limit that is left out has its default.
  *
  * @since 0.1.0
  * @category options
@@ -141,7 +142,7 @@ const emulator = (options: Options) =>
 
 /**
  * The database and the files: in the `data` folder, or in memory and a temporary folder. Only the owner has access,
- * since they contain secrets and uploads.
+ * because they contain secrets and uploads.
  */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
@@ -243,13 +244,13 @@ const parts = (options: Options) =>
  *
  * **When to use**
  *
- * To develop and test against the service. It checks signatures, scopes and limits, and stores uploads, as the service
- * does.
+ * Use it to develop and test against the service. It checks signatures, scopes and limits, and stores uploads, as the
+ * service does.
  *
  * **Details**
  *
- * It listens on loopback only and answers only at known hosts. A page of another origin may create, follow and cancel an
- * Assembly, and upload to it; every other request of it is refused.
+ * It listens on loopback only, and accepts only requests to known hosts. A page of another origin may create, follow
+ * and cancel an Assembly, and upload to it; every other request of such a page is refused.
  *
  * One emulator at a time can use a data folder (`DataInUse`). Acknowledged data survives the end of the process, also a
  * crash. Only the owner can read the files. When the scope closes, current requests have 50 milliseconds to end.
@@ -280,5 +281,5 @@ export const layer = (
   Emulator | Faults.Faults,
   HttpServerError.ServeError | PlatformError.PlatformError | EmulatorError.EmulatorError
 > =>
-  // Providing one value twice starts one emulator. Two values share no part.
+  // Providing one value twice starts one emulator. Two values share nothing.
   Layer.fromBuildMemo((memoMap, scope) => Layer.buildWithMemoMap(Layer.fresh(parts(options)), memoMap, scope))

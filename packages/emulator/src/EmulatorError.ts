@@ -1,5 +1,5 @@
 /**
- * Why an emulator does not start.
+ * The errors of the start of an emulator, and of its disk.
  */
 import * as Data from "effect/Data"
 
@@ -23,7 +23,7 @@ export class DataInUse extends Data.TaggedError("DataInUse")<{ readonly path: st
  */
 export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
   readonly key: string
-  /** The slugs of both. The first is the owner. */
+  /** The slugs of both Workspaces. The first is the owner of the key. */
   readonly workspaces: readonly [string, string]
 }> {
   override get message() {
@@ -73,8 +73,8 @@ const reasons = {
 } as const
 
 /**
- * The disk failed. Data that was stored before is unchanged, and the emulator continues when the disk works again. The
- * request is answered with status 507.
+ * The disk failed. Stored data is unchanged, and the emulator continues when the disk works again. The request is
+ * answered with status 507.
  *
  * - `path`: the file that cannot be written or read.
  * - `code`: the error code of the system or of SQLite, e.g. `ENOSPC`.
@@ -97,7 +97,7 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
 }
 
 /**
- * Every error of a start except that of a port that is not available.
+ * Every error of the start, except the error of a port that is not available.
  *
  * @since 0.1.0
  * @category errors

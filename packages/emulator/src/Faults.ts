@@ -27,10 +27,10 @@ export interface Where {
  *
  * - `Delay`: waits before the request is handled.
  * - `CutRequestBody`: reads at most `afterBytes` bytes of the body and cuts the connection without an answer. An upload
- *   stores these bytes. A form is incomplete, so its request has no effect.
- * - `Refuse`: reads the body, then answers `status` without handling the request. `body` and `headers` default to those
- *   of an error of the route.
- * - `RefuseEarly`: like `Refuse`, but answers and closes while the body may still arrive.
+ *   stores these bytes. A form is then incomplete, so its request has no effect.
+ * - `Refuse`: reads the body, then answers `status` without handling the request. By default `body` and `headers` are
+ *   those of an error of the route.
+ * - `RefuseEarly`: like `Refuse`, but does not read the body first: it answers and closes the connection at once.
  * - `LoseAnswer`: handles the request and cuts the connection without an answer.
  * - `CutAnswer`: handles the request and cuts the connection after `afterBytes` bytes of the answer's body.
  * - `FinishSlowly`: handles the request and answers after `duration`.
@@ -51,7 +51,7 @@ export type Fault = Data.TaggedEnum<{
 }>
 
 /**
- * An answer that replaces that of the route.
+ * A response that replaces the response of the route.
  *
  * @since 0.1.0
  * @category models
@@ -78,7 +78,7 @@ export const Fault = Data.taggedEnum<Fault>()
  *
  * **Details**
  *
- * A request has at most one fault: the oldest that matches and is not used up.
+ * At most one fault applies to a request: the oldest one that matches and is not used up.
  *
  * @example
  * const faults = yield* Faults.Faults

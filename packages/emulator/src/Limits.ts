@@ -8,29 +8,30 @@ import type * as Duration from "effect/Duration"
 /**
  * Sizes are in bytes. A request that exceeds a limit is refused with status 413 and the code `SERVER_413`, unless noted.
  *
- * - `headers`: the size of the request line and all headers; 431 `SERVER_431`. Over HTTP/2 a request with four times as
- *   much, or with more than 128 headers, is reset without an answer.
- * - `headersTime`: the time in which they have to arrive; 408 `SERVER_408`. Over TLS also that of the handshake. A
- *   connection of HTTP/2 that begins no request in this time is closed.
- * - `connections`: the number of open connections. Further ones are closed.
- * - `idleTime`: the longest pause in a request body. Then the connection, or the request of HTTP/2, is closed.
+ * - `headers`: the size of the request line and all headers; 431 `SERVER_431`. Over HTTP/2, a request with headers of
+ *   four times this size, or with more than 128 headers, is reset without a response.
+ * - `headersTime`: the time limit for the headers to arrive; 408 `SERVER_408`. Over TLS it is also the time limit of
+ *   the handshake. An HTTP/2 connection without a request in this time is closed.
+ * - `connections`: the number of open connections. Further connections are closed.
+ * - `idleTime`: the longest pause in a request body. After it, the connection (or the HTTP/2 request) is closed.
  * - `formFields`: the number of fields in a form or query.
  * - `formBytes`: the size of the names and values of these fields together, including `params`.
- * - `formTime`: the time in which the fields before the first file have to arrive; 408 `SERVER_408`.
- * - `jsonDepth`: the depth of `params`. The answer is that of the operation to an invalid field.
- * - `steps`: the number of Steps of an Assembly, and of Steps that each of them uses; 400 `ASSEMBLY_INVALID_STEPS`.
+ * - `formTime`: the time limit for the fields before the first file to arrive; 408 `SERVER_408`.
+ * - `jsonDepth`: the depth of `params`. Deeper params are refused like an invalid field of the operation.
+ * - `steps`: the number of Steps of an Assembly, and the number of Steps that one Step uses; 400
+ *   `ASSEMBLY_INVALID_STEPS`.
  * - `files`: the number of uploads of an Assembly. A further tus upload is refused; a form with more files fails its
  *   Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `fileBytes`: the size of one upload. It works like `auth.max_size`. By default there is no limit.
- * - `signatures`: the number of used signatures that are remembered until they expire. Beyond it the oldest is forgotten
- *   and could be used again.
+ * - `signatures`: the number of used signatures that are remembered until they expire. If there are more, the oldest
+ *   one is forgotten, and could be used again.
  * - `results`: the number of result files of an Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `resultBytes`: the size of these files together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  * - `resultText`: the size of the results in the Status, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  *
- * - `notifications`: the number of notifications under way at the same time. Others wait in the database.
+ * - `notifications`: the number of notifications that are sent at the same time. The others wait in the database.
  *
- * The last three fail an Assembly during its execution.
+ * `results`, `resultBytes` and `resultText` fail an Assembly during its execution.
  *
  * @since 0.1.0
  * @category models

@@ -49,8 +49,8 @@ export type Content = typeof Content.Type
 const reserved = new Set(["all", "no_template"])
 
 /**
- * A Template for an emulator. Requests name it by its `id`. The routes of Templates accept its `name` too, which
- * defaults to the `id`.
+ * A Template for an emulator. Requests name it by its `id`. The routes of Templates also accept its `name`, which is
+ * the `id` by default.
  *
  * @since 0.1.0
  * @category schemas

@@ -6,7 +6,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Template from "./Template.ts"
 
 /**
- * An Auth Key of a Workspace. `scopes` limits what its requests may do; by default it has all scopes.
+ * An Auth Key of a Workspace. `scopes` limits what its requests may do; by default the key has all scopes.
  *
  * @example `{ key: "key", secret: Redacted.make("secret"), scopes: ["assemblies:read"] }`
  *
@@ -31,6 +31,6 @@ export interface AuthKey {
 export interface Workspace {
   readonly slug: string
   readonly keys: ReadonlyArray<AuthKey>
-  /** The Templates that requests with one of its keys may name as `template_id`. */
+  /** The Templates that requests with a key of this Workspace may name as `template_id`. */
   readonly templates?: ReadonlyArray<Template.Template> | undefined
 }

@@ -23,9 +23,9 @@ import * as NodeSigner from "./NodeSigner.ts"
 import * as RuntimeClient from "./RuntimeClient.ts"
 
 /**
- * What the Layers of this module provide: the client of the operations, the `Uploader`, the HTTP client of
- * `RuntimeClient`, and the files, paths and terminal of Node. The HTTP client is there for `Upload` and the other
- * functions of `@assembly-effect/tus`.
+ * The services that the Layers of this module provide: the client of the operations, the `Uploader`, the HTTP client of
+ * `RuntimeClient`, and the files, paths and terminal of Node. `Upload` and the other functions of
+ * `@assembly-effect/tus` use the HTTP client.
  *
  * @since 0.1.0
  * @category models
@@ -41,7 +41,7 @@ export type Services =
  *
  * - `authentication`: `"signed"` by default, which signs each request with `node:crypto`. `"tokens"` exchanges the
  *   credentials for bearer tokens, and keeps each of them until it expires.
- * - `algorithm`: of the signatures, `"sha384"` by default.
+ * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
  * - `window`: how long a signature is valid, 5 minutes by default.
  *
  * @since 0.1.0
@@ -54,7 +54,7 @@ export interface Authentication {
 }
 
 /**
- * The options of the parts: those of `AssemblyClient`, and of the HTTP client.
+ * The options of the `AssemblyClient` and of the HTTP client.
  *
  * @since 0.1.0
  * @category options
@@ -63,7 +63,7 @@ export interface Options extends AssemblyClient.Options {
   readonly http?: RuntimeClient.Options | undefined
 }
 
-/** Authenticates with the Credentials of the context. */
+/** An Authenticator that uses the Credentials in the context. */
 const authenticator = (
   options: Authentication
 ): Layer.Layer<Authenticator.Authenticator, never, Credentials.Credentials | HttpClient.HttpClient> =>
@@ -73,7 +73,7 @@ const authenticator = (
         Layer.provide([NodeSigner.layer(options), NodeCrypto.layerSecureRandom])
       )
 
-/** Everything around the client of the operations. */
+/** All services except the client of the operations. */
 const around = <A, E>(
   client: Layer.Layer<A | AssemblyClient.AssemblyClient, E, HttpClient.HttpClient>,
   http: RuntimeClient.Options | undefined
@@ -89,8 +89,8 @@ const around = <A, E>(
  *
  * **Details**
  *
- * - The HTTP client is undici on Node and Deno, and `fetch` on Bun, see `RuntimeClient`. It uses the proxy that the
- *   environment names. Uploads with exactly this client reuse the memory of sent pieces.
+ * - The HTTP client is undici on Node and Deno, and `fetch` on Bun, see `RuntimeClient`. It uses the proxy in the
+ *   environment variables. Uploads with exactly this client reuse the memory of sent pieces.
  * - To replace a part, build the Layer from the parts: `AssemblyClient.layer`, an Authenticator of
  *   `@assembly-effect/auth`, `NodeSigner`, any HttpClient, and `NodeServices`.
  *
@@ -116,7 +116,7 @@ export const layer = (
   )
 
 /**
- * Everything for the service at `baseUrl`, with a bearer token that the program has.
+ * Everything for the service at `baseUrl`, with a bearer token of the program.
  *
  * @example
  * AssemblyNode.layerBearer({ baseUrl: "https://api2.example.com", token: Redacted.make("my-token") })
@@ -130,8 +130,8 @@ export const layerBearer = (
   around(AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))), options.http)
 
 /**
- * Everything for the service that the configuration names: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
- * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty.
+ * Everything for the service in the configuration: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`.
+ * The `ConfigError` names each variable that is missing or empty.
  *
  * @example program.pipe(Effect.provide(AssemblyNode.layerConfig()), NodeRuntime.runMain)
  *

@@ -14,10 +14,12 @@ const Id = Schema.Struct({
   boot: Schema.NonEmptyString,
   /** The PID namespace. A process id is unique only within it. */
   pids: Schema.NonEmptyString,
-  /** The time namespace, whose clock measures start times. Empty on older kernels, which have one clock for all. */
+  /** The time namespace, whose clock measures start times. Empty on older kernels, which have only one clock. */
   times: Schema.String,
   pid: Schema.Int.check(Schema.isGreaterThan(0)),
-  /** The start in clock ticks since the boot. A process id is used again, but with another start. */
+  /**
+   * The start time in clock ticks since the boot. A later process may have the same id, but not the same start time.
+   */
   started: Schema.NonEmptyString
 })
 type Id = typeof Id.Type
@@ -43,7 +45,7 @@ const stat = (process: string): Effect.Effect<Option.Option<Stat>> =>
     Option.flatMap((line) => {
       const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
       const [state] = fields
-      // Field 22 of the line. The first of these fields is the third of the line.
+      // Field 22 of the line. The first of these fields is the third field of the line.
       const started = fields[19]
       return state === undefined || started === undefined
         ? Option.none()
@@ -69,7 +71,9 @@ const self: Effect.Effect<Option.Option<Id>> = Effect.gen(function* () {
   })
 })
 
-/** Whether the kernel knows no process with this id. `/proc` may hide the processes of other users. */
+/**
+ * Whether the kernel has no process with this id. `/proc` is not enough, because it may hide processes of other users.
+ */
 const isUnknown = (pid: number): boolean => {
   try {
     Process.kill(pid, 0)

@@ -1,5 +1,5 @@
 /**
- * Which HTTP client a server runtime uses: the one place that decides it.
+ * Chooses the HTTP client for a server runtime. No other module chooses it.
  */
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -10,7 +10,7 @@ import * as UndiciClient from "./UndiciClient.ts"
 const isBun = () => Process.versions["bun"] !== undefined
 
 /**
- * The options of undici; `fetch` of Bun reads the proxy of the environment by itself and ignores them.
+ * The options of undici. On Bun they are ignored; its `fetch` reads the proxy from the environment itself.
  *
  * @since 0.1.0
  * @category options
@@ -18,9 +18,8 @@ const isBun = () => Process.versions["bun"] !== undefined
 export type Options = UndiciClient.Options
 
 /**
- * The HTTP client for the runtime that this program runs on: `UndiciClient` on Node and on Deno, `fetch` on Bun, which
- * has a module in undici's place that lacks most of it. Elsewhere, as in a page or in workerd, use
- * `FetchHttpClient.layer`.
+ * The HTTP client for the current runtime: `UndiciClient` on Node and Deno, and `fetch` on Bun, whose own `undici`
+ * module lacks most functions. In other runtimes, such as a page or workerd, use `FetchHttpClient.layer`.
  *
  * @since 0.1.0
  * @category layers

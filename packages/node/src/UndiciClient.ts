@@ -12,8 +12,8 @@ import * as Process from "node:process"
 import * as UndiciBody from "./internal/undiciBody.ts"
 
 /**
- * - `connections`: the maximum number of connections to one origin, unlimited by default. A request that waits for a
- *   connection uses up its own time limits, so bound the number of uploads at once instead if you can.
+ * - `connections`: the maximum number of connections to one origin, unlimited by default. While a request waits for a
+ *   connection, its own time limits run. If you can, limit the number of concurrent uploads instead.
  * - `proxy`: `"environment"` by default, which reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (or their lowercase
  *   names) when the Layer is built. `"none"` ignores them.
  *
@@ -30,7 +30,7 @@ const proxyVariables = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"
 const isProxied = ({ proxy = "environment" }: Options): boolean =>
   proxy === "environment" && proxyVariables.some((name) => (Process.env[name] ?? "") !== "")
 
-/** Nothing else can reach this dispatcher, so that the memory of sent pieces is safe to use again. */
+/** The dispatcher is private, so that no other code keeps the memory of a sent piece. */
 const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatcher["Service"], never, Scope.Scope> => {
   const agent = { allowH2: false, connections: options.connections ?? null }
   return isProxied(options)
@@ -50,10 +50,9 @@ const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatch
  *
  * **Details**
  *
- * Undici has no time limit of its own for a body, and one hour for headers: the time limits of uploads and operations
- * decide. An idle connection is kept for 4 seconds, or as long as the server announces, which is less than the 5 seconds
- * after which a Node server closes it. A request on a connection that the server is closing is lost, and a creation is
- * never sent twice.
+ * The time limits come from uploads and operations: Undici itself has none for a body here, and one hour for headers.
+ * An idle connection is kept for 4 seconds, or as long as the server announces. A Node server closes it after 5
+ * seconds. A request on a connection that the server is closing is lost, and a creation is never sent twice.
  *
  * **Gotchas**
  *

@@ -78,7 +78,7 @@ export const File = named<File, FileEncoded>()(
  */
 export interface File extends Structure<typeof File> {}
 /**
- * {@link File} as it travels.
+ * {@link File} in its encoded form.
  *
  * @since 0.1.0
  * @category models
@@ -115,7 +115,7 @@ export const TusReceipt = named<TusReceipt, TusReceiptEncoded>()(
  */
 export interface TusReceipt extends Structure<typeof TusReceipt> {}
 /**
- * {@link TusReceipt} as it travels.
+ * {@link TusReceipt} in its encoded form.
  *
  * @since 0.1.0
  * @category models
@@ -174,7 +174,7 @@ export const Status = named<Status>()(
 export interface Status extends Structure<typeof Status> {}
 
 /**
- * What a {@link Status} tells of its tus uploads, and of which Assembly it is. The rest is not read.
+ * The part of a {@link Status} that names its Assembly and its tus uploads. The rest is not read.
  *
  * Beyond the specification.
  *
@@ -328,8 +328,7 @@ export type CreateParams = typeof CreateParams.Type
 
 /**
  * The form fields next to the params. `numExpectedUploadFiles` is the number of final files that will be uploaded with
- * tus
- * (spec.md, "Create a tus upload").
+ * tus (spec.md, "Create a tus upload").
  *
  * @since 0.1.0
  * @category schemas

@@ -111,8 +111,8 @@ const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(fieldsOfE
 const isJson = Schema.is(Schema.Json)
 
 /**
- * Whether a value is exactly valid for its field, or for the rest if it has no field. A field of an unknown kind never
- * is.
+ * Whether a value is exactly valid for its field, or for the rest if it has no field. A value is never valid if the
+ * kind of its field is unknown.
  */
 const fits = (field: Schema.Top | undefined, value: unknown): boolean => {
   switch (field) {

@@ -158,7 +158,7 @@ const TextOrDateTime = Schema.declare(isSince, {
     Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, NonNegativeInt]), {
       decode: SchemaGetter.transform((since) => {
         if (typeof since === "string") return since
-        // `DateTime.makeUnsafe` adds its reading of texts and parts to a bundle; a number has neither.
+        // `DateTime.makeUnsafe` would add the parsing of texts and parts to a bundle; a number needs neither.
         // @effect-diagnostics-next-line globalDate:off
         return DateTime.fromDateUnsafe(new Date(since % endOfYears))
       }),

@@ -53,7 +53,7 @@ export const Asset = named<Asset, AssetEncoded>()(
  */
 export interface Asset extends Structure<typeof Asset> {}
 /**
- * {@link Asset} as it travels.
+ * {@link Asset} in its encoded form.
  *
  * @since 0.1.0
  * @category models

@@ -58,7 +58,7 @@ const opensAtMost = (text: string, most: number): boolean => {
  * @category utilities
  */
 export const isWithin = (text: string, most: number): boolean => {
-  // Most texts open fewer than could be too deep, and need no scan.
+  // Most texts have so few opening brackets that they cannot be too deep, and need no scan.
   if (opensAtMost(text, most)) return true
   let depth = 0
   for (let index = 0; index < text.length; index++) {
@@ -111,7 +111,7 @@ export const parse = (text: string): Result.Result<unknown, Problem> => {
 }
 
 /**
- * `Schema.fromJsonString` with the same limit of the depth.
+ * `Schema.fromJsonString` with the same limit on the depth.
  *
  * @example
  * Schema.decodeUnknownOption(Json.fromString(Schema.Struct({ size: Schema.Finite })))('{"size":3}')

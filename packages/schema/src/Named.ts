@@ -41,8 +41,8 @@ type Rest<S> = Omit<S, keyof Schema.Top>
  *
  * **Gotchas**
  *
- * An open record with optional keys needs both names. Without a name the compiler writes the type into declarations as
- * its fields, and an index signature beside optional keys is valid under `exactOptionalPropertyTypes` only.
+ * Give an open record with optional keys both names. Without a name, the compiler writes its fields into the
+ * declaration files. An index signature next to optional keys compiles only with `exactOptionalPropertyTypes`.
  *
  * @example
  * export const Point = named<Point>()(Schema.Struct({ x: Schema.Finite, y: Schema.Finite }))

@@ -58,7 +58,7 @@ export const PositiveInt = Schema.Finite.check(isIntegerFrom(1))
  * @category schemas
  */
 export const NonEmptyString = Schema.String.check(
-  // `Schema.isNonEmpty` brings the checks of every length with it.
+  // `Schema.isNonEmpty` would add the checks of all lengths to a bundle.
   Schema.makeFilter((text) => text !== "", {
     expected: "at least 1 character",
     arbitraryConstraint: { minLength: 1 },

@@ -31,7 +31,7 @@ const TypeId = "~@assembly-effect/schema/ServiceOrigins"
  */
 export interface ServiceOrigins {
   readonly [TypeId]: typeof TypeId
-  /** In the form that {@link parse} accepts. The first entry is the origin of the base URL. */
+  /** Origins and patterns in the form that {@link parse} accepts. The first entry is the origin of the base URL. */
   readonly entries: readonly [string, ...ReadonlyArray<string>]
 }
 
@@ -54,7 +54,7 @@ const parseOrigin = (written: string): string | undefined => {
   return written === origin || written === origin + (defaultPorts.get(protocol) ?? "") ? origin : undefined
 }
 
-/** Most URLs have the origin of the URL before. */
+/** The last checked URL and its origin: most URLs have the same origin as the URL before. */
 let latest: { readonly written: string; readonly origin: string | undefined } = { written: "", origin: undefined }
 
 /**
@@ -149,9 +149,9 @@ export const make = (
 }
 
 /**
- * The origins that belong to a base URL besides its own. `localhost` stands for the two addresses, and a client that
- * connects to it may reach either, so a service there may name its address. The other way round it is no rule: who wrote
- * an address means the server at that one.
+ * The origins that belong to a base URL besides its own. A client that connects to `localhost` may reach either of its
+ * two addresses, so a service there may name its address. An address does not stand for `localhost`: it means exactly
+ * the server at that address.
  */
 const siblingsOf = (own: string): ReadonlyArray<string> => {
   if (isPublic(own)) return [publicService.origin, publicService.cells]

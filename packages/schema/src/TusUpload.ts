@@ -47,7 +47,7 @@ export const UploadLength = Schema.String.check(
 ).pipe(
   Schema.decodeTo(
     Schema.BigInt.check(
-      // `Schema.isBetweenBigInt` brings more with it than this whole module holds.
+      // Own code, because `Schema.isBetweenBigInt` would add more to a bundle than this whole module.
       Schema.makeFilter<bigint>((length) => length >= 0n && length <= maxLength, {
         expected: "0 to 9223372036854775807 bytes",
         arbitraryConstraint: { minimum: 0n, maximum: maxLength, order: Order.BigInt }
@@ -83,7 +83,7 @@ const url = `(?:https?://[A-Za-z0-9._:[\\]-]+)?${path}`
 
 /**
  * The path of an upload URL: `/resumable/files/<id>` and optional further segments (spec.md, "tus upload resource"). No
- * segment starts with a dot or contains a percent sign, because such a URL may lead to another place than it shows.
+ * segment starts with a dot or contains a percent sign, because a parser could change such a path.
  *
  * @since 0.1.0
  * @category schemas

@@ -1,9 +1,14 @@
+// Not exported here, because they load modules that most programs do not need: `AuthKey`, `Bill`, `Notification`, `Queue`,
+// `Template` and `TemplateCredential`. Import "@assembly-effect/schema/Template".
 export * as Assembly from "./Assembly.ts"
 export * as AssemblyList from "./AssemblyList.ts"
+export * as AssemblyReplay from "./AssemblyReplay.ts"
 export * as AssemblyStatistics from "./AssemblyStatistics.ts"
 export * as Auth from "./Auth.ts"
 export * as DamAsset from "./DamAsset.ts"
+export * as DamEntries from "./DamEntries.ts"
 export * as Identifier from "./Identifier.ts"
+export * as Instructions from "./Instructions.ts"
 export * as Json from "./Json.ts"
 export * as Named from "./Named.ts"
 export * as Printable from "./Printable.ts"

@@ -6,7 +6,6 @@
  * Arbitrary.checkEffect(Testing.move.decoded, ({ input }) => Schema.is(DamAsset.MoveRequest)(input) === false)
  */
 import * as Arbitrary from "effect/Arbitrary"
-import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import * as Assembly from "./Assembly.ts"
 import * as AssemblyList from "./AssemblyList.ts"
@@ -23,6 +22,7 @@ import {
   invalidDecoded,
   invalids,
   invalidWire,
+  listDates,
   missing,
   notText,
   oneOf,
@@ -32,6 +32,29 @@ import {
   whole
 } from "./internal/invalid.ts"
 import * as TusUpload from "./TusUpload.ts"
+
+// Separate modules, so that each stays small.
+export {
+  authKeyId,
+  createAuthKey,
+  createCredential,
+  createTemplate,
+  credentialId,
+  deleteAssets,
+  getAsset,
+  jobSlotStatistics,
+  listAssets,
+  listTemplates,
+  month,
+  moveAssets,
+  moveEntry,
+  replayAssembly,
+  replayNotification,
+  templateIdOrName,
+  updateAuthKey,
+  updateCredential,
+  updateTemplate
+} from "./internal/invalidOperations.ts"
 
 /**
  * An invalid value. `path` is where the rule is broken, by the names of the form that `input` has; the empty path is
@@ -80,20 +103,6 @@ export const statistics: Invalids = invalids(AssemblyStatistics.Query, [
   unknownKey
 ])
 
-const notListDate = {
-  decoded: oneOf(
-    notText,
-    text("^\\d{4}-0[1-9]-0[1-9] 10:00:00$"),
-    Arbitrary.map(integers(253_402_300_800, 8_640_000_000_000), (second) => DateTime.makeUnsafe(second * 1000))
-  ),
-  wire: oneOf(
-    notText,
-    text("^\\d{4}-0[1-9]-0[1-9]T10:00:00Z$"),
-    text("^\\d{4}-(?:02-3[01]|04-31|06-31|13-01|00-10|01-32) 10:00:00$"),
-    text("^\\d{4}-0[1-9]-0[1-9] (?:2[4-9]:00:00|10:[6-9]\\d:00|10:00:[6-9]\\d)$")
-  )
-}
-
 /**
  * Invalid params of a list request (`AssemblyList.Query`).
  *
@@ -102,8 +111,8 @@ const notListDate = {
  */
 export const list: Invalids = invalids(AssemblyList.Query, [
   missing(["fromDate", "fromdate"]),
-  field(["fromDate", "fromdate"], "is a date-time of the years 0000 to 9999", notListDate),
-  field(["toDate", "todate"], "is a date-time of the years 0000 to 9999", notListDate),
+  field(["fromDate", "fromdate"], "is a date-time of the years 0000 to 9999", listDates),
+  field(["toDate", "todate"], "is a date-time of the years 0000 to 9999", listDates),
   field("page", "is an integer", oneOf<unknown>(fractions, values("1", null))),
   field(
     ["pageSize", "pagesize"],

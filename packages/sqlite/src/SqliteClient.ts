@@ -37,9 +37,9 @@ export interface Options {
 }
 
 /**
- * An error of SQLite: the cause in the reason of a `SqlError`.
+ * An error of SQLite. It is the cause in the reason of a `SqlError`.
  *
- * - `errno`: the result code, where `effect/sql` looks for it (https://www.sqlite.org/rescode.html).
+ * - `errno`: the result code, in the property that `effect/sql` reads (https://www.sqlite.org/rescode.html).
  * - `path`: the file of the database.
  *
  * @category errors
@@ -55,7 +55,7 @@ export class SqliteError extends Error {
   }
 }
 
-/** `node:sqlite` names the number `errcode`. */
+/** In errors of `node:sqlite`, the property `errcode` contains the result code. */
 const toCause = (path: string, problem: unknown): unknown =>
   Predicate.hasProperty(problem, "errcode") && typeof problem.errcode === "number" && problem instanceof Error
     ? new SqliteError(problem.message, { errno: problem.errcode, path, cause: problem })

@@ -15,7 +15,7 @@ import * as UploadEvent from "./UploadEvent.ts"
  * transient: the newest 128 unread ones are kept.
  *
  * - `AssemblyCreated`: the Assembly exists and accepts uploads.
- * - `AssemblyResumed`: the run continues the Assembly of an earlier run, which may have ended already; see `status`.
+ * - `AssemblyResumed`: the run continues the Assembly of an earlier run; `status` shows whether it has ended.
  * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, because of `reason`.
  * - `FileEvent`: an event of one upload, except its progress.
  * - `Progress`: the bytes of all files together; `total` is undefined while the size of a file is unknown.

@@ -18,7 +18,7 @@ export interface Service {
 }
 
 /**
- * Knows no holder, so the lease of a process that has ended must expire.
+ * Detects no ended holder, so the lease of an ended process stays until it expires.
  *
  * @since 0.1.0
  * @category constructors

@@ -63,7 +63,7 @@ type CreationError = Effect.Error<ReturnType<typeof Assemblies.create>>
 
 const isConflict = (error: CreationError): boolean => "status" in error && error.status === 409
 
-/** Whether the service proves that this creation made no Assembly. */
+/** Whether the error shows that this creation made no Assembly. */
 const isRefused = (error: CreationError): boolean =>
   error._tag === "InvalidRequest" || ("status" in error && (Transport.isRefusal(error.status) || isConflict(error)))
 
@@ -76,7 +76,7 @@ const create = <R>(
   Effect.gen(function* () {
     yield* record(held, "Creating", assemblyId)
     const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length }).pipe(
-      // Nobody else knows an id that was generated here, so an earlier request of this job has arrived late.
+      // Only this process knows a generated id, so the conflict comes from an earlier request of this job.
       Effect.catchIf(
         (error) => isConflict(error) && params.assemblyId === undefined,
         () => Assemblies.get(assemblyId)
@@ -105,7 +105,7 @@ const reopen = <R>(
     Effect.catchIf(isNotFound, (error) =>
       _tag === "Creating"
         ? create(held, options, assemblyId, emit)
-        : // Another one may repeat work that was done: that is for the caller to decide.
+        : // A new Assembly may repeat work that is already done, so the caller decides.
           Effect.andThen(forget(held), Effect.fail(error))
     )
   )

@@ -92,7 +92,7 @@ export const events = (
   Events.fromProgram((emit) => program(target, source, options, emit))
 
 /**
- * The options of an existing upload, which has its metadata already, and:
+ * The options of {@link resume}, without `metadata`, because the upload keeps the metadata of its creation, and:
  *
  * - `origins`: further permitted origins of upload URLs, or patterns of them; see `AssemblyClient.Options`.
  *

@@ -31,9 +31,9 @@ const progress = {
  *
  * - `Sending`: the server is at `acknowledged`. The bytes from there are sent next.
  * - `Asking`: the offset of the server is unknown and is requested next. `told` is the last reported offset, if a
- *   second response must confirm it. `only` contains the valid offsets after the server accepted a request but counted
- *   other bytes than were sent; at any other offset, its bytes are wrong. `counted` is the offset that it reported
- *   then, if any.
+ *   second response must confirm it. `only` is set after the server accepted a request but counted another number of
+ *   bytes than were sent. It contains the valid offsets; at any other offset, the stored bytes are wrong. `counted` is
+ *   the offset that the server reported in that response, if any.
  * - `Done`: all bytes are stored.
  *
  * @since 0.1.0
@@ -108,9 +108,9 @@ const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit
 })
 
 /**
- * The state after a creation in this run, which sent all bytes (`sent`) or none. If the server reported no offset or
- * another one, it is requested. A 201 response has the same meaning as after a PATCH: the server has all bytes, or
- * accepted none.
+ * The state after a creation in this run, which sent all bytes (`sent`) or none. If the server reported no offset or an
+ * unexpected one, the offset is requested. A 201 response has the same meaning as after a PATCH: the server has all
+ * bytes, or accepted none.
  *
  * @since 0.1.0
  * @category transitions
@@ -119,7 +119,7 @@ export const created = (found: {
   readonly offset: bigint | undefined
   readonly length: bigint | undefined
   readonly sent: bigint
-  /** Whether the server responded. If not, the upload was found by its receipt and may have any prefix of the bytes. */
+  /** Whether the server responded. If not, the upload was found by its receipt and may have only the first bytes. */
   readonly answered: boolean
 }): Transfer => {
   const { answered, length, offset, sent } = found
@@ -181,8 +181,8 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
 })
 
 /**
- * A response that the next response may contradict. `state` requests the offset again; `error` is the error if the next
- * response confirms it.
+ * A doubtful response. `state` requests the offset again. If the next response confirms the doubtful one, the upload
+ * fails with `error`.
  *
  * @since 0.1.0
  * @category models
@@ -194,8 +194,8 @@ export interface Doubt<E> {
 }
 
 /**
- * The state after a response to a PATCH of the bytes up to `end`, of which the bytes up to `handed` were given to the
- * HTTP client. The offset must be exactly this end.
+ * The state after a response to a PATCH. The request contained the bytes up to `end`, and the HTTP client got the bytes
+ * up to `handed`. The reported offset must be exactly `end`.
  *
  * @since 0.1.0
  * @category transitions
@@ -259,10 +259,10 @@ export const lengthOf = (state: Sending | Asking, size: bigint | undefined): big
   size ?? state.length ?? state.declared
 
 /**
- * The error of an upload that must not continue, because the server may have other bytes than were sent. `mayBeWhole`
- * is decided by the offsets that the server reported: `told` now, and `counted` before. If there is no report now, the
- * number of bytes that were given to the HTTP client decides. A server that does not know the length has no complete
- * upload.
+ * The error of an upload that must not continue, because the bytes on the server may differ from the sent bytes.
+ * `mayBeWhole` is decided by the offsets that the server reported: `told` now, and `counted` before. If there is no
+ * report now, the number of bytes that were given to the HTTP client decides. If the server does not know the length,
+ * the upload cannot be complete.
  *
  * @since 0.1.0
  * @category transitions
@@ -283,13 +283,13 @@ export const untrusted = (
 /**
  * The state after the server reported its offset.
  *
- * Another length, or a length that was never declared, is `UploadMismatch`. So is an offset beyond the end, if it is
- * reported twice, because one response may be wrong. An offset beyond all bytes that were given to the HTTP client,
- * reported twice, is `UploadUntrusted`. An offset before the end is accepted even if it may be wrong: a PATCH there is
- * a conflict, and nothing is lost while the source has the bytes. An offset that could lose bytes must be reported
- * twice: the offset at the end, which completes the upload, and any offset of a one-shot source.
+ * A different length, or a length that was never declared, is `UploadMismatch`. So is an offset beyond the end, if it
+ * is reported twice, because one response may be wrong. An offset beyond all bytes that were given to the HTTP client,
+ * reported twice, is `UploadUntrusted`. An offset before the end is accepted even if it may be wrong: the server
+ * refuses a PATCH at a wrong offset, and nothing is lost while the source has the bytes. An offset that could lose
+ * bytes must be reported twice: the offset at the end, which completes the upload, and any offset of a one-shot source.
  *
- * After a response that counted other bytes than were sent, only the end of the sent bytes is accepted.
+ * After a response that counted another number of bytes than were sent, only the end of the sent bytes is accepted.
  *
  * @since 0.1.0
  * @category transitions
@@ -348,7 +348,7 @@ export const receipted = (
 }
 
 /**
- * A request failed in a way that can heal: the server is asked next, if the policy allows so many `failures`.
+ * The state after a temporary failure: the offset is requested next, if the policy allows this number of `failures`.
  *
  * @since 0.1.0
  * @category transitions
@@ -356,8 +356,8 @@ export const receipted = (
 export const failed = (state: Sending | Asking): Asking => ({ ...state, _tag: "Asking", failures: state.failures + 1 })
 
 /**
- * The error of an abandoned upload. If the server counted other bytes than were sent, and no later response
- * contradicted this, a later run must not continue the upload either.
+ * The error of an abandoned upload. It is `UploadUntrusted` if the server counted another number of bytes than were
+ * sent, and no later response corrected this. Then a later run must not continue the upload either.
  *
  * @since 0.1.0
  * @category transitions
@@ -372,7 +372,7 @@ export const abandoned = <E extends { readonly _tag: string; readonly message: s
         state,
         size,
         `it counted other bytes than were sent, and then ${happened(error)}`,
-        // With another length the upload may be complete, whatever bytes the server got.
+        // The server reported another length, so the upload may be complete for it, whatever bytes it has.
         error instanceof TusError.UploadMismatch ? lengthOf(state, size) : undefined
       )
     : error

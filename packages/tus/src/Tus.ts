@@ -24,8 +24,8 @@ import * as UploadTarget from "./UploadTarget.ts"
 export type { AnswerError } from "./TusError.ts"
 
 /**
- * The time limit of a request without a body, and the maximum pause of a download: 30 seconds by default. After this
- * time the request fails with `Stalled`. The limit also applies to each request for the Assembly's receipts.
+ * The time limit of a request without a body, and of the wait for each piece of a download: 30 seconds by default.
+ * After this time the request fails with `Stalled`. The limit also applies to each request for the Assembly's receipts.
  *
  * **Gotchas**
  *
@@ -77,7 +77,7 @@ export type Metadata = Readonly<Record<string, string | null>>
  * - `Deferred`: an upload whose length a later `append` sends.
  * - `Final`: concatenates the parts in the given order. It has no body.
  *
- * `partial` makes a part of a later final upload.
+ * If `partial` is true, the new upload is a part of a later final upload.
  *
  * @since 0.1.0
  * @category models
@@ -178,7 +178,7 @@ export const offset = Effect.fnUntraced(
     const headers = yield* exchange({
       request: "offset",
       http: HttpClientRequest.head(Redacted.value(url), { headers: version }),
-      // tus 1.0.0 allows either.
+      // tus 1.0.0 allows both.
       status: [200, 204],
       headers: TusUpload.OffsetHeaders
     })

@@ -32,7 +32,7 @@ const subject = {
   host: Schema.String
 }
 
-/** The code of the server and the id of the request (`x-request-id`), where the answer tells them. */
+/** The error code of the server and the id of the request (`x-request-id`), if the response contains them. */
 const told = {
   code: Schema.optionalKey(Schema.String),
   requestId: Schema.optionalKey(Schema.String)
@@ -48,7 +48,7 @@ const answer = {
 
 const at = ({ host, request }: { readonly request: string; readonly host: string }): string => `${request} at ${host}`
 
-/** The host of an error of a whole upload. It is absent where the error is not about what a server said. */
+/** The host in an error of a whole upload. Absent if no response of a server caused the error. */
 const server = { host: Schema.optionalKey(Schema.String) }
 
 /**
@@ -69,7 +69,7 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
 /**
- * 409: the server is at another offset. The upload asks for it and continues; told when the policy gives up.
+ * 409: the server is at another offset. The upload requests it and continues; it fails when the policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -90,7 +90,7 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 }) {}
 
 /**
- * 423: another request holds the upload. It is retried; told when the policy gives up.
+ * 423: another request holds the upload. The request is retried; the upload fails when the policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -98,8 +98,8 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {}
 
 /**
- * 460: the bytes that arrived are not the ones that were sent. They are sent again; told when the policy gives up.
- * `maxRetries` failures. Beyond the specification (tus 1.0.0).
+ * 460: the received bytes differ from the sent bytes. They are sent again; the upload fails when the policy gives up.
+ * Beyond the specification (tus 1.0.0).
  *
  * @since 0.1.0
  * @category errors
@@ -151,7 +151,7 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   }
 }
 
-/** The error of the last request, where one failed. */
+/** The error of the last request, if that request failed. */
 const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiError.TransportFailure>()) }
 
 /**
@@ -198,7 +198,7 @@ export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknow
 }
 
 /**
- * The server's list of tus extensions does not contain the extension that an option needs. Nothing was created; run the
+ * The server's list of tus extensions does not contain an extension that an option needs. Nothing was created; run the
  * upload without the option.
  *
  * @since 0.1.0
@@ -216,8 +216,8 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
 }
 
 /**
- * The server counts other bytes than were sent: something in between dropped, repeated or changed bytes. The stored
- * bytes may be wrong, so nothing more is sent to this upload.
+ * The server counts another number of bytes than were sent: something in between dropped, repeated or changed bytes.
+ * The stored bytes may be wrong, so nothing more is sent to this upload.
  *
  * `mayBeWhole` is true if the server may treat its bytes as a complete file and the Assembly may use it as input. Then
  * cancel the Assembly and upload the file to a new one. Otherwise upload the file again, with `restart: true` for a

@@ -38,7 +38,8 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
  * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter. A
  *   `RetryPolicy` of the call has its own pauses.
  * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
- * - `finishTimeout`: the maximum time in which the server stores the upload after the last byte, 10 minutes by default.
+ * - `finishTimeout`: the maximum time that the server may take to store the upload after the last byte, 10 minutes by
+ *   default.
  * - `maxWait`: the longest wait that a server may ask for, 1 hour by default, or what the `RetryPolicy` of the call says.
  *   If it asks for more, the upload fails with that error, whose `retryAfter` is the wait.
  * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in one
@@ -52,8 +53,8 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
  * - `progressInterval`: the minimum time between two `Progress` events. A delayed `Progress` is emitted before any
  *   other event. By default each step emits one.
  *
- * The policy of a call is the one that operations have, `RetryPolicy` of `@assembly-effect/api`. Its `withPolicy`, `none`
- * and `layer` work for uploads too, within the `maxRetries` and `maxWait` that the options give.
+ * Uploads and operations have the same retry policies (`@assembly-effect/api/RetryPolicy`). Their `withPolicy`, `none`
+ * and `layer` work for uploads too, within the options `maxRetries` and `maxWait`.
  *
  * @since 0.1.0
  * @category options

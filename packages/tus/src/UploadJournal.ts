@@ -86,8 +86,8 @@ export interface Leases {
 }
 
 /**
- * The locks of a platform that releases them when their holder ends, such as Web Locks. A store that has them needs no
- * leases. `lock` holds the lock of a key until its scope ends, or returns undefined if another holder has it. `lost`
+ * The locks of a platform that releases a lock when its holder ends, such as Web Locks. A store with such locks needs
+ * no leases. `lock` holds the lock of a key until its scope ends, or returns undefined if another holder has it. `lost`
  * completes with the reason when the lock is lost, and never otherwise.
  *
  * @since 0.1.0
@@ -213,7 +213,7 @@ export const make = (
       encode: JournalEntry.encode,
       decode: JournalEntry.decode,
       isKey: (key) => !isAssemblyKey(key),
-      // An untrusted upload stays untrusted.
+      // An untrusted upload stays untrusted, so its entry never expires.
       isExpired: (entry, now) => entry._tag !== "Untrusted" && isOld(entry, now)
     },
     sweepSome
@@ -268,7 +268,7 @@ export const keyOf = (
     ...(upload.file === undefined ? [] : [upload.file])
   ])
 
-/** No hexadecimal digest starts with this text. */
+/** The start of the keys of jobs. No other key starts with it, because they are hexadecimal digests. */
 const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 
@@ -282,12 +282,23 @@ export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<
   Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
 
 /**
- * Fails where this runtime has no `crypto.subtle`, which the keys of entries need. A Layer of a journal asks it first.
+ * A journal over a store of your own, such as the database of an application. Fails where entries cannot be named, since
+ * their keys are digests.
  *
  * @since 0.1.0
- * @category guards
+ * @category layers
  */
-export const available: Effect.Effect<void, JournalFailed> = Subtle.forJournal
+export const layerStore = <E, R>(
+  store: Effect.Effect<Store, E, R>,
+  options?: Options
+): Layer.Layer<UploadJournal, E | JournalFailed, Exclude<R, Scope.Scope>> =>
+  Layer.effect(
+    UploadJournal,
+    Effect.gen(function* () {
+      yield* Subtle.forJournal
+      return make(yield* store, options, yield* LeaseHolder.LeaseHolder)
+    })
+  )
 
 /**
  * A journal in memory. It survives a failed upload, but not the end of the process.

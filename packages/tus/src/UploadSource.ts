@@ -48,9 +48,9 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  * - `size`: in bytes.
  * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
  * - `identity`: identifies the content, so that a resumed upload can compare it. Undefined if there is no identity.
- * - `slice`: the same range as a Blob, for requests that cannot stream; only if the platform supports it.
- * - `read`: the whole range, or a first part of it, without a stream; only if this is less work. It is called only for
- *   small ranges.
+ * - `slice`: the same range as a Blob, for requests that cannot stream. Present only if the platform supports it.
+ * - `read`: the whole range, or a first part of it, without a stream. Present only if this is less work than a stream.
+ *   It is called only for small ranges.
  *
  * @since 0.1.0
  * @category models
@@ -128,8 +128,8 @@ export const fromBytes = (bytes: Uint8Array): Replayable => ({
 const blobPart = 1024 * 1024
 
 /**
- * A range of a Blob, in parts that are read as they are wanted. Its own stream has pieces of 4 KiB in one runtime, and
- * in another the whole Blob in one piece.
+ * A range of a Blob, read part by part on demand. `Blob.stream` is not used: one runtime makes pieces of 4 KiB, and
+ * another makes one piece of the whole Blob.
  */
 const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8Array, SourceFailed> =>
   Stream.unfold(start, (at) =>
@@ -293,8 +293,8 @@ export const fromStream = <E>(
 })
 
 /**
- * The same source with the SHA-256 of its content as its identity. The source is read once for it. The digest is
- * computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of a digest in memory.
+ * The same source with the SHA-256 of its content as its identity. To compute it, the source is read once. The input of
+ * the digest is the digests of 1 MiB pieces, because WebCrypto needs the whole input of a digest in memory.
  *
  * @since 0.1.0
  * @category combinators

@@ -102,8 +102,8 @@ export interface Completed {
 }
 
 /**
- * The server may have stored other bytes at `urls` than were sent. `urls` contains the URLs of all parts and of the
- * final upload. `problem` and `mayBeWhole` have the same meaning as in `UploadUntrusted`. No other state follows.
+ * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains the URLs of all parts and
+ * of the final upload. `problem` and `mayBeWhole` are the fields of `UploadUntrusted`. No other state follows.
  *
  * @since 0.1.0
  * @category models
@@ -196,7 +196,7 @@ const unlessUntrusted =
     state._tag === "Untrusted" ? state : change(state)
 
 /**
- * The place of a piece in the state of its upload.
+ * Reads and replaces one piece in the state of its upload.
  *
  * @since 0.1.0
  * @category models
@@ -207,7 +207,7 @@ export interface Place {
 }
 
 /**
- * The upload of the whole source.
+ * The {@link Place} of the only piece of an upload at one URL.
  *
  * @since 0.1.0
  * @category transitions
@@ -219,7 +219,7 @@ export const whole: Place = {
 }
 
 /**
- * The upload of one part.
+ * The {@link Place} of the part with this index.
  *
  * @since 0.1.0
  * @category transitions
@@ -261,7 +261,7 @@ export const concatenated = (url: UploadUrl): Change =>
   unlessUntrusted((state) => (state._tag === "Concatenating" ? { ...state, url } : state))
 
 /**
- * The server refused the announced creation. The upload returns to the state before it.
+ * The server refused the creation. The upload returns to the state before the creation.
  *
  * @since 0.1.0
  * @category transitions
@@ -310,8 +310,9 @@ export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
   unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), problem, mayBeWhole }))
 
 /**
- * The error of a piece that is abandoned now. If the server counted other bytes than were sent, its next response is
- * unknown, and the next run must not guess it. `size` is the size of the piece, if known.
+ * The error of a piece that is abandoned now. If the server counted another number of bytes than were sent, only its
+ * next response could show which bytes it has, and the next run must not guess. `size` is the size of the piece, if
+ * known.
  *
  * @since 0.1.0
  * @category transitions

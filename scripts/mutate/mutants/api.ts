@@ -160,8 +160,8 @@ export const api = [
       },
       {
         name: "an excerpt is not redacted",
-        find: `excerpt: Redaction.excerpt(text, secrets)`,
-        replace: `excerpt: text.slice(0, 200)`,
+        find: `undefined ? Redaction.excerpt(text, secrets) : ""`,
+        replace: `undefined ? text.slice(0, 200) : ""`,
         tests: ["ServerText", "Proofs", "BrokenErrors"]
       },
       {
@@ -316,8 +316,8 @@ export const api = [
     [
       {
         name: "the start of a body that is too large brings a token",
-        find: `excerptBytes)), secrets)`,
-        replace: `excerptBytes)), [])`
+        find: `excerpt: excerptOf(lenient.decode(error.start.subarray(0, excerptBytes)))`,
+        replace: `excerpt: lenient.decode(error.start.subarray(0, 200))`
       }
     ]
   ),
@@ -325,5 +325,70 @@ export const api = [
     "packages/api/src/internal/completion.ts",
     ["ServerText"],
     [{ name: "the code of an Assembly brings a capability", find: `code: Redaction.code(code)`, replace: `code` }]
+  ),
+  ...changes(
+    "packages/api/src/internal/response.ts",
+    ["Confidential"],
+    [
+      {
+        name: "an excerpt repeats a response with secrets",
+        find: `operation.confidential === undefined ? Redaction`,
+        replace: `operation !== undefined ? Redaction`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/attempt.ts",
+    ["Confidential"],
+    [
+      {
+        name: "an error repeats the secrets of a request",
+        find: `secrets: [...encoded.secrets, ...Request.secretsOf(proof)]`,
+        replace: `secrets: Request.secretsOf(proof)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/request.ts",
+    ["GeneratedRequests", "OperationsOverHttp"],
+    [
+      {
+        name: "a variable of a path is not encoded",
+        find: `encodeURIComponent(variables[name] ?? "")`,
+        replace: `variables[name] ?? ""`
+      },
+      {
+        name: "a bad id has no path",
+        find: `[name, encodeInput(schema, name)] as const`,
+        replace: `[name, encodeInput(schema)] as const`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/steps.ts",
+    ["Instructions"],
+    [
+      {
+        name: "Steps beside a Template are whole",
+        find: `templateId === undefined ? "whole" : "changes"`,
+        replace: `templateId === undefined ? "whole" : "whole"`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/pages.ts",
+    ["Cursor"],
+    [
+      {
+        name: "a cursor that names its own page never ends",
+        find: `cursor !== null && cursor === at.cursor`,
+        replace: `cursor !== null && cursor === at`
+      },
+      {
+        name: "the last page is followed",
+        find: `cursor === null ? undefined : { ...at, cursor }`,
+        replace: `cursor === null ? at : { ...at, cursor }`
+      }
+    ]
   )
 ]

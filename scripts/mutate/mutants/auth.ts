@@ -250,8 +250,8 @@ export const auth = [
       },
       {
         name: "the answer of another path counts",
-        find: `if (asked.origin !== answered.origin || asked.pathname !== answered.pathname) refuse(`,
-        replace: `if (asked.origin !== answered.origin) refuse(`,
+        find: `return asked.origin !== answered.origin || asked.pathname !== answered.pathname`,
+        replace: `return asked.origin !== answered.origin`,
         project: "api"
       },
       {

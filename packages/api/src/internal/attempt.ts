@@ -7,7 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
-import type * as Headers from "effect/http/Headers"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import * as Transport from "../unstable/Transport.ts"
@@ -29,7 +29,7 @@ export interface Environment {
  * - `requestTimeout`: the time limit of each request, measured from the moment it is sent.
  * - `until`: the time when the operation must have ended, pauses included.
  * - `clockSkew`: the skew that the signature corrects.
- * - `accepted`: called with the headers of a response to a signed request, unless the response reports an expired
+ * - `accepted`: called with a response to a signed request, unless the response reports an expired
  *   signature.
  */
 export interface Conditions {
@@ -37,13 +37,13 @@ export interface Conditions {
   readonly until: number
   readonly clockSkew: number
   readonly gate: Admission.Gate
-  readonly accepted: (headers: Headers.Headers) => Effect.Effect<void>
+  readonly accepted: (response: HttpClientResponse) => Effect.Effect<void>
 }
 
 const timeLeft = ({ until }: Conditions): Effect.Effect<number> =>
   Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, until - now))
 
-/** Fails after `limit`, or when the time of the operation is over. */
+/** Fails after `limit`, or at the deadline of the operation. */
 const inTime =
   (subject: Transport.Subject, conditions: Conditions, limit: number) =>
   <A, R>(effect: Effect.Effect<A, Response.Failed, R>): Effect.Effect<A, Response.Failed, R> =>
@@ -97,8 +97,8 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
       Effect.mapError(Response.withoutWait),
       Effect.flatMap((response) =>
         decode(response, asked).pipe(
-          Effect.tap(() => (isSigned ? accepted(response.headers) : Effect.void)),
-          Effect.tapError((failed) => (isSigned && !isAboutExpiry(failed) ? accepted(response.headers) : Effect.void))
+          Effect.tap(() => (isSigned ? accepted(response) : Effect.void)),
+          Effect.tapError((failed) => (isSigned && !isAboutExpiry(failed) ? accepted(response) : Effect.void))
         )
       ),
       Transport.scopedToFailure
@@ -108,7 +108,7 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
   const exchange = (encoded: Request.Encoded, conditions: Conditions, proof: Authenticator.Proof | undefined) =>
     receive(
       Request.toHttp(operation, encoded, proof),
-      { subject: encoded.subject, secrets: Request.secretsOf(proof) },
+      { subject: encoded.subject, secrets: [...encoded.secrets, ...Request.secretsOf(proof)] },
       conditions
     ).pipe(
       inTime(encoded.subject, conditions, conditions.requestTimeout),

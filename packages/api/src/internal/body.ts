@@ -1,4 +1,3 @@
-import * as Redaction from "@assembly-effect/auth/Redaction"
 import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
 import * as Effect from "effect/Effect"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -8,28 +7,28 @@ import * as Transport from "../unstable/Transport.ts"
 const excerptBytes = 8 * 1024
 const lenient = new TextDecoder()
 
-export interface Options extends Transport.Subject {
+/** `excerptOf`: what an error repeats of the beginning of a body. */
+export interface Options {
   readonly maxBytes: number
-  readonly secrets: ReadonlyArray<string>
+  readonly excerptOf: (text: string) => string
 }
 
-/** A success whose body is too large, not UTF-8 or lost is an unexpected response. */
+/** A success response is unexpected if its body is too large, not UTF-8 or lost. */
 const readSuccess = (
   response: HttpClientResponse.HttpClientResponse,
-  options: Options
-): Effect.Effect<string, ApiError.UnexpectedResponse | ApiError.TransportFailure> => {
-  const { maxBytes, secrets, ...subject } = options
-  return Effect.mapError(AuthTransport.readText(response, { maxBytes }), (error) =>
+  subject: Transport.Subject,
+  { excerptOf, maxBytes }: Options
+): Effect.Effect<string, ApiError.UnexpectedResponse | ApiError.TransportFailure> =>
+  Effect.mapError(AuthTransport.readText(response, { maxBytes }), (error) =>
     error._tag === "Lost"
       ? Transport.toFailure(subject)(error)
       : new ApiError.UnexpectedResponse({
           ...subject,
           status: response.status,
           problem: error.problem,
-          excerpt: Redaction.excerpt(lenient.decode(error.start.subarray(0, excerptBytes)), secrets)
+          excerpt: excerptOf(lenient.decode(error.start.subarray(0, excerptBytes)))
         })
   )
-}
 
 /**
  * Reads the body as strict UTF-8 text of at most `maxBytes`. The status of an error takes precedence over its body: if
@@ -37,8 +36,9 @@ const readSuccess = (
  */
 export const read = (
   response: HttpClientResponse.HttpClientResponse,
+  subject: Transport.Subject,
   options: Options
 ): Effect.Effect<AuthTransport.ErrorText, ApiError.UnexpectedResponse | ApiError.TransportFailure> =>
   AuthTransport.isSuccess(response.status)
-    ? Effect.map(readSuccess(response, options), (text) => ({ text, problem: undefined }))
+    ? Effect.map(readSuccess(response, subject, options), (text) => ({ text, problem: undefined }))
     : AuthTransport.readError(response, options)

@@ -7,7 +7,7 @@
  */
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Effect from "effect/Effect"
-import type * as Headers from "effect/http/Headers"
+import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import * as Option from "effect/Option"
 import type * as ApiError from "../ApiError.ts"
 import type { Failed } from "./response.ts"
@@ -34,10 +34,10 @@ const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFail
   error._tag === "AuthenticationFailed" && "clockSkew" in error && error.clockSkew !== undefined
 
 /** Learns from the response to an accepted request that was signed with the correction `used`. */
-export const accepted = (skew: ClockSkew, used: number, headers: Headers.Headers): Effect.Effect<void> =>
+export const accepted = (skew: ClockSkew, used: number, response: HttpClientResponse): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (used === 0 && skew.kept === 0) return Effect.void
-    return Effect.map(Wait.clockSkew(headers), (told) => {
+    return Effect.map(Wait.clockSkew(response.headers), (told) => {
       if (Option.isNone(told)) return
       if (Math.abs(told.value - used) <= tolerance) skew.kept = used
       else if (used !== 0) skew.kept = 0

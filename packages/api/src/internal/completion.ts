@@ -48,7 +48,8 @@ export interface Pace {
 }
 
 /**
- * The pause before reading number `reading` + 1. Up to a tenth is added at random, so that many watchers spread out.
+ * The pause with the number `reading`, counted from 0. Up to a tenth is added at random, so that many watchers do not
+ * read together.
  */
 export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Duration> =>
   Effect.map(Random.next, (chance) =>
@@ -56,8 +57,8 @@ export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Durat
   )
 
 /**
- * Reads again after every rate limit. A rate limit that outlasts the retries of one reading says nothing about the
- * Assembly. If the requested pause is longer than `maxWait`, it fails.
+ * Reads again after every rate limit. A rate limit says nothing about the Assembly, so it does not end the wait. If the
+ * requested pause is longer than `maxWait`, the wait fails.
  */
 export const patiently = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,

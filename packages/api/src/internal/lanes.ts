@@ -1,6 +1,6 @@
 /**
- * One queue for each origin in front of a rate limiter. The first request in a queue waits for the next permit, the
- * others for their turn. A request that leaves the queue, or whose turn would be too late, uses no permit.
+ * One queue for each origin in front of a rate limiter. The first request in a queue waits for the next permit; the
+ * others wait for their turn. A request that leaves the queue, or whose turn would be too late, uses no permit.
  */
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
 import * as Clock from "effect/Clock"
@@ -17,7 +17,7 @@ export interface Options {
   readonly maxPause: Duration.Duration
 }
 
-/** Effect's stores do not keep a longer pause. */
+/** The longest pause that Effect's stores keep. */
 export const longestPause = Duration.hours(1)
 
 /**
@@ -50,7 +50,7 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
     return lane
   }
 
-  /** The pause that the service has requested. It consumes no tokens, because the adaptive limit is not used here. */
+  /** The pause that the service has requested. It uses no tokens, because the adaptive limit is not used here. */
   const pauseOf = (key: string) =>
     limiter.adaptiveConsume({ key, tokens: 0, fallbackLimit: options.limit, fallbackWindow: options.window })
 

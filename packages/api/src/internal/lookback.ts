@@ -8,11 +8,11 @@ const limit = 91 * 24 * 60 * 60 * 1000
 /** An ISO 8601 instant: only a text with `Z` or an offset is unambiguous. The service interprets other texts. */
 const instantText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)$/
 
-/** In milliseconds. A text that names no instant has none. */
+/** The time in milliseconds; undefined if the text is not an instant. */
 const instantOf = (since: AssemblyStatistics.Query["since"]): number =>
   DateTime.isDateTime(since) ? DateTime.toEpochMillis(since) : instantText.test(since) ? Date.parse(since) : NaN
 
-/** Exactly 91 days are permitted. A text that is not an instant is left to the service. */
+/** Exactly 91 days are permitted. A text that is not an instant passes, because only the service can read it. */
 export const check = ({ since }: AssemblyStatistics.Query, now: DateTime.Utc): ReadonlyArray<ApiError.Issue> =>
   instantOf(since) < DateTime.toEpochMillis(now) - limit
     ? [{ path: ["since"], message: "Expected a moment at most 91 days ago" }]

@@ -1,32 +1,38 @@
-import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as ApiError from "../ApiError.ts"
+
+/** A page of a list. `count` is the number of items on all pages, if the service reports it. */
+interface Page {
+  readonly items: ReadonlyArray<{ readonly id: string }>
+  readonly count?: number
+}
 
 /** The state of a walk through the pages. */
-interface Walk<E> {
+interface Walk<P, E> {
   readonly page: number
   /** The request for this page. It was started when the previous page was emitted. */
-  readonly request: Fiber.Fiber<AssemblyList.Page, E> | undefined
+  readonly request: Fiber.Fiber<P, E> | undefined
   /** The ids of the last two pages, which a shifted page may repeat. */
   readonly seen: ReadonlyArray<ReadonlySet<string>>
 }
 
 /** Whether a page is the last one: by the total if the service reports it, else if the page is not full. */
-const isLast = (found: AssemblyList.Page, page: number, pageSize: number): boolean =>
+const isLast = (found: Page, page: number, pageSize: number): boolean =>
   found.items.length === 0 ||
   (found.count === undefined ? found.items.length < pageSize : page * pageSize >= found.count)
 
 /** Emits a page and starts the request for the next one. */
 const step =
-  <E, R>(list: (page: number) => Effect.Effect<AssemblyList.Page, E, R>, pageSize: number, scope: Scope.Scope) =>
-  (walk: Walk<E> | undefined): Effect.Effect<readonly [AssemblyList.Page, Walk<E> | undefined] | undefined, E, R> =>
+  <P extends Page, E, R>(list: (page: number) => Effect.Effect<P, E, R>, pageSize: number, scope: Scope.Scope) =>
+  (walk: Walk<P, E> | undefined): Effect.Effect<readonly [P, Walk<P, E> | undefined] | undefined, E, R> =>
     Effect.gen(function* () {
       if (walk === undefined) return undefined
       const found = yield* walk.request === undefined ? list(walk.page) : Fiber.join(walk.request)
       const items = found.items.filter(({ id }) => !walk.seen.some((page) => page.has(id)))
-      const next: Walk<E> | undefined = isLast(found, walk.page, pageSize)
+      const next: Walk<P, E> | undefined = isLast(found, walk.page, pageSize)
         ? undefined
         : {
             page: walk.page + 1,
@@ -36,18 +42,43 @@ const step =
       return [{ ...found, items }, next] as const
     })
 
+/** The page with which most lists begin, and the number of items on a page. */
+const defaults = { page: 1, pageSize: 50 }
+
 /** A lazy stream of pages. Nothing is requested before the first pull; after that, one page is prefetched. */
-export const walk = <E, R>(
-  query: AssemblyList.Query,
-  list: (query: AssemblyList.Query) => Effect.Effect<AssemblyList.Page, E, R>
-): Stream.Stream<AssemblyList.Page, E, R> =>
+export const walk = <Query extends { readonly page?: number; readonly pageSize?: number }, P extends Page, E, R>(
+  query: Query,
+  list: (query: Query) => Effect.Effect<P, E, R>
+): Stream.Stream<P, E, R> =>
   Stream.unwrap(
     Effect.map(Effect.scope, (scope) => {
-      const pageSize = query.pageSize ?? AssemblyList.defaults.pageSize
-      const begin: Walk<E> = { page: query.page ?? AssemblyList.defaults.page, request: undefined, seen: [] }
-      return Stream.unfold<Walk<E> | undefined, AssemblyList.Page, E, R>(
+      const { page: first, pageSize } = { ...defaults, ...query }
+      const begin: Walk<P, E> = { page: first, request: undefined, seen: [] }
+      return Stream.unfold<Walk<P, E> | undefined, P, E, R>(
         begin,
         step((page) => list({ ...query, page, pageSize }), pageSize, scope)
       )
     })
   )
+
+/**
+ * A lazy stream of pages that name the next one by a cursor. Nothing is requested before the first pull; after that, one
+ * page is requested for each pull, because only the page before knows the cursor. A cursor that names its own page
+ * would never end, so the stream fails.
+ */
+export const follow = <Query extends { readonly cursor?: unknown }, P extends { readonly next_cursor: unknown }, E, R>(
+  operation: string,
+  query: Query,
+  list: (query: Query) => Effect.Effect<P, E, R>
+): Stream.Stream<P, E | ApiError.UnexpectedResponse, R> =>
+  Stream.unfold(query as Query | undefined, (at) => {
+    if (at === undefined) return Effect.undefined
+    return Effect.flatMap(list(at), (page) => {
+      const cursor = page.next_cursor
+      if (cursor !== null && cursor === at.cursor) {
+        const problem = "a page whose next_cursor is its own cursor"
+        return Effect.fail(new ApiError.UnexpectedResponse({ operation, status: 200, problem, excerpt: "" }))
+      }
+      return Effect.succeed([page, cursor === null ? undefined : { ...at, cursor }] as const)
+    })
+  })

@@ -55,7 +55,7 @@ const attempt = <A>(run: Run<A>, progress: Progress): Effect.Effect<A, Failed["e
       until,
       clockSkew,
       gate: limits.gate,
-      accepted: (headers) => ClockSkew.accepted(limits.skew, clockSkew, headers)
+      accepted: (response) => ClockSkew.accepted(limits.skew, clockSkew, response)
     })
     .pipe(Effect.catch((failed) => heal(run, progress, failed)))
 }
@@ -81,8 +81,8 @@ const heal = Effect.fnUntraced(function* <A>(
 })
 
 /**
- * Repeats an attempt as the policy permits. An attempt has at most the rest of the deadline. If a pause would end after
- * the deadline, the operation fails with the last error instead.
+ * Repeats an attempt as the policy permits. The time limit of an attempt is at most the time until the deadline. If a
+ * pause would end after the deadline, the operation fails with the last error instead.
  */
 export const persist = Effect.fnUntraced(function* <A>(
   operation: Operation.Any,

@@ -16,21 +16,26 @@ export interface Encoded {
   readonly url: string
   readonly params: Schema.JsonObject
   readonly fields: Readonly<Record<string, string>>
+  /** The secrets in the params. They must not appear in an error. */
+  readonly secrets: ReadonlyArray<string>
 }
 
 const fillPath = (path: string, variables: Readonly<Record<string, string>>): string =>
-  path.replaceAll(/:(\w+)/g, (_, name: string) => variables[name] ?? "")
+  path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(variables[name] ?? ""))
 
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
-/** Encodes input with a schema. One error contains all broken rules. */
-const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
+/** Encodes input with a schema. One error contains all broken rules, each with its path below `below`. */
+const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(
+  schema: S,
+  ...below: ReadonlyArray<string>
+) => {
   const encode = SchemaParser.encodeUnknownEffect(schema, { errors: "all" })
   return (input: unknown, subject: Transport.Subject): Effect.Effect<S["Encoded"], ApiError.InvalidRequest> =>
     Effect.mapError(
       encode(input),
-      (issue) => new ApiError.InvalidRequest({ ...subject, issues: Input.fromSchemaIssue(issue) })
+      (issue) => new ApiError.InvalidRequest({ ...subject, issues: Input.fromSchemaIssue(issue, below) })
     )
 }
 
@@ -39,7 +44,7 @@ const subjectOf = (operation: Operation.Any, variables: Readonly<Record<string, 
   return assemblyId === undefined ? { operation: operation.name } : { operation: operation.name, assemblyId }
 }
 
-/** Checks the rules that need the current time. */
+/** Checks the rules that the schema of the params does not. */
 const checkParams = (
   operation: Operation.Any,
   subject: Transport.Subject,
@@ -58,7 +63,9 @@ const checkParams = (
 export const encoder = (operation: Operation.Any, baseUrl: string) => {
   const params = encodeInput(operation.params)
   const fields = encodeInput(operation.fields)
-  const variables = Object.entries(operation.variables).map(([name, schema]) => [name, encodeInput(schema)] as const)
+  const variables = Object.entries(operation.variables).map(
+    ([name, schema]) => [name, encodeInput(schema, name)] as const
+  )
   const subjectWithoutPath: Transport.Subject = { operation: operation.name }
   const base = Transport.hostOf(baseUrl)
 
@@ -77,6 +84,7 @@ export const encoder = (operation: Operation.Any, baseUrl: string) => {
       subject: { ...subject, ...(input.at === undefined ? base : Transport.hostOf(url)) },
       url,
       params: encodedParams as Schema.JsonObject,
+      secrets: operation.confidential?.(encodedParams as Schema.JsonObject) ?? [],
       fields: toText((yield* fields(input.fields, subject)) as object)
     }
   })
@@ -96,7 +104,7 @@ const toForm = (parts: Readonly<Record<string, string>>): FormData => {
   return form
 }
 
-/** Puts the params and the proof into the request, at the place that the operation defines. */
+/** Adds the params and the proof to the request, at the place that the operation defines. */
 export const toHttp = (
   operation: Operation.Any,
   encoded: Encoded,

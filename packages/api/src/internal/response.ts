@@ -58,7 +58,7 @@ const textOf = (body: unknown, key: string): string | undefined => {
 /** The code of an error object. An empty or null `error` counts as no code. */
 const codeOf = (body: unknown): string | undefined => textOf(body, "error") || undefined
 
-/** Whether a code is about the request. Such a code is never the error of an Assembly. */
+/** Whether a code says that the request was refused. Such a code is never the error of an Assembly. */
 const isAboutRequest = (code: string): boolean =>
   ServiceError.rateLimitCodes.has(code) || ServiceError.authenticationCodes.has(code)
 
@@ -90,7 +90,7 @@ const toDetails = (
   }
 }
 
-/** The error of a code. Errors that the operation names take precedence. */
+/** The error of a code. The named errors of the operation take precedence. */
 const toError = (
   { operation, response }: Answered,
   details: ApiError.Details,
@@ -112,14 +112,18 @@ const toError = (
   return Effect.succeed(new ApiError.ServiceFailure(details))
 }
 
-const unexpected = ({ response, secrets, subject }: Answered, problem: string, text: string) =>
+/** The beginning of a body, redacted. Nothing of a body that may contain secrets, which nobody has listed. */
+const excerptOf = ({ operation, secrets }: Pick<Answered, "operation" | "secrets">, text: string): string =>
+  operation.confidential === undefined ? Redaction.excerpt(text, secrets) : ""
+
+const unexpected = ({ operation, response, secrets, subject }: Answered, problem: string, text: string) =>
   new ApiError.UnexpectedResponse({
     ...subject,
     ...Transport.requestIdOf(response.headers, secrets),
     status: response.status,
     // The path in the decode error can contain keys of the response, so it is redacted too.
     problem: Redaction.text(problem, { secrets }),
-    excerpt: Redaction.excerpt(text, secrets)
+    excerpt: excerptOf({ operation, secrets }, text)
   })
 
 /** The status 429 is a rate limit, even if a proxy wrote the body. */
@@ -204,7 +208,7 @@ export const decoder = (operation: Operation.Any, options: { readonly maxBytes: 
     if (AuthTransport.isRedirect(response.status)) {
       return Effect.fail(withoutWait(unexpected(answered, "a redirect, which is not followed", "")))
     }
-    return Body.read(response, { ...options, ...asked.subject, secrets: asked.secrets }).pipe(
+    return Body.read(response, asked.subject, { ...options, excerptOf: (text) => excerptOf(answered, text) }).pipe(
       Effect.mapError(withoutWait),
       Effect.flatMap((read) => decode(answered, read))
     )

@@ -22,7 +22,7 @@ const durations = (operation: string, outcome: string) =>
     attributes: { operation, outcome, unit: "ms" }
   })
 
-/** The tag of the error, or `interrupted`, which defects count as too. */
+/** The tag of the error. Interruptions and defects are both counted as `interrupted`. */
 const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Failure<A, E>): string =>
   Option.match(Exit.findErrorOption(exit), { onNone: () => "interrupted", onSome: ({ _tag }) => _tag })
 
@@ -33,7 +33,7 @@ const retries = (operation: string, error: string) =>
     attributes: { operation, error }
   })
 
-/** The attributes of an error in a span or a log. They never contain the message, which the service wrote. */
+/** The attributes of an error in a span or a log. They never contain the message, because it is text of the service. */
 const attributesOf = (error: { readonly _tag: string; readonly code?: string; readonly status?: number }) => ({
   "error.type": error._tag,
   ...(error.code === undefined ? undefined : { "assembly.error_code": error.code }),
@@ -58,7 +58,7 @@ export const retried = (
     )
   )
 
-/** Logs that the clock is wrong. Nothing else would show it. */
+/** Logs that the clock is wrong, because no error shows it. */
 export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
   Effect.logWarning(`${operation}: the clock of the service is ${clockSkew} ms ahead; signing with that corrected`)
 

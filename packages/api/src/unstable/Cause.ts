@@ -1,12 +1,12 @@
 /**
- * The error that led to another one, as a field of that one.
+ * The error that caused another error, as a field of that error.
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 
 /**
- * What every typed error is, and what is left of a cause in a JSON form.
+ * The fields that every typed error has. In a JSON form, only these fields of a cause remain.
  *
  * @since 0.1.0
  * @category models
@@ -21,7 +21,7 @@ export interface Told {
  *
  * **Gotchas**
  *
- * The error of an HTTP client is no cause: it holds the request with its credential.
+ * Do not use it for an error of an HTTP client, which contains the request with its credential.
  *
  * @since 0.1.0
  * @category schemas

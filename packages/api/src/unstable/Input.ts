@@ -18,15 +18,18 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const isKey = (key: unknown): key is string | number => typeof key === "string" || typeof key === "number"
 
 /**
- * The issues of a schema as plain data, each with its path.
+ * The issues of a schema as plain data, each with its path, which begins with `below`.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const fromSchemaIssue = (issue: SchemaIssue.Issue): ReadonlyArray<ApiError.Issue> =>
+export const fromSchemaIssue = (
+  issue: SchemaIssue.Issue,
+  below: ReadonlyArray<string> = []
+): ReadonlyArray<ApiError.Issue> =>
   format(issue).issues.map(({ message, path = [] }) => ({
     message,
-    path: path.map((segment) => (typeof segment === "object" ? segment.key : segment)).filter(isKey)
+    path: [...below, ...path].map((segment) => (typeof segment === "object" ? segment.key : segment)).filter(isKey)
   }))
 
 /**

@@ -42,7 +42,7 @@ export interface Subject {
 }
 
 /**
- * The host of a URL, with its port if it is not the default port, and nothing else of the URL.
+ * The host of a URL, with its port if it is not the default port. No other part of the URL is returned.
  *
  * @since 0.1.0
  * @category utilities
@@ -51,7 +51,7 @@ export const hostOf = (url: string): { readonly host?: string } =>
   URL.canParse(url) ? { host: new URL(url).host } : {}
 
 /**
- * The id by which the service finds the request (`x-request-id`), where the answer tells one. Beyond the specification.
+ * The id by which the service finds the request (`x-request-id`), if the response has one. Beyond the specification.
  *
  * @since 0.1.0
  * @category utilities

@@ -12,24 +12,8 @@ import type { Statistics } from "@assembly-effect/schema/AssemblyStatistics"
 import type { Moved } from "@assembly-effect/schema/DamAsset"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as Stream from "effect/Stream"
+import type { Equals, Signature, Signed } from "./signature.ts"
 
-type Equals<A, B> =
-  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2
-    ? (<T>() => T extends B ? 1 : 2) extends <T>() => T extends A ? 1 : 2
-      ? true
-      : false
-    : false
-
-type Signature<F> = F extends (...args: never) => infer Result
-  ? Result extends Effect.Effect<infer A, infer E, infer R>
-    ? readonly [A, E, R]
-    : Result extends Stream.Stream<infer A, infer E, infer R>
-      ? readonly [A, E, R]
-      : never
-  : never
-
-type Signed = ApiError.Common | ApiError.AuthenticationFailed
 type Ending = ApiError.AssemblyFailed | ApiError.AssemblyCanceled | ApiError.AssemblyAborted
 type Listing = ApiError.AssemblyListFailed | Signed
 type Client = AssemblyClient

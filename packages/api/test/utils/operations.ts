@@ -1,38 +1,22 @@
 /**
  * Every operation with a valid input, its response and its named errors, for tests that iterate over all operations.
  */
-import { AssemblyId } from "@assembly-effect/schema/Assembly"
-import { AssetId } from "@assembly-effect/schema/Identifier"
 import * as DateTime from "effect/DateTime"
-import type * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
+import * as AuthKeys from "@assembly-effect/api/AuthKeys"
+import * as Billing from "@assembly-effect/api/Billing"
+import * as Notifications from "@assembly-effect/api/Notifications"
+import type * as Operation from "@assembly-effect/api/Operation"
+import * as Queues from "@assembly-effect/api/Queues"
+import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
+import * as Templates from "@assembly-effect/api/Templates"
+import * as Predicate from "effect/Predicate"
+import { beyond } from "./beyond.ts"
+import { assemblyId, assetId, type Case, status } from "./case.ts"
 
-export const assemblyId = AssemblyId.make("0123456789abcdef0123456789abcdef")
-const assetId = AssetId.make("abcdefghijklmnopqrstuA")
-
-/** An error of an operation, as data. */
-export interface AnyError {
-  readonly _tag: string
-  readonly message: string
-  readonly code?: string
-  readonly status?: number
-  readonly explanation?: string
-  readonly reason?: Schema.Json
-  readonly assemblyId?: string
-}
-
-export interface Case {
-  readonly name: string
-  readonly run: Effect.Effect<unknown, AnyError, AssemblyClient>
-  readonly method: string
-  readonly path: string
-  readonly signed: boolean
-  readonly success: unknown
-  readonly named: ReadonlyArray<readonly [code: string, status: number, tag: string]>
-}
+export { type AnyError, assemblyId, type Case, status } from "./case.ts"
 
 const statistics = {
   ok: "ASSEMBLY_STATS_FOUND",
@@ -51,12 +35,6 @@ const statistics = {
   totalOutputFilesProcessed: 8,
   totalUploadDuration: 9.5,
   totalUsage: 10
-}
-
-export const status = {
-  ok: "ASSEMBLY_EXECUTING",
-  assembly_id: assemblyId,
-  assembly_ssl_url: `https://api2.example.com/assemblies/${assemblyId}`
 }
 
 const moved = {
@@ -78,7 +56,7 @@ const moved = {
   updated_at: "2026-01-01T10:00:00Z"
 }
 
-export const cases: ReadonlyArray<Case> = [
+const specified: ReadonlyArray<Case> = [
   {
     name: "Assemblies.statistics",
     run: Assemblies.statistics({ region: "all", since: "yesterday" }),
@@ -150,5 +128,23 @@ export const cases: ReadonlyArray<Case> = [
     signed: false,
     success: { ...status, ok: "ASSEMBLY_CANCELED" },
     named: []
+  },
+  {
+    name: "Assemblies.replace",
+    run: Assemblies.replace(assemblyId, { templateId: "t", numExpectedUploadFiles: 1 }),
+    method: "PUT",
+    path: `/assemblies/${assemblyId}`,
+    signed: true,
+    success: status,
+    named: []
   }
 ]
+
+export const cases: ReadonlyArray<Case> = [...specified, ...beyond]
+
+const isOperation = (value: unknown): value is Operation.Any => Predicate.hasProperty(value, "carrier")
+
+/** Every operation that a module exports. */
+export const operations = [Assemblies, AuthKeys, Billing, Dam, Notifications, Queues, TemplateCredentials, Templates]
+  .flatMap((module): ReadonlyArray<unknown> => Object.values(module))
+  .filter(isOperation)

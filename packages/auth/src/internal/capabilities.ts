@@ -15,7 +15,7 @@ const forms: ReadonlyArray<RegExp> = [
   /(?<=(?:signature|sig|token|secret|policy|assembly|x-amz-[a-z-]{1,40})(?:=|"\s{0,2}:\s{0,2}"))[^\s"'<>\\&;]+/giu,
   // The `authorization` header of a request.
   /(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{16,}/giu,
-  // Signatures, Assembly ids and tokens in hexadecimal digits. At a cut end of the text, half of the digits is enough.
+  // Signatures, Assembly ids and tokens in hexadecimal digits. At the end of a cut text, half of the digits are enough.
   /[0-9a-f]{32,}/giu,
   /(?<![0-9a-z])(?=[0-9]{0,31}[a-f])(?=[a-f]{0,31}[0-9])[0-9a-f]{8,31}$/giu,
   // Long Base64 may be any of these.

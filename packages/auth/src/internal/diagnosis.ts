@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import { Lost } from "../unstable/Failure.ts"
 
 /**
- * What is known besides the error.
+ * The facts that the error does not contain.
  *
  * - `sends`: how often the request was passed to the network, if the sends of the client can be observed.
  * - `isSeen`: whether the sends of this client can be observed.
@@ -19,7 +19,7 @@ export interface Circumstances {
   readonly knowsHost: boolean
 }
 
-/** Nothing is known besides the error. */
+/** The default: no such facts are known. */
 const unknown: Circumstances = { sends: 0, isSeen: false, knowsHost: true }
 
 /**
@@ -78,7 +78,8 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["INVALID_CA", untrusted],
   ["INVALID_PURPOSE", untrusted],
   ["PATH_LENGTH_EXCEEDED", untrusted],
-  // The two sides of TLS cannot agree. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is a network failure instead.
+  // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is a network failure
+  // instead.
   ["EPROTO", handshake],
   ["ERR_SSL_WRONG_VERSION_NUMBER", handshake],
   ["ERR_SSL_PACKET_LENGTH_TOO_LONG", handshake],
@@ -106,7 +107,7 @@ const kindOf = (code: string | undefined): Kind => {
   return code.startsWith("HPE_") ? noHttp : other
 }
 
-/** System calls that end before a connection exists. */
+/** The system calls of an error that occurred before a connection existed. */
 const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"])
 
 /** A text in the form of an error code. Any other text may contain a URL. */
@@ -137,7 +138,9 @@ const codeOf = (error: object): string | undefined => {
   return code ?? (Reflect.get(error, "name") === "HTTPParserError" ? "HPE_INVALID_CONSTANT" : undefined)
 }
 
-/** Whether an error occurred before a connection existed. With several attempts, whether this is true for all. */
+/**
+ * Whether an error occurred before a connection existed. If it combines several attempts, this must be true for all.
+ */
 const isBeforeSending = (error: object): boolean => {
   const attempts = attemptsOf(error)
   if (attempts.length > 0) return attempts.every(isBeforeSending)
@@ -148,8 +151,8 @@ const isBeforeSending = (error: object): boolean => {
 
 /**
  * If the connection was refused, the request was not sent. (A proxy that cannot reach the service responds with a
- * status instead.) This holds only for a single send: a client whose sends cannot be observed may have sent the request
- * before.
+ * status instead.) This is certain only for a single send: if the sends of a client cannot be observed, it may have
+ * sent the request before.
  */
 const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>
   (before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"

@@ -1,7 +1,8 @@
 /**
  * Streams of bytes, piece by piece.
  *
- * `Stream.tap`, `mapEffect`, `flatMap` and `concat` can work concurrently: a bundle holds semaphores and loggers then.
+ * `Stream.tap`, `mapEffect`, `flatMap` and `concat` can work concurrently, so they add semaphores and loggers to a
+ * bundle.
  */
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -12,9 +13,9 @@ import * as Stream from "effect/Stream"
 type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
 
 /**
- * The pieces that are made of each piece of a stream, given one at a time.
+ * Replaces each piece of a stream by other pieces. The pieces are given one at a time.
  *
- * - `each`: the pieces in the place of one; none where it is dropped. It may fail.
+ * - `each`: returns the pieces that replace one piece; no pieces if it is dropped. It may fail.
  * - `end`: runs after the last piece, and may fail.
  *
  * @since 0.1.0

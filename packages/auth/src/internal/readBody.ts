@@ -10,6 +10,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
+import type { BodyReader } from "../unstable/BodyReader.ts"
 import * as Bytes from "../unstable/Bytes.ts"
 import * as Diagnosis from "./diagnosis.ts"
 import { type ErrorText, type Lost, UnreadableBody } from "../unstable/Failure.ts"
@@ -30,23 +31,12 @@ const toText = (bytes: Uint8Array): Effect.Effect<string, UnreadableBody> => {
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** What the readers of a body return. */
-type Reading = Effect.Effect<void, HttpClientError.HttpClientError>
-
-/**
- * Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. It returns
- * undefined for a response that it does not know.
- *
- * @since 0.1.0
- * @category models
- */
-export interface BodyReader {
-  (response: Response, take: (piece: Uint8Array) => boolean): Reading | undefined
-}
-
 const enough = { _tag: "Enough" } as const
 
-const fromStream = ({ stream }: Response, take: (piece: Uint8Array) => boolean): Reading =>
+const fromStream = (
+  { stream }: Response,
+  take: (piece: Uint8Array) => boolean
+): Effect.Effect<void, HttpClientError.HttpClientError> =>
   stream.pipe(
     Stream.runForEachArray((pieces) => (pieces.every(take) ? Effect.void : Effect.fail(enough))),
     Effect.catch((error) => (error._tag === "Enough" ? Effect.void : Effect.fail(error)))
@@ -67,20 +57,23 @@ export const registerReader = (client: HttpClient.HttpClient, reader: BodyReader
   readers.set(client, reader)
 }
 
-/** Remembers how the response of a client is read. */
+/** Registers how the responses of a client are read. */
 export const received = (client: HttpClient.HttpClient, response: HttpClientResponse.HttpClientResponse): void => {
   const reader = readers.get(client)
   if (reader !== undefined) readerOf.set(response, reader)
 }
 
 /** Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. */
-const takePieces = (response: Response, take: (piece: Uint8Array) => boolean): Reading =>
+const takePieces = (
+  response: Response,
+  take: (piece: Uint8Array) => boolean
+): Effect.Effect<void, HttpClientError.HttpClientError> =>
   readerOf.get(response)?.(response, take) ?? fromStream(response, take)
 
 /**
- * Reads a body into `chunks`, and leaves it at the first chunk that exceeds `maxBytes`, which is the last one then.
- * Returns whether the body ended within the limit. `Stream.limitBytes` would drop that chunk, and an error shows the
- * beginning of it.
+ * Reads a body into `chunks`, and stops at the first chunk that exceeds `maxBytes`. That chunk is included, because an
+ * error shows the beginning of the body; `Stream.limitBytes` would drop it. Returns whether the body ended within the
+ * limit.
  */
 const readInto = (
   chunks: Array<Uint8Array>,
@@ -152,7 +145,7 @@ const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A)
   })
 
 /**
- * Whether the body of an answer, which says nothing, comes to its end within `maxBytes`. It takes at most 5 seconds.
+ * Reads and ignores the body of a response. Returns whether it ends within `maxBytes`. It takes at most 5 seconds.
  *
  * @since 0.1.0
  * @category utilities

@@ -18,8 +18,8 @@ const other = {
     sent: "maybe",
     permanent: false
   }),
-  // `sent` is `maybe`: a 303 means that the request was carried out, and a wrapper may follow a redirect after a lost
-  // response.
+  // `sent` is `maybe`, because the request may have been carried out: a 303 says so, and a wrapper may follow a
+  // redirect after a lost response.
   followed: new Lost({
     problem: "the HTTP client would have followed a redirect",
     code: "REQUEST_REDIRECTED",
@@ -67,7 +67,7 @@ const other = {
 const urlOf = (request: HttpClientRequest.HttpClientRequest): URL | undefined =>
   Option.getOrUndefined(HttpClientRequest.toUrl(request))
 
-/** Whether two requests go to one URL because they were made of the same parts. */
+/** Whether two requests have the same parts of a URL, so that their URLs need no comparison. */
 const hasPartsOf = (a: HttpClientRequest.HttpClientRequest, b: HttpClientRequest.HttpClientRequest): boolean =>
   a.url === b.url && a.urlParams === b.urlParams && a.hash === b.hash
 
@@ -83,7 +83,7 @@ const isSameUrl = (
 
 const isSameOrigin = (a: URL, b: URL): boolean => a.origin === b.origin
 
-/** Whether two URLs are the same as far as they are sent. */
+/** Whether two URLs are the same without their fragments, which are not sent. */
 const isSentAlike = (a: URL, b: URL): boolean =>
   isSameOrigin(a, b) && a.pathname === b.pathname && a.search === b.search
 
@@ -103,7 +103,7 @@ const isResized = (
 }
 
 /**
- * The difference between the request that leaves and the request that was given to the client, if it is not permitted.
+ * The reason why the request that leaves differs from the given request, if the difference is not permitted.
  */
 const change = (
   ours: HttpClientRequest.HttpClientRequest,
@@ -112,6 +112,18 @@ const change = (
   if (!isSameUrl(leaving, ours, isSameOrigin)) return other.elsewhere
   if (leaving.headers["content-encoding"] !== ours.headers["content-encoding"]) return other.encoded
   return isResized(ours, leaving) ? other.resized : undefined
+}
+
+const beforeQuery = /^[^?#]*/
+
+/** Whether another URL answered than the one of the request. */
+const isAnsweredElsewhere = ({ request, url }: HttpClientResponse.HttpClientResponse): boolean => {
+  // Most responses show it without a parser.
+  if (beforeQuery.exec(request.url)?.[0] === beforeQuery.exec(url)?.[0]) return false
+  const asked = urlOf(request)
+  if (asked === undefined || !URL.canParse(url)) return false
+  const answered = new URL(url)
+  return asked.origin !== answered.origin || asked.pathname !== answered.pathname
 }
 
 /** Methods that may be repeated, because they change nothing. */
@@ -149,7 +161,7 @@ export const make = (
   let sends = 0
   let first: HttpClientRequest.HttpClientRequest | undefined
   let refusal: Lost | undefined
-  /** Whether the latest body left as a stream, which the send itself reads. */
+  /** Whether the latest body leaves as a stream, which is read during the send. */
   let leavesAsStream = false
   /** The number of sends when the body was read first. */
   let readAt: number | undefined
@@ -157,7 +169,7 @@ export const make = (
   const refuse = (lost: Lost): Lost => (refusal ??= lost)
 
   const bytes = new SameBytes(isSeen ? Infinity : mostUnseen)
-  /** Whether the client sends the given stream itself, so that no comparison is needed. */
+  /** Whether the client sends our stream itself, so that no comparison is needed. */
   let isOurs = false
 
   const once = <E>(stream: Stream.Stream<Uint8Array, E>): Stream.Stream<Uint8Array, E | Lost> =>
@@ -179,7 +191,7 @@ export const make = (
       ? HttpClientRequest.setBody(ours, HttpBody.stream(once(body.stream), body.contentType, body.contentLength))
       : ours
 
-  /** Whether a leaving body has the given bytes. The bytes of a stream are compared while they are sent. */
+  /** Whether a leaving body has the given bytes. A stream is compared while it is sent. */
   const holdsOurs = (leaving: HttpBody.HttpBody): boolean => {
     const given = request.body
     switch (given._tag) {
@@ -201,7 +213,7 @@ export const make = (
     }
     if (leaving._tag === "Uint8Array") return bytes.sees(leaving.body) && bytes.isEmpty
     if (leaving._tag !== "Stream") return false
-    // A predicate cannot replace the request, so the stream of its body is replaced by a stream that compares.
+    // A predicate cannot replace the request, so it replaces the stream in its body by a stream that compares.
     Object.defineProperty(leaving, "stream", {
       value: bytes.only(leaving.stream, { length: lengthOf(given), refuse: () => refuse(other.changed) })
     })
@@ -214,7 +226,7 @@ export const make = (
         change(request, leaving) ?? (holdsOurs(leaving.body) ? undefined : new Lost({ ...other.changed, sent: "no" }))
       )
     }
-    // A second send without a relevant change.
+    // A second send of the same request.
     if (!isSameUrl(leaving, first, isSentAlike) || leaving.method !== ours.method) return other.followed
     if (!isRead(ours.method)) return other.repeated
     return change(request, leaving) === undefined ? undefined : other.repeated
@@ -233,10 +245,7 @@ export const make = (
       leavesAsStream = leaving.body._tag === "Stream"
     },
     onAnswer: (response) => {
-      const asked = urlOf(response.request)
-      if (asked === undefined || !URL.canParse(response.url)) return
-      const answered = new URL(response.url)
-      if (asked.origin !== answered.origin || asked.pathname !== answered.pathname) refuse(other.answeredElsewhere)
+      if (isAnsweredElsewhere(response)) refuse(other.answeredElsewhere)
       // The sends of this client cannot be observed, so the request in its response is checked.
       const hidden = sends === 0 ? change(request, response.request) : undefined
       if (hidden !== undefined) refuse(new Lost({ ...hidden, sent: "maybe" }))

@@ -36,7 +36,7 @@ export interface Answer {
   readonly lifetime: Duration.Duration | undefined
 }
 
-/** A response of the endpoint has at most a few hundred bytes. */
+/** The maximum size of a response. A response of the endpoint has at most a few hundred bytes. */
 const maxBytes = 64 * 1024
 
 const encodeForm = Schema.encodeEffect(Auth.OpenTokenRequest)
@@ -58,7 +58,7 @@ const toRequest = Effect.fnUntraced(function* ({ audience, baseUrl, scopes }: Gr
   )
 })
 
-/** The code in an error body. A text without the form of a code may be a repeated credential, so it is left out. */
+/** The code in an error body. A text that does not look like a code is left out, because it may repeat a credential. */
 const codeOf = (body: unknown, secrets: ReadonlyArray<string>): string | undefined =>
   Option.getOrUndefined(
     Option.map(decodeError(body), ({ error = "" }) => {

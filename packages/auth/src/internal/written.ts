@@ -1,5 +1,5 @@
 /**
- * Decodes the escapes of JSON, URLs, forms, HTML and log lines.
+ * Decodes the escapes in JSON, URLs, forms, HTML and log lines.
  */
 
 /** The decoded value of an escape, and its end. */
@@ -141,7 +141,7 @@ const decode = ({ ends, starts, text }: Reading): Reading => {
   return read
 }
 
-/** Texts are not nested deeper than JSON in JSON in a URL. Deeper escapes are not decoded. */
+/** The maximum number of nested encodings that are decoded: enough for JSON in JSON in a URL. */
 const maxLevels = 5
 
 /** The text itself, the text with its escapes decoded, then with the escapes in the result decoded, and so on. */

@@ -54,8 +54,8 @@ const open: Gate = {
 }
 
 /**
- * The gate in the context, if any. `AssemblyClient` and `Tokens` also remember the gate that was in their context when
- * they were built. A gate that is provided for one call takes precedence.
+ * The gate in the context, if any. `AssemblyClient` and `Tokens` also use the gate that was in their context when they
+ * were built. A gate that is provided for one call takes precedence.
  *
  * @since 0.1.0
  * @category references

@@ -23,7 +23,7 @@ export class Lost extends Data.TaggedError("Lost")<{
 }> {}
 
 /**
- * A body that is too large or not UTF-8; `start` is what was read of it, and may repeat a credential.
+ * A body that is too large or not UTF-8. `start` is the part that was read. It may contain a credential.
  *
  * @since 0.1.0
  * @category errors
@@ -34,8 +34,8 @@ export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
 }> {}
 
 /**
- * What the body of an error says, as far as it could be read: strict UTF-8 where `problem` is undefined, else the start
- * of it, which may repeat a credential and break off in the middle of one.
+ * The body of an error, as far as it could be read. If `problem` is undefined, it is the whole body as valid UTF-8.
+ * Otherwise it is only the start of the body, which may contain a credential or end in the middle of one.
  *
  * @since 0.1.0
  * @category models

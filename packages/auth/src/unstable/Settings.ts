@@ -14,7 +14,7 @@ const shown = (value: unknown): string => {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? "an object" : String(value)
 }
 
-/** `Duration` reads an invalid number as zero. */
+/** Whether a duration contains no NaN, which `Duration` would read as zero. */
 const isNumeric = (value: Duration.Input): boolean => {
   if (typeof value === "number") return !Number.isNaN(value)
   if (typeof value !== "object" || value === null || Duration.isDuration(value)) return true

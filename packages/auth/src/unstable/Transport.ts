@@ -22,7 +22,6 @@ import type { Lost } from "./Failure.ts"
 
 export { mapPieces } from "../internal/pieces.ts"
 export { ends, readError, readText, registerReader, withLimit } from "../internal/readBody.ts"
-export type { BodyReader } from "../internal/readBody.ts"
 export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 
 /**
@@ -35,8 +34,8 @@ export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 export const toLost = (error: HttpClientError.HttpClientError): Lost => Diagnosis.diagnose(error)
 
 /**
- * What is known about a client: the hosts that have responded to it, and whether its sends can be observed. It is kept
- * as long as the client.
+ * Facts about a client: the hosts that have responded to it, and whether its sends can be observed. They are kept until
+ * the client is collected.
  */
 interface Known {
   readonly hosts: Set<string>
@@ -55,8 +54,9 @@ const hostOf = (request: HttpClientRequest.HttpClientRequest): string =>
   Option.match(HttpClientRequest.toUrl(request), { onNone: () => "", onSome: ({ host }) => host })
 
 /**
- * What `fetch` is told of redirects; none is followed either way. `error` keeps it from holding a copy of a streamed
- * body. Some runtimes, such as workerd, refuse that mode: there a streamed request sees the status, as others do.
+ * The redirect mode of `fetch`. A redirect is not followed in either mode. With `error`, `fetch` does not keep a copy
+ * of a streamed body. Some runtimes, such as workerd, refuse that mode; there a streamed request gets the status of the
+ * redirect, as other requests do.
  */
 const redirectMode = (streaming: boolean): RequestRedirect => {
   if (!streaming) return "manual"
@@ -108,17 +108,18 @@ const settle = (
  *   origin, another body length, an added `content-encoding` and changed bytes before they are sent. The guard works
  *   through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. A response that
  *   the client returns after a stop is ignored. The body of a streamed request can be read once.
- * - A redirect is not followed: it would take the credential or the bytes elsewhere. `streaming` requests fail at one
- *   where `fetch` can be told so, which also keeps it from holding a copy of the body; others see its status.
+ * - A redirect is not followed, because it would take the credential or the bytes to another place. `streaming`
+ *   requests fail at a redirect if `fetch` supports the mode `error`, in which it does not keep a copy of the body.
+ *   Other requests get the status of the redirect.
  * - The span of the HTTP client is off, because it would record the signed URL or the capability.
  * - Any status is a response, even if the client treats it as a failure (`HttpClient.filterStatusOk`).
  *
  * **Gotchas**
  *
- * The guard observes requests that pass through Effect's `HttpClient.make`. It cannot observe a layer below. If a
- * `Dispatcher` or a `fetch` function repeats a request whose body is not a stream, the guard does not see the second
- * send. Undici's `RetryAgent` does this for PUT, DELETE and reads, and for the other methods in its `methods` option. A
- * wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the client also hides the
+ * The guard observes requests that pass through Effect's `HttpClient.make`. It cannot observe a layer below that. If a
+ * `Dispatcher` or a `fetch` function repeats a request, the guard does not see the second send, unless the body is a
+ * stream. Undici's `RetryAgent` does this for PUT, DELETE and reads, and for the other methods in its `methods` option.
+ * A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the client also hides the
  * sends; origin, length and encoding are then checked when the response arrives. If a second send was stopped, the
  * first one may have been carried out, so `sent` is `maybe`.
  *
@@ -167,8 +168,8 @@ export const send = (
 
 /**
  * Gives an exchange a scope that is closed only on failure or interruption, which closes the connection. After a
- * complete response the scope is not closed: the next request reuses the connection, and an abort would cost as much
- * time as signing.
+ * complete response the scope is not closed, so that the next request can use the connection again. An abort at that
+ * point would cost as much time as signing.
  *
  * @since 0.1.0
  * @category utilities

@@ -12,19 +12,19 @@ import * as Predicate from "effect/Predicate"
 const propertyOf = (value: unknown, key: string): unknown =>
   Predicate.isObject(value) ? Reflect.get(value, key) : undefined
 
-/** The wait that the body names in `info.retryIn`, which is in seconds, in milliseconds. Beyond the specification. */
+/** The wait that the body names in `info.retryIn`, converted from seconds to milliseconds. Beyond the specification. */
 const retryIn = (body: unknown): Option.Option<number> => {
   const seconds = propertyOf(propertyOf(body, "info"), "retryIn")
   return Number.isFinite(seconds) && Number(seconds) >= 0 ? Option.some(Number(seconds) * 1000) : Option.none()
 }
 
-/** The three forms of RFC 9110, 5.6.7; the last one is in GMT without saying so. */
+/** The three date formats of RFC 9110, 5.6.7. The last one names no zone; it is in GMT. */
 const httpDate =
   /^(?:[a-z]{3}, \d{2} [a-z]{3} \d{4}|[a-z]{6,9}, \d{2}-[a-z]{3}-\d{2}) \d{2}:\d{2}:\d{2} GMT$|^[a-z]{3} [a-z]{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/i
 
 /**
- * A moment in milliseconds. `Headers.parseHttpDate` gives a `DateTime`, which brings calendars and time zones into a
- * bundle that has no other use for them.
+ * A time in milliseconds. `Headers.parseHttpDate` is not used, because it returns a `DateTime`, which would add
+ * calendars and time zones to a bundle.
  */
 const parseDate = (text: string): Option.Option<number> => {
   const trimmed = text.trim()
@@ -37,8 +37,8 @@ const serviceTime = ({ date }: Headers.Headers): Option.Option<number> =>
   date === undefined ? Option.none() : parseDate(date)
 
 /**
- * In milliseconds. A date is compared with the `Date` of the response if there is one, so that a wrong local clock does
- * not matter.
+ * The wait in `Retry-After`, in milliseconds. A date is compared with the `Date` of the response if there is one, so
+ * that a wrong local clock has no effect.
  */
 const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number> => {
   const header = headers["retry-after"]?.trim()
@@ -47,7 +47,7 @@ const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number
   return Option.map(parseDate(header), (date) => Math.max(0, date - Option.getOrElse(serviceTime(headers), () => now)))
 }
 
-/** In milliseconds. Nobody waits longer than this, and sums with it stay finite. */
+/** The longest wait, in milliseconds. Sums with it stay finite. */
 const longest = Number.MAX_SAFE_INTEGER
 
 /**

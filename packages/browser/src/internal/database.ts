@@ -13,7 +13,7 @@ type StoreName = (typeof storeNames)[number]
 const version = 1
 
 /**
- * - `durability`: `strict` waits until the operating system has the change on the disk, where the browser can.
+ * - `durability`: with `strict`, a write waits until the change is on the disk, if the browser supports this.
  */
 interface Transaction {
   readonly action: JournalFailed["action"]
@@ -22,7 +22,9 @@ interface Transaction {
   readonly durability?: IDBTransactionDurability | undefined
 }
 
-/** `run` makes requests in one transaction. They answer a function that reads their result when it is complete. */
+/**
+ * Runs one transaction. `run` makes its requests, and returns a function that reads the result after the transaction.
+ */
 export interface Database {
   readonly run: <A>(
     options: Transaction,
@@ -30,7 +32,7 @@ export interface Database {
   ) => Effect.Effect<A, JournalFailed>
 }
 
-/** What IndexedDB fails with: a DOMException, or null where the page closes. */
+/** The error of IndexedDB: a DOMException, or null if the page closes. */
 type Failure = { readonly name: string; readonly message: string } | null
 
 const failureOf = (error: unknown): Failure => (error instanceof Error || error instanceof DOMException ? error : null)
@@ -57,11 +59,11 @@ const open = (factory: IDBFactory, name: string): Effect.Effect<IDBDatabase, Fai
     })
     request.addEventListener("success", () => resume(Effect.succeed(request.result)))
     request.addEventListener("error", () => resume(Effect.fail(request.error)))
-    // Nobody waits for a database that opens later: an open one would stop those who delete it.
+    // Closed, because no caller waits for it any more, and an open database blocks its deletion.
     return Effect.sync(() => request.addEventListener("success", () => request.result.close()))
   })
 
-/** Runs in the same turn as the transaction is made: one without requests is complete in the next. */
+/** `run` is called in the same turn: a transaction without requests is complete in the next turn. */
 const transact = <A>(
   database: IDBDatabase,
   { durability = "relaxed", mode, store }: Transaction,
@@ -71,7 +73,7 @@ const transact = <A>(
     let result: () => A
     try {
       const transaction = database.transaction(store, mode, { durability })
-      // Not at the success of a request: what it changed can still fail to be written.
+      // Not when a request succeeds, because its change may still fail to be written.
       transaction.addEventListener("complete", () => resume(Effect.sync(() => result())))
       transaction.addEventListener("abort", () => resume(Effect.fail(transaction.error)))
       result = requests(transaction.objectStore(store))
@@ -80,10 +82,10 @@ const transact = <A>(
     }
   })
 
-/** The connection was closed: its data was cleared, or another version of the page wants to change the database. */
+/** The connection was closed: the data of the site was cleared, or another version of the page changes the database. */
 const isClosed = (failure: Failure): boolean => failure?.name === "InvalidStateError"
 
-/** Opens a database, and opens it again when the browser has closed it. */
+/** Opens a database, and opens it again if the browser closes it. */
 export const make = (factory: IDBFactory, name: string): Effect.Effect<Database, JournalFailed, Scope.Scope> =>
   Effect.gen(function* () {
     let current: IDBDatabase | undefined

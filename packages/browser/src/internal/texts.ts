@@ -1,10 +1,10 @@
 /**
- * The texts of a journal, and its leases by time, in a database.
+ * The texts of a journal, and its expiring leases, in a database.
  */
 import type { Leases, Locks, Store } from "@assembly-effect/tus/UploadJournal"
 import type { Database } from "./database.ts"
 
-/** Another program may have written what is no text: it is no entry, and no lease. */
+/** A value that is not a text was written by another program. It is neither an entry nor a lease. */
 const textOf = (value: unknown): string | undefined => (value === undefined || typeof value === "string" ? value : "")
 
 const isText = (key: IDBValidKey): key is string => typeof key === "string"
@@ -26,7 +26,7 @@ const textsIn = (database: Database, store: "entries" | "leases") => ({
   })
 })
 
-/** The compare-and-set of a lease is one transaction, so that of two pages one succeeds. */
+/** The compare-and-set of a lease is one transaction, so that only one of two pages succeeds. */
 const swap =
   (database: Database): Leases["swap"] =>
   (key, expected, text) =>
@@ -41,7 +41,7 @@ const swap =
       return () => isSwapped
     })
 
-/** A store of entries that are on the disk before a write answers. Without locks it has leases. */
+/** A store whose entries are on the disk when a write ends. Without locks it has leases. */
 export const make = (database: Database, locks: Locks | undefined): Store => ({
   ...textsIn(database, "entries"),
   set: (key, text) =>

@@ -7,14 +7,14 @@ import * as Effect from "effect/Effect"
 
 interface Held {
   readonly lost: Deferred.Deferred<string>
-  /** Lets the lock go, and ends when it is free. */
+  /** Releases the lock, and ends when it is free. */
   readonly release: Effect.Effect<void>
 }
 
 const problemOf = (error: unknown): string =>
   error instanceof Error || error instanceof DOMException ? `${error.name}: ${error.message}` : "the browser refused it"
 
-/** Takes a lock, unless another holder has it. Its request ends when it is released, or was stolen. */
+/** Takes a lock, unless another holder has it. The request for the lock ends when the lock is released or stolen. */
 const take = (manager: LockManager, name: string): Effect.Effect<Held | undefined, JournalFailed> =>
   Effect.callback<Held | undefined, JournalFailed>((resume) => {
     const lost = Deferred.makeUnsafe<string>()

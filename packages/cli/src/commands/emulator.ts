@@ -29,7 +29,7 @@ export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>
   }
 }
 
-/** Only one half of an Auth Key was given: the key or the secret. */
+/** Only one part of an Auth Key was given: the key or the secret. */
 export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("IncompleteKey", {}) {
   override get message() {
     return "give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET"
@@ -96,7 +96,7 @@ const readCertificate = (path: string) =>
     Effect.mapError(({ message }) => new CannotReadCertificate({ path, problem: message }))
   )
 
-/** What the emulator answers over TLS with; undefined for plain HTTP. */
+/** The certificate for TLS; undefined for plain HTTP. */
 const tlsOf = Effect.fnUntraced(function* (
   isSelfSigned: boolean,
   cert: Option.Option<string>,

@@ -59,7 +59,7 @@ const checkNames = (files: ReadonlyArray<LocalFile.LocalFile>): Effect.Effect<vo
   return Effect.fail(new SameName({ name, paths: found.map(({ path }) => path) }))
 }
 
-/** A server restart or a lost network is survived for about seven minutes without progress. */
+/** The number of retries: a server restart or a lost network may last about seven minutes. */
 const maxRetries = 20
 
 /** Whether the next run of the same command continues the job. */

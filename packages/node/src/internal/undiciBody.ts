@@ -1,7 +1,8 @@
 /**
- * Reads the body of a response of undici from its Readable. Through a Stream it costs about as much as the request.
+ * Reads the body of an undici response directly from its Readable, because a Stream would take about as long as the
+ * request.
  */
-import type { BodyReader } from "@assembly-effect/auth/unstable/Transport"
+import type { BodyReader } from "@assembly-effect/auth/unstable/BodyReader"
 import * as Effect from "effect/Effect"
 import * as HttpClientError from "effect/http/HttpClientError"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"

@@ -2,6 +2,7 @@
  * Generates invalid values: generates a valid value, then breaks one rule at one place.
  */
 import * as Arbitrary from "effect/Arbitrary"
+import * as DateTime from "effect/DateTime"
 import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import type { Invalid, Invalids } from "../testing.ts"
@@ -12,7 +13,7 @@ interface Breakage<in A> {
   readonly change: (valid: A) => unknown
 }
 
-/** A rule, with the ways to break it in decoded form and on the wire. A form in which it cannot be broken has none. */
+/** A rule, with the ways to break it in decoded form and on the wire. The list is empty if a form cannot break it. */
 export interface Rule<in Type, in Encoded> {
   readonly rule: string
   readonly decoded?: Arbitrary.Arbitrary<Breakage<Type>> | undefined
@@ -42,6 +43,21 @@ export const fractions: Arbitrary.Arbitrary<number> = Arbitrary.map(integers(-10
 
 /** JSON values that are not strings. */
 export const notText = values(null, true, 5, [], {})
+
+/** Values that are not the date-time of a list request, in both forms. */
+export const listDates = {
+  decoded: oneOf(
+    notText,
+    text("^\\d{4}-0[1-9]-0[1-9] 10:00:00$"),
+    Arbitrary.map(integers(253_402_300_800, 8_640_000_000_000), (second) => DateTime.makeUnsafe(second * 1000))
+  ),
+  wire: oneOf(
+    notText,
+    text("^\\d{4}-0[1-9]-0[1-9]T10:00:00Z$"),
+    text("^\\d{4}-(?:02-3[01]|04-31|06-31|13-01|00-10|01-32) 10:00:00$"),
+    text("^\\d{4}-0[1-9]-0[1-9] (?:2[4-9]:00:00|10:[6-9]\\d:00|10:00:[6-9]\\d)$")
+  )
+}
 
 /** The name of a key, or its two names: in decoded form and on the wire. */
 type Key = string | readonly [decoded: string, wire: string]

@@ -16,7 +16,7 @@ const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
 
 const text = "[ -~\\u00a0-\\u024f\\u4e00-\\u9fff\\u{1f300}-\\u{1f64f}]"
 
-// Base64 contains UTF-8, which cannot encode a lone surrogate.
+// A value with a lone surrogate is refused, because Base64 contains UTF-8, which cannot encode it.
 const isText = (minLength: number) =>
   Schema.makeFilter<string>((value) => value.isWellFormed(), {
     expected: "valid Unicode",
@@ -36,8 +36,8 @@ const OptionalKey = Schema.String.check(
   })
 )
 
-// A record drops keys that its key schema refuses. A key that cannot be written in the header has to be an error
-// instead.
+// A record drops keys that its key schema refuses. Here such a key must be an error, because the header cannot contain
+// it.
 const ForbiddenKey = Schema.String.check(
   Schema.makeFilter((key) => !keyPattern.test(key), {
     expected: "another key",

@@ -27,6 +27,15 @@ type Codec<Fields extends Schema.Struct.Fields, Wire extends Schema.Struct.Field
   Schema.Struct.MakeIn<Fields>
 >
 
+/** Matches every key but these. */
+const otherThan = (names: ReadonlyArray<string>) =>
+  Schema.String.check(
+    Schema.makeFilter((key) => !names.includes(key), {
+      expected: "another key",
+      toJsonSchema: () => ({ pattern: `^(?!(?:${names.join("|")})$)` })
+    })
+  )
+
 /**
  * Matches every other key. A struct with this as its rest refuses unknown keys in both directions.
  *
@@ -35,14 +44,19 @@ type Codec<Fields extends Schema.Struct.Fields, Wire extends Schema.Struct.Field
  */
 const noOther = (names: ReadonlyArray<string>) =>
   Schema.Record(
-    Schema.String.check(
-      Schema.makeFilter((key) => !names.includes(key), {
-        expected: "another key",
-        toJsonSchema: () => ({ pattern: `^(?!(?:${names.join("|")})$)` })
-      })
-    ),
+    otherThan(names),
     Schema.Never.annotate({ message: `Unknown key, expected one of ${names.join(", ")}` })
   )
+
+// Typed as unknown, because TypeScript intersects the type of a field with that of the rest.
+const Kept = Schema.make<Schema.Codec<unknown>>(Schema.Json.ast)
+
+/**
+ * A struct that keeps unknown fields, which are JSON. Unlike with a rest of all keys, a field may decode to a value that
+ * is not JSON, such as a date.
+ */
+export const kept = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(otherThan(Object.keys(fields)), Kept)])
 
 const open = (fields: Schema.Struct.Fields): SchemaAST.Objects => Schema.Struct(fields).ast
 

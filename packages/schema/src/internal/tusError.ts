@@ -45,7 +45,8 @@ export const parseTusError = (text: string): TusErrorText => {
 }
 
 /**
- * The body of a tus error response, read as either of its two forms; every text is one of them (spec.md, "Errors").
+ * The body of a tus error response, in one of its two forms. Every text has a form: if it is not a line, it is raw text
+ * (spec.md, "Errors").
  *
  * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
  *

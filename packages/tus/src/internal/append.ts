@@ -72,8 +72,8 @@ const metered = (
 }
 
 /**
- * Fails after too long without progress. After the last byte the server may take longer, because it stores the file,
- * and a second request would make it store the file twice.
+ * Fails after too much time without progress. After the last byte the server may take longer, because it stores the
+ * file, and a second request would make it store the file twice.
  */
 const watch = (
   request: TusError.RequestName,
@@ -97,9 +97,10 @@ export interface Sent {
 }
 
 /**
- * Sends one body and returns the offset that the server reports. `onSent` is called with the number of sent bytes and
- * whether they are all. The progress of a body that is sent as a whole is unknown; `onSent` is called after its
- * response. A source that dies or is interrupted ends the upload; only a failure of the network can be retried.
+ * Sends one body and returns the offset that the server reports. `onSent` is called with the number of sent bytes, and
+ * with whether the whole body was sent. The progress of a body that is sent as a whole is unknown; `onSent` is called
+ * after its response. A source that dies or is interrupted ends the upload; only a failure of the network can be
+ * retried.
  */
 export const append = (options: {
   readonly url: UploadUrl

@@ -58,16 +58,16 @@ const toOutcome = (filename: string, exit: FileExit | undefined): FileOutcome =>
 }
 
 /**
- * Whether other files may continue. They may not if the server may treat wrong bytes as a complete file and start
- * processing it.
+ * Whether the other files may continue after this error. They must stop if the server may treat wrong bytes as a
+ * complete file and start processing it.
  */
 const isBearable = (error: ResumableUploadError): boolean => error._tag !== "UploadUntrusted" || !error.mayBeWhole
 
-/** Whether the outcome of a file is no danger to the Assembly. */
+/** Whether the Assembly can continue after this outcome of a file. */
 const isHarmless = (exit: FileExit | undefined): boolean =>
   exit === undefined || Option.match(Exit.findErrorOption(exit), { onNone: () => true, onSome: isBearable })
 
-/** Two files at one URL would be one file, and nothing else would show it. */
+/** Whether each file has its own upload URL. Two files at one URL would be one file, and no other check detects it. */
 const distinctUrls = () => {
   const files = new Map<string, number>()
   return (file: number, event: UploadEvent.UploadEvent): boolean => {
@@ -79,7 +79,7 @@ const distinctUrls = () => {
   }
 }
 
-/** Uploads every file. The first permanent failure stops the others, unless they are to continue. */
+/** Uploads every file. The first permanent failure stops the others, except with `onFailure: "keep"`. */
 const uploadAll = <Source extends UploadSource, R>(
   job: Job<File<unknown>>,
   target: UploadTarget.UploadTarget,
@@ -187,7 +187,7 @@ const fill = <Source extends UploadSource, R>(
       assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
     })
   }).pipe(
-    // Nobody could continue it, because nobody can handle a defect.
+    // A program does not handle a defect, so no later run would continue the Assembly.
     Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
   )
 

@@ -1,7 +1,8 @@
 /**
  * Limits the size of a body after a body was cut off. If a server refuses a request and closes the connection during
- * the body, its response may be lost: with `fetch` on Node the closed connection mostly wins. The same body would fail
- * in the same way. A small body arrives before the connection closes, and its response contains the reason.
+ * the body, the client may lose its response: with `fetch` on Node the closed connection mostly wins. The same body
+ * would fail in the same way. A small body is sent before the connection closes, so the client gets the response with
+ * the reason.
  */
 
 /** A body of this size in bytes is sent completely before the server can close the connection. */
@@ -14,7 +15,7 @@ const patience = 2
 export class Caution {
   #start = -1n
   #cuts = 0
-  /** The largest body that was cut off. */
+  /** The size of the largest body that was cut off. */
   #largest = 0n
   #most: bigint | undefined
 
@@ -24,7 +25,7 @@ export class Caution {
   }
 
   /**
-   * The bytes from `start` to `end` were cut off. If an earlier cut has the same `start`, none of them arrived.
+   * Call it when the bytes from `start` to `end` were cut off. If the cut before had the same `start`, no byte arrived.
    */
   cut(start: bigint, end: bigint): void {
     this.#cuts = start === this.#start ? this.#cuts + 1 : 1
@@ -35,8 +36,8 @@ export class Caution {
   }
 
   /**
-   * Called when a body was sent completely. Doubles the size limit of the next body, and removes it at the size of
-   * the largest body that was cut off.
+   * Call it when a body was sent completely. Doubles the size limit of the next body, and removes the limit when it
+   * reaches the size of the largest body that was cut off.
    */
   arrived(): void {
     if (this.#most === undefined) return

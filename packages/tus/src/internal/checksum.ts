@@ -31,7 +31,7 @@ export const names = Object.keys(algorithms)
 /** Whether a name is a supported algorithm. A JavaScript program may pass any value. */
 export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(algorithms, name)
 
-/** Whether the server supports this algorithm. Requested before anything is created, and again if this may help. */
+/** Whether the server supports this algorithm. Requested before anything is created, and retried after a failure. */
 export const isOffered = (
   target: UploadTarget,
   algorithm: Algorithm,
@@ -69,7 +69,7 @@ const read = (bytes: Outgoing.Body["bytes"]): Effect.Effect<Uint8Array, SourceFa
   })
 }
 
-/** Converts a body to the bytes to send, with a checksum if there is to be one. */
+/** Converts a body to the bytes to send, and to their checksum if the upload has one. */
 export type Seal = (
   body: Outgoing.Body
 ) => Effect.Effect<{ readonly body: Outgoing.Body; readonly checksum: string | undefined }, SourceFailed>
@@ -77,7 +77,7 @@ export type Seal = (
 /** Sends a body as it is, without a checksum. */
 export const unsealed: Seal = (body) => Effect.succeed({ body, checksum: undefined })
 
-/** Sends exactly the bytes of the checksum. A source that is read twice may change in between. */
+/** Reads the bytes once, for the checksum and for the request, because the source may change between two reads. */
 export const sealed = (algorithm: Algorithm, streams: boolean): Seal =>
   Effect.fnUntraced(function* (body) {
     const bytes = yield* read(body.bytes)

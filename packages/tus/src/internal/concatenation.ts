@@ -131,8 +131,8 @@ const retry = <E>(session: Session.Session<E>, pauseAfter: Policy.Retry, { error
   })
 
 /**
- * Requests the state until the final upload is complete, for at most `finishTimeout`. A final upload of another length
- * contains other bytes than were sent.
+ * Requests the state until the final upload is complete, for at most `finishTimeout`. If its length differs from the
+ * length of its parts, its bytes are wrong.
  */
 const prove = <E>(
   session: Session.Session<E>,
@@ -184,8 +184,8 @@ const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
   Effect.fail(new TusError.ConcatenationUnknown({ host, problem, ...(cause === undefined ? undefined : { cause }) }))
 
 /**
- * Announces the one final creation, and sends it. It is never repeated: after a lost response the receipts decide.
- * After a refusal the parts are unchanged.
+ * Stores that the final creation may have been sent, and then sends it. It is never repeated: after a lost response the
+ * receipts decide. After a refusal the parts are unchanged.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {

@@ -15,7 +15,9 @@ import * as Session from "./session.ts"
 import * as StateStore from "./stateStore.ts"
 import * as Telemetry from "./telemetry.ts"
 
-/** What is continued. `name` is that of the module, for its span; a later run reads the source again if `isReplayed`. */
+/**
+ * The upload to continue. `name` is the module for the span; `isReplayed`: whether a later run reads the source again.
+ */
 export interface Continuation {
   readonly name: "Upload" | "UploadSteps"
   readonly target: UploadTarget
@@ -24,7 +26,7 @@ export interface Continuation {
   readonly isReplayed: boolean
 }
 
-/** Sends the bytes that the server does not have. Without `transfer` it is asked first where it stands. */
+/** Sends the bytes that the server does not have. Without `transfer`, it first requests the offset from the server. */
 export const send = (
   { isReplayed, name, source, target, upload }: Continuation,
   options: Session.Options & { readonly progressInterval?: Duration.Input | undefined },

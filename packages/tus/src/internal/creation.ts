@@ -44,9 +44,9 @@ export interface Created {
   readonly finished: boolean
 }
 
-/** A random unique value. It finds the upload again if the response with its URL is lost. */
+/** A random unique value. It is used to find the upload again if the response with its URL is lost. */
 export const newMarker: Effect.Effect<string> = WebCrypto.use((crypto) =>
-  // `SecureRandom` adds UUIDs and ULIDs of all kinds to a bundle.
+  // Not `SecureRandom`, which would add all kinds of UUIDs and ULIDs to a bundle.
   Effect.sync(() => Hex.encode(crypto.getRandomValues(new Uint8Array(16))))
 )
 
@@ -116,7 +116,7 @@ const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Crea
     url === undefined ? Option.none() : Option.some({ url, answered: false, offset: undefined, finished })
   )
 
-/** Finds the upload of a creation only by the receipts: of an earlier process, or after a lost response. */
+/** Finds an upload by its receipt alone: an earlier process sent the creation, or its response was lost. */
 export const recover = (
   lost: Lost,
   why: Pick<TusError.CreationUnknown, "problem" | "cause">
@@ -129,8 +129,8 @@ export const recover = (
   )
 
 /**
- * Creates an upload. If the server turns the request away unprocessed, it is sent again after a pause. `size` is the
- * size of the upload, if known.
+ * Creates an upload. If the server did not process the request, it is sent again after a pause. `size` is the size of
+ * the upload, if known.
  */
 export const create = (options: {
   readonly target: UploadTarget

@@ -1,4 +1,4 @@
-/** What a person can do about an upload that is gone; the end of the message of `UploadGone`. */
+/** The advice about a removed upload; the end of the message of `UploadGone`. */
 export const goneAdvice = "; run the upload again to begin another one"
 
 interface Failure {
@@ -10,8 +10,8 @@ interface Failure {
 }
 
 /**
- * What happened, as a part of the text of another error: without the advice that ends the messages of some errors, since
- * the other error has its own.
+ * What happened, as a part of the message of another error. The advice at the end of some messages is left out, because
+ * the other error has its own advice.
  */
 export const happened = ({ _tag, message, operation, problem, status }: Failure): string => {
   switch (_tag) {

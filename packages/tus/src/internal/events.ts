@@ -22,7 +22,7 @@ const transient: ReadonlySet<string> = new Set([
   "Retrying",
   "Resumed",
   "Waiting",
-  // Emitted again whenever the last bytes are sent again.
+  // Not only once: it is emitted again when the last bytes are sent again.
   "Finishing"
 ] satisfies ReadonlyArray<UploadEvent["_tag"]>)
 

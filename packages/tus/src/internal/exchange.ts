@@ -20,13 +20,13 @@ import { limited } from "./timeout.ts"
 const maxErrorBytes = 8 * 1024
 const decodeErrorObject = Schema.decodeUnknownOption(ServiceError.ErrorObject)
 
-/** What a body says. */
+/** The text of a body, and its error code if any. */
 interface Said {
   readonly words: string
   readonly code?: string | undefined
 }
 
-/** The line of tus, the `message` of an error object of the service, else the text itself. */
+/** The text is the line of tus, else the `message` of the service's error object, else the whole body. */
 const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   const error = ServiceError.parseTusError(body)
   if (error._tag === "Line") return { words: `${error.code}: ${error.message}`, code: error.code }
@@ -36,12 +36,12 @@ const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   })
 }
 
-/** A shorter part of a path may be an ordinary word as well as an id. */
+/** A shorter part of a path may be an ordinary word, so it is not treated as an id. */
 const minSecret = 8
 
 /**
- * The secrets in a request: the ids of uploads in its URL and in the parts that it names, and the URL of the Assembly
- * in its metadata.
+ * The secrets in a request: the upload ids in its URL and in `upload-concat`, and the URL of the Assembly in its
+ * metadata.
  */
 const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): ReadonlyArray<string> => {
   const named = [url, headers["upload-concat"] ?? ""].flatMap((text) =>
@@ -176,7 +176,7 @@ export const exchange = <A>(options: {
       return yield* Effect.fail(error)
     }
     const headers = yield* readHeaders(options.request, options.headers, response)
-    // A body may be too long, or never end. It says nothing, and what the headers told stands.
+    // A body that is too long or never ends is ignored: the headers already contain the result.
     return (yield* Transport.ends(response, { maxBytes: maxErrorBytes }))
       ? headers
       : yield* Effect.fail({ _tag: "Cut" as const, headers })

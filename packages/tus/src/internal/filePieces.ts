@@ -18,12 +18,12 @@ const largest = 1024 * kibi
 /** The minimum size of a piece in bytes, however many readers there are. */
 const least = 16 * kibi
 
-/** A piece that is taken in less time (in milliseconds) is followed by a larger one. */
+/** If a piece is taken in less than this time (in milliseconds), the next piece is larger. */
 const fast = 100
 
 /**
  * The maximum number of bytes that all readers of files hold together. Pieces of 1 MiB reach the speed of a raw socket
- * and pieces of 64 KiB do not, but a thousand concurrent uploads cannot have 1 MiB each.
+ * and pieces of 64 KiB do not. But a thousand concurrent uploads would need too much memory with 1 MiB each.
  */
 class ReadBudget {
   #readers = 0
@@ -69,7 +69,10 @@ const grow = (current: number, elapsed: number): number =>
  */
 const onTheWay = 8
 
-/** Smaller pieces are allocated from memory that the process keeps anyway, and HTTP clients may hold many of them. */
+/**
+ * The minimum size in bytes of a piece whose memory is reused. The process keeps the memory of smaller pieces anyway,
+ * and HTTP clients may hold many of them.
+ */
 const worthReusing = 256 * kibi
 
 /**
@@ -100,8 +103,8 @@ export class Memory {
 }
 
 /**
- * The memory of one upload, passed from request to request. Memory of a request is kept only if the server has
- * acknowledged all its bytes; otherwise its pieces may still be in use.
+ * The memory of one upload, passed from request to request. The memory of a request is used again only if the server
+ * has acknowledged all its bytes, because otherwise the HTTP client may still use its pieces.
  */
 export class Pool {
   #kept: ReadonlyArray<ArrayBuffer> = []
@@ -118,8 +121,8 @@ export class Pool {
 }
 
 /**
- * The memory for reuse, from a sender that knows that the HTTP client releases the pieces. Without it each piece has
- * its own memory and never changes.
+ * The memory for reuse. It is set if the HTTP client is known to release the pieces. Otherwise each piece has its own
+ * memory and never changes.
  */
 export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
   defaultValue: () => undefined
@@ -133,7 +136,7 @@ export interface PieceSize {
 }
 
 /**
- * Reads the pieces of one range. `next` returns at most the given number of bytes at a position, or none at the end.
+ * Reads the pieces of one range. `next` returns at most `atMost` bytes at `position`, or none at the end.
  */
 export interface Reader {
   readonly next: (

@@ -15,14 +15,16 @@ type Waiting = Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>
 /** The pause between two attempts to acquire a lease, in milliseconds. */
 const every = 500
 
-/** The maximum wait for a lease, in milliseconds. A lease may last longer if a clock is wrong. */
+/**
+ * The maximum wait for a lease, in milliseconds. It limits the wait if a clock is wrong and a lease seems to be long.
+ */
 const longest = Duration.toMillis("1 minute")
 
 type HoldError = JournalFailed | UploadLeased | InvalidRequest
 
 /**
- * Acquires the lease of an upload. If it is held, waits until it would expire: the lease of an ended process is not
- * renewed.
+ * Acquires the lease of an upload. If another process holds it, waits until it would expire: the lease of an ended
+ * process is not renewed.
  */
 export const hold = (
   journal: UploadJournal.UploadJournal["Service"],

@@ -48,7 +48,7 @@ const wholeOf = <E>({ session, source }: Work<E>): Effect.Effect<Piece.Job<E>, S
   }))
 
 /**
- * Creates the upload of the whole source with this marker, or finds the one that was sent. Sends no bytes after that.
+ * Creates the upload of the whole source with this marker, or finds the one that was sent. Sends no other request.
  */
 export const begin = <E>(work: Work<E>, piece: UploadState.Planned | UploadState.Creating, marker: string) =>
   Effect.flatMap(wholeOf(work), (job) => Piece.begin(job, piece, Effect.succeed(marker)))

@@ -51,8 +51,8 @@ const Stored = Schema.TaggedUnion({
  *   sent. Its bytes are from `start` (inclusive) to `end` (exclusive).
  * - `Concatenating`: all parts are complete; their final creation may have been sent.
  * - `Completed`: all `size` bytes are stored at `url`.
- * - `Untrusted`: the server may have stored other bytes at `urls` than were sent, because of `problem`. `urls` contains
- *   the URLs of all parts and of the final upload. `mayBeWhole` as in `UploadUntrusted`.
+ * - `Untrusted`: the bytes that the server stored at `urls` may differ from the sent bytes, because of `problem`.
+ *   `urls` contains the URLs of all parts and of the final upload. `mayBeWhole` is the field of `UploadUntrusted`.
  */
 export type Entry = typeof Stored.Type
 

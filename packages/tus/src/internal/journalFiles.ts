@@ -19,7 +19,7 @@ const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => 
   return typeof code === "string" ? code : undefined
 }
 
-/** No space on the disk, or none left of what this user may have. */
+/** The disk is full, or the quota of the user is used up. */
 const full: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT"])
 
 const failed = (action: JournalFailed["action"]) => (error: PlatformError.PlatformError) => {
@@ -159,7 +159,7 @@ const makeLeases = (options: {
         const next = version + 1
         if (!(yield* withText(text, (name) => link(name, file(key, next))))) return false
         const found = yield* versions(key)
-        // Later changes have removed a lower number, which was free again.
+        // A higher number exists: later changes had removed this number, so it was free again.
         if (found.at(-1) !== next) return false
         yield* Effect.forEach(
           found.filter((older) => older < next),

@@ -50,7 +50,7 @@ export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => 
   const changing = Semaphore.makeUnsafe(1)
   const swap: Leases["swap"] = (key, expected, text) =>
     Effect.gen(function* () {
-      // An unexpected text is not written back unchanged: its holder may be changing it.
+      // If the text is not the expected one, nothing is written, because its holder may be changing it.
       if ((yield* leases.get(key)) !== expected) return false
       yield* expected === undefined
         ? leases.set(key, text)

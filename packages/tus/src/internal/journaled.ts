@@ -208,13 +208,13 @@ export const resume = (
     yield* Hold.during(
       lease,
       options.restart === true
-        ? // The key is that of these bytes: other bytes would be another upload.
+        ? // The key belongs to the original bytes, so a source with different bytes is refused.
           Effect.andThen(verifySource(known, held), startAnew(held, target, all, emit, known))
         : goOn(held, known, all, emit)
     )
   })
 
-/** The metadata of an entry. Every entry is written with the two keys. */
+/** The metadata of an entry. Every entry has both keys, `filename` and `fieldname`. */
 const named = (metadata: UploadJournal.Entry["metadata"]): Session.Options["metadata"] => ({
   ...metadata,
   filename: metadata["filename"] ?? "",

@@ -28,7 +28,7 @@ const AtRest = Json.fromString(
 const decode = Schema.decodeOption(AtRest)
 const encode = Schema.encodeSync(AtRest)
 
-/** When a lease expires, in milliseconds since 1970. An invalid lease has expired. */
+/** The time when a lease expires, in milliseconds since 1970. For a text that is not a valid lease it is 0. */
 export const until = (text: string): number =>
   Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
 
@@ -100,7 +100,7 @@ export const make = (
       const holder = provided === LeaseHolder.unknown ? options.holder : provided
       const own = yield* makeOwn(leases, key, holder)
       const scope = yield* Effect.scope
-      // Added before the claim, since an interrupted claim may have been written.
+      // Added before the claim, because an interrupted claim may still have written the lease.
       yield* Effect.addFinalizer(() =>
         own.release.pipe(Effect.interruptible, Effect.timeoutOption(Math.min(millis, longestRelease)), Effect.ignore)
       )
@@ -144,14 +144,14 @@ export const make = (
         )
       )
 
-      // One change at a time: a second one would not find the text that it expects.
+      // One change at a time: a concurrent one would not find the text that it expects.
       const renewing = Semaphore.makeUnsafe(1)
       const check = Effect.gen(function* () {
         if (yield* Deferred.isDone(loss)) return yield* Deferred.await(loss)
         if ((yield* left) <= 0) yield* renew
       }).pipe(renewing.withPermits(1))
 
-      // A slow claim may have expired before its response.
+      // If the claim was slow, the lease may have expired before the store responded.
       yield* Effect.mapError(check, () => new UploadLeased({ key, until: own.until() }))
 
       let pause = millis / 3

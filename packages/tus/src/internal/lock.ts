@@ -8,7 +8,10 @@ import type * as Scope from "effect/Scope"
 import { type JournalFailed, LeaseLost, UploadLeased } from "../JournalError.ts"
 import type { Key, Lease, Locks } from "../UploadJournal.ts"
 
-/** Takes the lock of a key. Who finds it taken waits for it as long as for a lease of `millis` milliseconds. */
+/**
+ * Takes the lock of a key. If another holder has it, fails with `UploadLeased`, whose `until` is in `millis`
+ * milliseconds.
+ */
 export const make =
   (
     locks: Locks,

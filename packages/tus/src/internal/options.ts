@@ -82,7 +82,7 @@ export const issues = ({ checksum, isReplayed, metadata, source, ...options }: U
 export const refuse = (operation: string, found: Issues): Effect.Effect<void, ApiError.InvalidRequest> =>
   found.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues: found }))
 
-/** A checksum that this runtime cannot make. */
+/** The issue of a `checksum` option that this runtime cannot compute. */
 export const missingDigest = ({ checksum }: Pick<Upload, "checksum">): Effect.Effect<Issues> =>
   Effect.map(Subtle.isAvailable, (isThere) =>
     checksum === undefined || isThere ? [] : [issue("checksum", `Expected none: ${Subtle.problem}`)]

@@ -119,7 +119,7 @@ const store = <E>(
         Effect.map(Piece.send(job, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
       { concurrency, discard: true }
     )
-    // Emitted before the final creation is announced: if the upload is interrupted at this event, nothing was sent.
+    // Emitted while the state still says that no final creation was sent: an interruption at this event is safe.
     emit(UploadEvent.Finishing({ total: source.size }))
     yield* Effect.yieldNow
     return urls

@@ -54,7 +54,7 @@ const sizeOf = (body: Uint8Array | Blob): bigint => BigInt(body instanceof Uint8
 
 const keep = <E>({ place, session }: Job<E>, piece: UploadState.Piece) => session.store.update(place.set(piece))
 
-/** Announces the one creation, and sends it. */
+/** Stores that the creation may have been sent, and then sends it. */
 const create = <E>(job: Job<E>, marker: string) =>
   Effect.gen(function* () {
     const { isPart, outgoing, session, source } = job
@@ -78,7 +78,7 @@ const create = <E>(job: Job<E>, marker: string) =>
     const { url } = found
     const sent = body === undefined ? 0n : sizeOf(body)
     const transfer: Transfer.Transfer =
-      // A server cannot have completed an upload whose bytes it did not get.
+      // The receipt is believed only if all bytes were sent: without them the upload cannot be complete.
       found.finished && sent === size
         ? { _tag: "Done", length: size }
         : Transfer.created({ ...found, length: size, sent })

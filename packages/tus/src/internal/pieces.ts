@@ -19,14 +19,14 @@ const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * memoryPiece, (index + 1) * memoryPiece))
 }
 
-/** A stream whose large pieces are cut: so their progress shows, and a stall. */
+/** Cuts large pieces of a stream, so that progress and a stall are visible between them. */
 export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Transport.mapPieces(stream, (piece) => Effect.succeed(cut(piece)))
 
-/** Bytes in memory as a stream that is taken piece by piece. */
+/** Bytes in memory as a stream of pieces. */
 export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLarge(Stream.succeed(bytes))
 
-/** Emits the parts of memory as pieces of a suitable size: joins small ones and cuts large ones. */
+/** Emits byte arrays as pieces of a suitable size: joins small ones and cuts large ones. */
 export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream<Uint8Array> =>
   cutLarge(
     Stream.unfold(0, (at) =>

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import type { SourceFailed } from "../UploadSource.ts"
 import type * as TusError from "../TusError.ts"
 
-/** What decides on retries, and the limits of one upload. `retryDelay` is the first pause of {@link pollDelay}. */
+/** The retry policy and the time limits of one upload. `retryDelay` is the first pause of {@link pollDelay}. */
 export interface Policy {
   readonly retry: RetryPolicy.Policy
   readonly retryDelay: Duration.Duration
@@ -47,14 +47,14 @@ export const canHeal = (error: { readonly _tag: string; readonly permanent?: boo
 
 const maxDelay = Duration.seconds(30)
 
-/** The limits of a policy that an upload's options describe. */
+/** The limits that the options of an upload set for a policy. */
 interface Limits {
   readonly maxRetries?: number | undefined
   readonly retryDelay: Duration.Duration
   readonly maxWait?: Duration.Input | undefined
 }
 
-/** Gives up after `maxRetries`, and where an answer names more than `maxWait`, whatever the policy says. */
+/** Limits a policy: gives up after `maxRetries` failures, or if a response requests a longer wait than `maxWait`. */
 const limited = (policy: RetryPolicy.Policy, { maxRetries, maxWait }: Limits): RetryPolicy.Policy => ({
   start: Effect.map(
     policy.start,
@@ -66,7 +66,7 @@ const limited = (policy: RetryPolicy.Policy, { maxRetries, maxWait }: Limits): R
   )
 })
 
-/** The policy that the call says, within the limits of the options; else the one that the options describe. */
+/** The `RetryPolicy` of the call, within the limits of the options. Without one, a policy made from the options. */
 export const retryPolicy = (said: RetryPolicy.Policy | undefined, limits: Limits): RetryPolicy.Policy =>
   said === undefined
     ? RetryPolicy.makeUnsafe({
@@ -77,16 +77,16 @@ export const retryPolicy = (said: RetryPolicy.Policy | undefined, limits: Limits
       })
     : limited(said, limits)
 
-/** The wait that a server asks for. One that does not say how long asks for none. */
+/** The wait that a server requests, if its response names a time. */
 const asked = (error: RequestError): Option.Option<Duration.Duration> =>
   error._tag === "RateLimited" || error._tag === "ServerFailure"
     ? Option.filter(Option.fromUndefinedOr(error.retryAfter), (wait) => !Duration.isZero(wait))
     : Option.none()
 
-/** The pause after so many failures in a row, or none to give up. */
+/** Returns the pause after the given number of consecutive failures, or none to give up. */
 export type Retry = (failures: number, error: RequestError) => Effect.Effect<Option.Option<Duration.Duration>>
 
-/** Asks the policy about the failures of one request. It begins anew with the first failure after progress. */
+/** Asks the policy about the failures of one request. After progress, the policy starts again. */
 export const retrying = ({ retry }: Policy): Retry => {
   let next: Effect.Success<RetryPolicy.Policy["start"]> | undefined
   return Effect.fnUntraced(function* (failures, error) {
@@ -95,6 +95,6 @@ export const retrying = ({ retry }: Policy): Retry => {
   })
 }
 
-/** The pause between two questions about what the server is still working on: doubling, with jitter. */
+/** The pause between two requests about unfinished work of the server. It doubles, with jitter. */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
   RetryPolicy.backOff({ base: retryDelay, maxPause: maxDelay }, questions)

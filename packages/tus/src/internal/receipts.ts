@@ -49,7 +49,7 @@ const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): E
   )
 
 /**
- * The Status of the Assembly, or undefined if it is not available. The upload requests it in between other requests.
+ * The Status of the Assembly, or `None` if it is not available. A failed request for it is not an error of the upload.
  */
 const status = (
   target: UploadTarget.UploadTarget

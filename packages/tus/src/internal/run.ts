@@ -217,7 +217,7 @@ const heal = (
 const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
   (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
 
-/** Adds the host to an error that is about what the server has, and was made without a request. */
+/** Adds the host to an error that was made without a response, but is about the state of the server. */
 const at =
   (url: UploadUrl) =>
   (error: Policy.RequestError): Policy.RequestError => {

@@ -46,7 +46,7 @@ export interface Session<E> {
 const isPage = (): boolean =>
   typeof navigator === "object" && "appCodeName" in navigator && navigator.appCodeName === "Mozilla"
 
-/** Whether `fetch` takes a body that is still being made. */
+/** Whether `fetch` accepts a stream as a request body. */
 const takesStreams = (): boolean => {
   let read = false
   try {
@@ -65,14 +65,14 @@ const takesStreams = (): boolean => {
 }
 
 /**
- * Whether the bodies of requests are streamed; found out once. Where they are not, a source is sent in slices of 256 KiB,
- * which grow up to `chunkSize` (8 MiB by default) while they pass within a second.
+ * Whether request bodies are streamed. Detected once. If not, a source is sent in slices. The first slice has 256 KiB,
+ * and slices grow up to `chunkSize` (8 MiB by default) while each takes less than a second.
  *
  * **Details**
  *
- * A page never streams by itself: browsers that can do it refuse it over HTTP/1.1, with the error of a broken
- * connection, and none says how many bytes have left. Set it to `true` in a page that is for one browser and one server,
- * which speaks HTTP/2 or HTTP/3.
+ * By default a page of a browser does not stream: browsers that support it refuse it over HTTP/1.1 and report a broken
+ * connection, and no browser reports the number of sent bytes. Set it to `true` only in a page for one browser and one
+ * server, if that server supports HTTP/2 or HTTP/3.
  *
  * @since 0.1.0
  * @category references

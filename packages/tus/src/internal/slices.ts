@@ -17,15 +17,15 @@ const first = 256 * kibi
 /** The minimum size of a slice in bytes, however often slices stall. */
 const least = 16 * kibi
 
-/** A slice that was answered: its size in bytes, and the milliseconds it took. */
+/** A slice with a response: its size in bytes, and its time in milliseconds. */
 interface Passed {
   readonly bytes: number
   readonly millis: number
 }
 
 /**
- * The size of the next slice, and the most that one may have, in bytes. `last` passed last, `other` is the last before it
- * that had another size.
+ * The size of the next slice, and the maximum size of a slice, in bytes. `last` is the last slice with a response.
+ * `other` is the last one before it that had a different size.
  */
 interface Size {
   readonly next: number
@@ -41,8 +41,8 @@ const begin = (chunkSize: number = Window.defaultSize): Size => ({
 })
 
 /**
- * The number of remaining bytes that the next slice takes. The last slice is small: the server may take a long time to
- * store it, so a stall is detected late.
+ * The number of remaining bytes that the next slice takes. The last slice is small, so that its bytes arrive soon: a
+ * stall in it is detected late, because the server may also need time to store the upload.
  */
 const cut = ({ next }: Size, left: bigint): bigint => {
   const size = BigInt(next)
@@ -54,14 +54,14 @@ const cut = ({ next }: Size, left: bigint): bigint => {
 }
 
 /**
- * How long a slice should take, in milliseconds: progress shows when it is answered, and is to move every second. The
- * rest is for a link that becomes slower.
+ * The intended time of a slice, in milliseconds. The progress is visible only after the response of a slice, and should
+ * move every second. The intended time is shorter than that, because the link may become slower.
  */
 const aim = (policy: Policy): number => Math.min(800, Duration.toMillis(policy.stallTimeout) / 8)
 
 /**
- * How long a slice of another size will take. Of two that passed, their difference tells what a byte takes; the rest is
- * the way there and back, and the server. Of one, all of it is taken for the bytes.
+ * Estimates the time of a slice of another size. The difference between two slices shows the time of a byte; the rest
+ * is the time of the round trip and of the server. With one slice, its whole time counts as the time of its bytes.
  */
 const forecast = (last: Passed, other: Passed | undefined) => {
   const whole = last.millis / last.bytes
@@ -75,10 +75,10 @@ const forecast = (last: Passed, other: Passed | undefined) => {
       : Math.min(whole * bytes, last.millis + perByte * (bytes - last.bytes))
 }
 
-/** A slice that takes so much longer, or less, takes as long. */
+/** Two times whose ratio is below this value count as equal. */
 const alike = 1.25
 
-/** The next size after a slice that took too long, where a smaller one takes less. */
+/** The next size after a slice that took too long, if a smaller slice takes less time. */
 const shrunk = ({ most, next }: Size, millis: (bytes: number) => number, goal: number): number => {
   const half = Math.floor(next / 2)
   return half >= Math.min(least, most) && millis(next) > goal && millis(half) * alike < millis(next)
@@ -86,7 +86,7 @@ const shrunk = ({ most, next }: Size, millis: (bytes: number) => number, goal: n
     : next
 }
 
-/** After a slice that was answered. */
+/** The state after a slice with a response. */
 const passed = (size: Size, last: Passed, policy: Policy): Size => {
   if (last.bytes === 0) return size
   const other = last.bytes === size.last?.bytes ? size.other : size.last
@@ -98,11 +98,11 @@ const passed = (size: Size, last: Passed, policy: Policy): Size => {
   if (millis(next * 2) <= Math.max(goal, last.millis * alike)) {
     return { ...seen, next: Math.min(size.most, next * 2) }
   }
-  // One size alone does not tell what the way there and back takes. A smaller slice finds it out within the goal.
+  // Slices of one size do not show the time of the round trip. A smaller slice shows it, and takes less time.
   return other === undefined && last.millis <= goal ? { ...seen, next: Math.max(1, Math.floor(next / 2)) } : seen
 }
 
-/** The state after a slice without a response in time. */
+/** The state after a slice that got no response in time. */
 const stalled = ({ most, next, ...seen }: Size): Size => ({
   ...seen,
   most,
@@ -110,8 +110,8 @@ const stalled = ({ most, next, ...seen }: Size): Size => ({
 })
 
 /**
- * The maximum time of a slice. It is unknown when the last byte of a slice is sent, so the last slice also gets the
- * time in which the server may store the upload.
+ * The maximum time of a slice. The time when its last byte is sent is unknown, so the last slice also gets the time
+ * that the server may take to store the upload.
  */
 export const limit = (policy: Policy, isLast: boolean): Duration.Duration =>
   isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout
@@ -128,7 +128,7 @@ export class SliceSize {
     return cut(this.#size, left)
   }
 
-  /** Sends a slice, and adapts the size to its time. */
+  /** Sends a slice, and adapts the size to the time that it took. */
   from<A, E extends { readonly _tag: string }, R>(
     sent: Effect.Effect<A, E | TusError.Stalled, R>,
     bytes: bigint,

@@ -28,8 +28,8 @@ export const forgetful = (initial: UploadState): StateStore<never> => {
 }
 
 /**
- * A store that writes. Writes run one after another, each with the current state: a late write must not replace a newer
- * state, and one write may serve many updates.
+ * A store that calls `write` to save a state. Writes run one after another, each with the current state, so that a late
+ * write cannot replace a newer state. One write may save several updates.
  */
 export const written = <E>(
   initial: UploadState,

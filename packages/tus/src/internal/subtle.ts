@@ -1,5 +1,5 @@
 /**
- * Digests need `crypto.subtle`, which a page has on https and on localhost only.
+ * Digests need `crypto.subtle`. A page has it only on https and on localhost.
  */
 import { WebCrypto } from "effect/crypto/WebCrypto"
 import * as Effect from "effect/Effect"
@@ -10,10 +10,10 @@ export const isAvailable: Effect.Effect<boolean> = WebCrypto.use((crypto: Crypto
   Effect.succeed(crypto?.subtle !== undefined)
 )
 
-/** Why not, in the words of an error. */
+/** The reason why not, as the text of an error. */
 export const problem = "crypto.subtle is not there: a page has it on https and on localhost only"
 
-/** Fails where a journal could not name its entries. */
+/** Fails if a journal cannot compute the keys of its entries. */
 export const forJournal: Effect.Effect<void, JournalFailed> = Effect.flatMap(isAvailable, (isThere) =>
   isThere ? Effect.void : Effect.fail(new JournalFailed({ action: "write", problem }))
 )

@@ -105,7 +105,7 @@ export const observe = <E extends { readonly _tag: string }, R>(
     )
   })
 
-/** What the span of one request tells: the host, and the path as a template. */
+/** The span of one request: its method, and its path as a template. */
 export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "OPTIONS") =>
   ({
     kind: "client",
@@ -115,7 +115,7 @@ export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "O
     }
   }) as const
 
-/** Runs a request in its span. `Effect.fn` would do so too, and brings the traces of its callers into a bundle. */
+/** Runs a request in its span. `Effect.fn` would add its code for stack traces to a bundle. */
 export const request = (name: string, method: Parameters<typeof spanOf>[0]) => {
   const span = spanOf(method)
   return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>

@@ -14,7 +14,7 @@ export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-ef
   defaultValue: () => Duration.seconds(30)
 })
 
-/** A request, for the error of one that takes too long: its name, and the URL whose host the error tells. */
+/** A request, for the error if it takes too long: its name, and the URL whose host the error contains. */
 interface Subject {
   readonly request: TusError.RequestName
   readonly url: string | UploadUrl
@@ -23,7 +23,7 @@ interface Subject {
 const stalled = ({ request, url }: Subject, after: Duration.Duration) =>
   Effect.suspend(() => Effect.fail(new TusError.Stalled({ request, host: hostOf(url), after })))
 
-/** The time starts when the request is sent: the wait for a permit does not count. */
+/** The time starts when the request is sent: the wait for a permit of the gate is not included. */
 const orStalled = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   subject: Subject,

@@ -32,8 +32,8 @@ export const reader = (pull: Pull.Pull<ReadonlyArray<Uint8Array>, SourceFailed, 
   )
 
 /**
- * Reads until the window holds more than `size` bytes, or the stream ends. Only one more byte shows that the bytes
- * before it are not the last.
+ * Reads until the window holds more than `size` bytes, or the stream ends. One byte more than `size` is read, because
+ * it shows that the stream continues.
  */
 export const fill = (window: Window, read: Reader, size: number): Effect.Effect<Window, SourceFailed> =>
   Effect.suspend(() => {

@@ -49,7 +49,7 @@ const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId, { o
 const isOpen = (error: Operation.Failure<typeof Cancel>): boolean =>
   Lost.isLost(error) || ("status" in error && (error.status === 404 || error.status === 410))
 
-/** Sends one DELETE. If its failure leaves open what happened, it also reads the Status. */
+/** Sends one DELETE. If it fails and may have had an effect, it also reads the Status. */
 const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId: Assembly.AssemblyId) {
   const client = yield* AssemblyClient
   const at = Option.getOrUndefined(addressOf(status, assemblyId, client))

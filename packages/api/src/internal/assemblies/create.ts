@@ -7,6 +7,7 @@ import type { CreateOptions } from "../../Assemblies.ts"
 import { AssemblyClient } from "../../AssemblyClient.ts"
 import * as Operation from "../../Operation.ts"
 import * as Lost from "../lost.ts"
+import * as Steps from "../steps.ts"
 import { get } from "./get.ts"
 
 /**
@@ -29,7 +30,8 @@ export const Create = Operation.make({
   answers: "assemblyStatus",
   success: Assembly.Status,
   errors: {},
-  retry: []
+  retry: [],
+  check: Steps.check
 })
 
 /**
@@ -46,14 +48,14 @@ export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRand
 )
 
 /**
- * Whether to request the Status after a failure. A conflict on a generated id can only be our own Assembly. A conflict
- * on an id that the caller chose may be somebody else's Assembly.
+ * Whether to request the Status after a failure. A conflict on a generated id means that an earlier attempt has created
+ * the Assembly. A conflict on an id that the caller chose may come from somebody else's Assembly.
  */
 const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): boolean =>
   Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)
 
 /**
- * Creates an Assembly. Its id is generated from a cryptographic source, because the id alone grants reading the Status.
+ * Creates an Assembly. Its Steps are checked by the rules of `Instructions.make` before anything is sent. Its id is generated from a cryptographic source, because the id alone grants reading the Status.
  *
  * If the response is lost, or its status leaves open what happened (5xx except 501, whatever the body says), the Status
  * is requested. If the service knows the Assembly, its Status is the result. Otherwise the operation fails with the

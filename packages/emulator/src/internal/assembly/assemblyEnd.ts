@@ -6,7 +6,9 @@ import * as AssemblyStore from "./assemblyStore.ts"
 import * as Notifications from "../notifications/notifications.ts"
 import * as Updates from "./updates.ts"
 
-/** Ends Assemblies. The end is stored first, then sent to followers and to the `notify_url`. An Assembly ends once. */
+/**
+ * Ends Assemblies. The end is stored first, then sent to followers and to the `notify_url`. An Assembly ends only once.
+ */
 export class AssemblyEnd extends Context.Service<
   AssemblyEnd,
   {

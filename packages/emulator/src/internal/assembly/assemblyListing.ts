@@ -40,7 +40,7 @@ const Row = Schema.Struct({
   output_bytes: Schema.Int
 })
 
-/** How many Assemblies are searched in one turn: each has at most 22 KiB of text. */
+/** The number of Assemblies that are searched in one turn. Each has at most 22 KiB of text. */
 const slice = 20
 
 const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
@@ -57,7 +57,7 @@ interface Filter {
   readonly type: string
 }
 
-/** Where a search goes on: the Assemblies before this one. */
+/** The Assembly after which a search continues. */
 interface Place {
   readonly created_at: number | bigint
   readonly position: number
@@ -67,7 +67,7 @@ const statements = (sql: SqlClient.SqlClient) => {
   const isListed = ({ from, to, type, workspace }: Filter) => sql`
     workspace = ${workspace} AND created_at > ${from} AND created_at < ${to}
       AND ${type === "all" ? sql.literal("true") : sql`state = ${type}`}`
-  // Not a parameter: SQLite plans a statement again for each LIMIT that is bound.
+  // A literal, because SQLite would plan the statement again for each LIMIT that is a parameter.
   const limited = sql.literal(`LIMIT ${slice}`)
   const newestFirst = sql.literal("ORDER BY created_at DESC, assemblies.rowid DESC")
 
@@ -91,7 +91,7 @@ const statements = (sql: SqlClient.SqlClient) => {
         AND created_at <= ${created_at} AND (created_at < ${created_at} OR assemblies.rowid < ${position})
       ${newestFirst} ${limited}`,
 
-    /** The files are as many as a line of a list should tell. */
+    /** An entry names only the first files of its Assembly, in at most 4096 characters. */
     entry: (position: number) => sql`
       SELECT id, state, parent_id, region, template_id, (
           SELECT name FROM templates WHERE templates.workspace = assemblies.workspace AND templates.id = template_id
@@ -105,7 +105,7 @@ const statements = (sql: SqlClient.SqlClient) => {
   }
 }
 
-/** Present only when the uploads have ended: the service omits the field otherwise. */
+/** Present only when the uploads have ended. The service omits the field before that. */
 const uploadDuration = ({ created_at, uploaded_at }: typeof Row.Type): { readonly upload_duration?: number } => {
   const duration = ServiceDate.secondsBetween(created_at, uploaded_at)
   return duration === null ? {} : { upload_duration: duration }
@@ -143,7 +143,10 @@ const make = Effect.gen(function* () {
   const turns = yield* Turns.Turns
   const select = statements(sql)
 
-  /** The places of all that match, slice by slice: one statement would stop the others as long as it takes. */
+  /**
+   * The positions of all matching Assemblies. They are searched in slices, because one long statement would block all
+   * other requests.
+   */
   const matching = Effect.fnUntraced(function* (filter: Filter, keywords: ReadonlyArray<string>) {
     const found: Array<number> = []
     let after: Place = { created_at: Database.maxInteger, position: 0 }

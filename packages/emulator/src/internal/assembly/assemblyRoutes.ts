@@ -54,7 +54,7 @@ const routes = Effect.gen(function* () {
       handle: ({ authKey, params, path }) => creation.replay(path.assemblyId, authKey, params)
     }),
     Route.open(Operations.Get, {
-      // An invalid id is answered like an unknown one.
+      // An invalid id gets the same response as an unknown id.
       invalid: () => Creation.notFound,
       encode: StatusEncoding.encode,
       handle: ({ path }) => creation.status(path.assemblyId)

@@ -9,7 +9,7 @@ import * as Origin from "../http/origin.ts"
 import * as ServiceDate from "../data/serviceDate.ts"
 import * as UploadStore from "../files/uploadStore.ts"
 
-/** An Assembly as the service shows it. */
+/** Makes the Status of an Assembly, as the service would write it. */
 export class AssemblyStatus extends Context.Service<
   AssemblyStatus,
   {
@@ -17,7 +17,7 @@ export class AssemblyStatus extends Context.Service<
   }
 >()("@assembly-effect/emulator/AssemblyStatus") {}
 
-/** `ok` and its message. */
+/** The `ok` and the `message` of each state. */
 const ok: Readonly<Record<AssemblyStore.State, readonly [ok: string, message: string] | undefined>> = {
   uploading: ["ASSEMBLY_UPLOADING", "The Assembly waits for its uploads."],
   executing: ["ASSEMBLY_EXECUTING", "The Assembly is executing."],
@@ -27,7 +27,9 @@ const ok: Readonly<Record<AssemblyStore.State, readonly [ok: string, message: st
   failed: undefined
 }
 
-/** The `ok` of a replay while it executes. Beyond the specification: no source says how long the service reports it. */
+/**
+ * The `ok` of a replay during its execution. Beyond the specification: no source says how long the service reports it.
+ */
 const replaying = ["ASSEMBLY_REPLAYING", "The Assembly is being replayed."] as const
 
 type Standing = Pick<AssemblyStore.Row, "state" | "parent_id">

@@ -73,7 +73,7 @@ export const Row = Schema.Struct({
 })
 export type Row = typeof Row.Type
 
-/** The files of an Assembly: those that it works on, and those that its Steps have made. */
+/** The files of an Assembly: the uploads that it works on, and the results of its Steps. */
 export interface Made {
   readonly uploads: ReadonlyArray<Assembly.File>
   readonly results: Readonly<Record<string, ReadonlyArray<Assembly.File>>>
@@ -86,7 +86,7 @@ const MadeRow = Schema.Struct({
 
 const decodeFile = Schema.decodeUnknownSync(Assembly.File)
 
-/** What an Assembly has made when it ends. */
+/** The files and the failure of an Assembly that ends. */
 export interface Outcome extends Made {
   readonly failure: { readonly error: string; readonly message: string } | undefined
 }
@@ -95,24 +95,27 @@ export interface Outcome extends Made {
 export class AssemblyStore extends Context.Service<
   AssemblyStore,
   {
-    /** Answers false if the id is taken. */
+    /** Returns false if an Assembly with this id exists. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** Its files, as far as it has come. */
+    /** The files of an Assembly. During its execution, the results of the finished Steps. */
     readonly made: (id: string) => Effect.Effect<Made, StorageFailed>
-    /** What a former process left: creations whose body never ended are aborted, the others are answered. */
+    /**
+     * Ends what an earlier process left: aborts creations whose body never ended, and returns all other busy
+     * Assemblies.
+     */
     readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /** Records that the body of the creation has ended. */
+    /** Records that the whole body of the creation was received. */
     readonly received: (id: string) => Effect.Effect<void, StorageFailed>
-    /** Starts the execution if every expected upload has arrived. Answers whether this call started it. */
+    /** Starts the execution if every expected upload has arrived. Returns whether this call started it. */
     readonly beginExecution: (id: string) => Effect.Effect<boolean, StorageFailed>
-    /** An Assembly begins to work on these files. */
+    /** Records the files that the execution of an Assembly works on. */
     readonly works: (id: string, uploads: ReadonlyArray<Assembly.File>) => Effect.Effect<void, StorageFailed>
-    /** What an Assembly that executes has made so far, as the JSON of its results. */
+    /** Records the results of the finished Steps of an Assembly, as JSON. */
     readonly progress: (id: string, results: string) => Effect.Effect<void, StorageFailed>
-    /** Ends an Assembly that is busy; whether it was this call that ended it. */
+    /** Ends a busy Assembly. Returns whether this call ended it. */
     readonly end: (id: string, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
-    /** Cancels or aborts a busy Assembly. Answers whether this call ended it. */
+    /** Cancels or aborts a busy Assembly. Returns whether this call ended it. */
     readonly stop: (id: string, state: "canceled" | "request_aborted") => Effect.Effect<boolean, StorageFailed>
   }
 >()("@assembly-effect/emulator/AssemblyStore") {}
@@ -169,9 +172,9 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
-  /** Steps, fields and files may be a megabyte: their JSON is made, and read, in a turn. */
+  /** Steps, fields and files may have a megabyte, so their JSON is written and parsed in a turn. */
   const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => turns.share(Effect.suspend(work))
-  /** The columns of a row. Its files are read where they are told. */
+  /** The columns of a row. The files have their own columns, which only `made` reads. */
   const columns = sql.literal(Object.keys(Row.fields).join(", "))
   const busy = sql.literal("state IN ('uploading', 'executing')")
 

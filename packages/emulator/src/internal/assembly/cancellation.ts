@@ -10,7 +10,9 @@ import * as UploadStore from "../files/uploadStore.ts"
 export class Cancellation extends Context.Service<
   Cancellation,
   {
-    /** Cancels a busy Assembly and the requests that upload to it. One that has ended stays unchanged. */
+    /**
+     * Cancels a busy Assembly, and stops the requests that upload to it. An Assembly that has ended stays unchanged.
+     */
     readonly cancel: (assemblyId: string) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/Cancellation") {}

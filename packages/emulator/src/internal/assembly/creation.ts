@@ -68,13 +68,13 @@ const isBusy = new Refusal.Refusal({
   message: "Only an Assembly that has ended can be replayed."
 })
 
-/** The short Status that a creation with `quiet` answers. */
+/** The short Status in the response to a creation with `quiet`. */
 const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly.Status =>
   error === undefined ? { assembly_id, ok: ok ?? null } : { assembly_id, error, message: message ?? null }
 
 /**
- * The params of a replay. It runs the original Steps, unless it names other Steps or a Template, or reads the Template
- * again.
+ * The params of a replay. It runs the original Steps, unless its params name other Steps or a Template, or it reads the
+ * original Template again.
  */
 const replayParams = (original: AssemblyStore.Row, params: Replay.Params): Schema.JsonObject => {
   const { fields = original.fields, notify_url = original.notify_url, reparse_template, steps, template_id } = params

@@ -15,7 +15,7 @@ export type Payload = typeof Payload.Type
 /** A page of the Assembly list can contain the URLs of 5000 Assemblies. */
 const Url = Schema.String.check(Schema.isMaxLength(2048))
 
-/** What else the params of a creation may say. Beyond the specification, except `auth.max_size` ("Limits"). */
+/** The other params of a creation. Beyond the specification, except `auth.max_size` ("Limits"). */
 const Options = Schema.Struct({
   notify_url: Schema.optionalKey(Schema.NullOr(Url)),
   redirect_url: Schema.optionalKey(Schema.NullOr(Url)),
@@ -35,9 +35,9 @@ export interface CreationOptions {
   readonly redirectUrl: string | undefined
   readonly emitProgress: boolean
   readonly notificationPayload: ReadonlyArray<Payload>
-  /** Whether the answer holds only the id and the outcome. */
+  /** Whether the response contains only the id and the outcome. */
   readonly isQuiet: boolean
-  /** Bytes. */
+  /** The maximum size in bytes. */
   readonly maxSize: number | undefined
 }
 

@@ -19,8 +19,8 @@ import * as Updates from "./updates.ts"
 import * as UploadedFiles from "../files/uploadedFiles.ts"
 
 /**
- * Executes Assemblies after their last upload. If the disk fails, it retries until the disk works again; no restart is
- * needed.
+ * Executes Assemblies after their last upload. If the disk fails, the execution is retried until the disk works again,
+ * without a restart.
  */
 export class Execution extends Context.Service<
   Execution,
@@ -55,10 +55,10 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
   let text = 0
   const tooMuch = (message: string) => Effect.fail(new StepFailed({ error: "ASSEMBLY_MEMORY_LIMIT_EXCEEDED", message }))
   return {
-    /** Fails if the limit does not allow `more` files. No robot makes more files than it gets. */
+    /** Fails if the limit does not allow `more` files. A robot never makes more files than it gets. */
     hasRoom: (more: number): Effect.Effect<void, StepFailed> =>
       files + more > results ? Effect.fail(tooManyFiles) : Effect.void,
-    /** Counts what a Step has made. Answers its JSON. */
+    /** Counts the files that a Step has made. Returns their JSON. */
     count: (made: ReadonlyArray<StepFile>): Effect.Effect<string, StepFailed> => {
       const texts: Array<string> = []
       for (const { file } of made) {
@@ -94,11 +94,11 @@ const make = Effect.gen(function* () {
     const { id } = assembly
     const plan = yield* Steps.plan(assembly.steps, robots, limits)
     const { count, hasRoom } = meter(limits)
-    // What the Steps have made is put into JSON once, not after each further Step again.
+    // The JSON of each Step. It is made once, not again after each further Step.
     const told: Array<string> = []
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
       const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
-      // Checked first: a Step that uses another one twice doubles its files.
+      // Checked before the Step runs: a Step that uses another Step twice doubles its files.
       yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
       const made = yield* robot.run({ assembly, name, step, files: inputs.flat() })
       told.push(`${JSON.stringify(name)}:${yield* turns.share(Effect.suspend(() => count(made)))}`)
@@ -134,7 +134,7 @@ const make = Effect.gen(function* () {
       Effect.catch(() => Effect.succeed(false))
     )
 
-  /** Waits for the end of the execution, or for its first failure to store. */
+  /** Waits until the execution has ended, or until the disk has failed once. */
   const start = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
     const tried = yield* Deferred.make<void>()
     const execution = Effect.ensuring(execute(assembly), Deferred.succeed(tried, undefined))
@@ -146,7 +146,7 @@ const make = Effect.gen(function* () {
   const startById = (id: string) =>
     Effect.flatMap(assemblies.find(id), Option.match({ onNone: () => Effect.void, onSome: start }))
 
-  /** Runs the work. If the disk fails, retries it in the background. */
+  /** Runs the work. If the disk fails, the work is retried in the background. */
   const orSoon = (key: string, work: Effect.Effect<void, StorageFailed>) =>
     work.pipe(
       Effect.catch(() => Effect.asVoid(FiberMap.run(waiting, key, StorageFailure.retryUntilStored(work)))),
@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
       began ? StorageFailure.retryUntilStored(startById(id)) : Effect.void
     )
 
-  // The state is stored first, so that an execution that ends meanwhile has no effect.
+  // The state is stored first, so that the end of the execution has no effect if it comes in between.
   const stop = (id: string, state: "canceled" | "request_aborted") =>
     Effect.andThen(assemblyEnd.stop(id, state), FiberMap.remove(running, id))
 
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
 
   const advance = (id: string) => orSoon(`advance ${id}`, begin(id))
 
-  // Assemblies of a former process go on before the first request.
+  // Assemblies of an earlier process continue before the first request.
   for (const assembly of yield* assemblies.recover) {
     yield* assembly.state === "executing" ? start(assembly) : advance(assembly.id)
   }

@@ -4,7 +4,7 @@ import * as Operation from "@assembly-effect/api/Operation"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Schema from "effect/Schema"
 
-/** The params of a replay: what differs from the original Assembly. Beyond the specification. */
+/** The params of a replay: the differences from the original Assembly. Beyond the specification. */
 const Params = Schema.Struct({
   steps: Schema.optionalKey(Schema.Record(Schema.String, Assembly.Step)),
   fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),

@@ -11,7 +11,7 @@ export interface Planned {
   readonly name: string
   readonly step: Assembly.Step
   readonly robot: Robot
-  /** The Steps whose files it works on. Empty stands for the uploads. */
+  /** The Steps whose files this Step works on. If empty, it works on the uploads. */
   readonly uses: ReadonlyArray<string>
 }
 
@@ -26,13 +26,13 @@ const toNames = (names: typeof Names.Type): ReadonlyArray<string> =>
 
 const fail = (error: string, message: string) => Effect.fail(new StepFailed({ error, message }))
 
-/** The number of names in a `use`. It is counted before the names are decoded. */
+/** The number of names in a `use`, counted before the names are decoded. */
 const countOf = (use: Schema.Json | undefined): number => {
   if (Array.isArray(use)) return use.length
   return Predicate.hasProperty(use, "steps") && Array.isArray(use.steps) ? use.steps.length : 1
 }
 
-/** The Steps that a Step uses. `:original` is the uploads if no Step has that name. */
+/** The Steps that a Step uses. `:original` means the uploads, unless a Step has that name. */
 const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, steps: Steps, limits: Limits.Values) {
   const { use } = step
   if (use === undefined) return []

@@ -57,8 +57,8 @@ export class Updates extends Context.Service<
   {
     readonly publish: (update: Update) => Effect.Effect<void>
     /**
-     * The updates from now to the end of the Assembly. `isOver` runs after the subscription, so that a follower of an
-     * ended Assembly does not wait for ever.
+     * The updates from now until the Assembly ends. `isOver` runs after the subscription, so that a follower of an
+     * ended Assembly does not wait forever.
      */
     readonly follow: (
       assemblyId: string,
@@ -74,8 +74,8 @@ interface Channel {
 }
 
 /**
- * Each followed Assembly has its own channel. The buffer of a follower that does not read holds the updates of its
- * Assembly only, which the limits of uploads and results bound.
+ * Each followed Assembly has its own channel. If a follower does not read, its buffer grows, but only by the updates of
+ * one Assembly. The limits of uploads and results limit their number.
  */
 const make = Effect.sync(() => {
   const channels = new Map<string, Channel>()

@@ -67,7 +67,9 @@ const readAuth = Effect.fnUntraced(function* (params: Schema.JsonObject) {
 
 const isExpires = Schema.is(Auth.SignedAuthParams.fields.expires)
 
-/** Parses an ISO 8601 date-time. Like the service, it accepts one without a time zone as UTC; the schema does not. */
+/**
+ * Parses an ISO 8601 date-time. Like the service, and unlike the schema, it reads a text without a time zone as UTC.
+ */
 const parseExpires = (text: string): Option.Option<DateTime.Utc> =>
   Option.flatMap(Option.fromUndefinedOr([text, `${text}Z`].find(isExpires)), DateTime.make)
 
@@ -96,8 +98,8 @@ const checkReferer = ({ params: { auth }, referer }: Claim) => {
 const utf8 = new TextEncoder()
 
 /**
- * The signature in lower case if it is valid for `text`. Without one canonical form, upper-case digits would allow a
- * second use.
+ * The signature in lower case if it is valid for `text`. Without one canonical form, the same signature with upper-case
+ * digits could be used a second time.
  */
 const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: string, signature: string) {
   const canonical = signature.toLowerCase()
@@ -143,7 +145,9 @@ const make = Effect.gen(function* () {
     Effect.provideService(Mac.Mac, mac)
   )
 
-  /** Authenticates by bearer token. `auth` is optional then (spec.md, "Authentication"), but is checked if present. */
+  /**
+   * Authenticates by bearer token. Then `auth` is optional (spec.md, "Authentication"), but it is checked if present.
+   */
   const authenticateBearer = Effect.fnUntraced(function* (claim: Claim, header: string) {
     const token = bearer(header)
     if (token === undefined) return yield* refuse("BEARER_TOKEN_INVALID", "The Authorization header has no token.")

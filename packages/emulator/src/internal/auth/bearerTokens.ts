@@ -31,7 +31,7 @@ export interface Minted {
 
 /**
  * Issues and verifies bearer tokens. A token contains what it grants, authenticated with the secret of its Auth Key. It
- * survives a restart and ends with the secret. The error codes are beyond the specification.
+ * stays valid after a restart, and becomes invalid if the secret changes. The error codes are beyond the specification.
  */
 export class BearerTokens extends Context.Service<
   BearerTokens,
@@ -57,7 +57,7 @@ const expired = new Refusal({ code: "BEARER_TOKEN_EXPIRED", status: 400, message
 
 const utf8 = new TextEncoder()
 
-/** The prefix separates tokens from signatures of params, which use the same secret. */
+/** The prefix distinguishes the signature of a token from the signature of params, because both use the same secret. */
 const sealed = (content: string): Uint8Array => utf8.encode(`token.${content}`)
 
 const keyOf = (secret: Redacted.Redacted) => Effect.orDie(Mac.key(Mac.hmacSha256, utf8.encode(Redacted.value(secret))))

@@ -15,9 +15,9 @@ const repetitions = (pattern: string): number =>
 const compile = (pattern: string) => Result.try(() => RE2JS.compile(RE2JS.translateRegExp(pattern)))
 
 /**
- * Whether a text matches the regular expression of a client. The time is linear in the product of both lengths; the
- * backtracking engine of JavaScript needs exponential time for `^(a+)+$`. A pattern that is too long, or that uses
- * back-references or look-around, matches nothing.
+ * Whether a text matches a regular expression that a client has sent. The time is linear in the product of both
+ * lengths; the backtracking engine of JavaScript needs exponential time for `^(a+)+$`. A pattern that is too long, or
+ * that uses back-references or look-around, matches nothing.
  */
 export const matches = (pattern: string, text: string): boolean => {
   if (pattern.length > maxPattern || text.length > maxText || repetitions(pattern) > maxRepetitions) return false

@@ -20,7 +20,7 @@ import * as Form from "../http/form.ts"
 import * as Refusal from "../http/refusal.ts"
 import { grants } from "./scopes.ts"
 
-/** The codes are beyond the specification. */
+/** The error codes are beyond the specification. */
 const refuse = (status: number, code: string, message: string) => new Refusal.Refusal({ code, status, message })
 
 const utf8 = new TextEncoder()

@@ -8,8 +8,8 @@ import * as Limits from "../../Limits.ts"
 import * as Statement from "../data/statement.ts"
 
 /**
- * Remembers the signatures that were used until they expire, and at most so many as the limits say. Official clients
- * send no nonce, so the signature itself must not come twice.
+ * Remembers used signatures until they expire, and at most the number in the limits. Official clients send no nonce, so
+ * the signature itself may be used only once.
  */
 export class UsedSignatures extends Context.Service<
   UsedSignatures,
@@ -31,7 +31,7 @@ const make = Effect.gen(function* () {
     Statement.isChange(
       sql`INSERT INTO used_signatures ${sql.insert({ signature, expires_at: expires })} ON CONFLICT DO NOTHING`
     )
-  /** Row ids grow with time. */
+  /** Row ids grow with time, so the lowest ones are the oldest. */
   const forgetFirst = sql`
     DELETE FROM used_signatures WHERE rowid <= (SELECT max(rowid) FROM used_signatures) - ${most}`
 

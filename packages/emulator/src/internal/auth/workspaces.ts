@@ -12,12 +12,12 @@ import * as Statement from "../data/statement.ts"
 import * as Ids from "../data/ids.ts"
 import * as TemplateStore from "../templates/templateStore.ts"
 
-/** All scopes. `read` and `write` grant those of every resource; `smart_cdn:sign` is neither. */
+/** All scopes: `read` and `write` for every resource, and `smart_cdn:sign`, which neither of them includes. */
 const allScopes = ["read", "write", "smart_cdn:sign"]
 
 const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
 
-/** A random Auth Key. It never comes from the seed: a page that knows the seed would know the secret. */
+/** A random Auth Key. It never depends on the seed, because a page that knows the seed would know the secret. */
 const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
   Effect.provide(SecureRandom.layerWebCrypto)
 )
@@ -84,8 +84,8 @@ interface Options {
 }
 
 /**
- * Stores the given Auth Keys and Templates in one transaction, and answers the first Workspace. If it fails, none of
- * them is stored; the migrations of the database, and the start that `seed` counts, remain.
+ * Stores the given Auth Keys and Templates in one transaction, and returns the first Workspace. If it fails, none of
+ * them is stored. The migrations of the database and the number of starts, which `seed` uses, remain.
  */
 export const ensure: (
   options: Options

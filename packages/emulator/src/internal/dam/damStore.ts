@@ -25,7 +25,7 @@ export interface New {
   readonly digest: FileStore.Digest
 }
 
-/** A move of an asset. An undefined `destinationFolderId` keeps the folder, null is the root. */
+/** A move of an asset. If `destinationFolderId` is undefined, the folder stays; null is the root. */
 export interface Move {
   readonly workspace: string
   readonly assetId: Identifier.AssetId
@@ -41,7 +41,7 @@ export interface Placed {
   readonly updatedAt: DateTime.Utc
 }
 
-/** Why a change of the DAM failed. Nothing was changed. */
+/** The reason why a change of the DAM failed. Nothing was changed. */
 export type Problem = "AssetNotFound" | "FolderNotFound" | "NameTaken" | "PathTooLong"
 
 /** The assets and folders of every Workspace. */
@@ -73,7 +73,7 @@ const FolderRow = Schema.Struct({
   name: Schema.String
 })
 
-/** Where a file is: in a folder, or at the root of its Workspace. */
+/** The place of a file: its folder, or the root of its Workspace, and its name. */
 interface Place {
   readonly workspace: string
   readonly folder_id: string | null
@@ -230,7 +230,7 @@ const make = Effect.gen(function* () {
   return DamStore.of({
     store: Effect.fnUntraced(
       function* (file) {
-        // Before each of its folders gets an id.
+        // Checked before an id is generated for each of its folders.
         if (isPathTooLong([...file.folders, file.filename].join("/"))) {
           return yield* Effect.fail("PathTooLong" as const)
         }

@@ -22,7 +22,7 @@ export const offsetOf = (page: number, pageSize: number): bigint => {
 
 /**
  * Opens the database for this process alone. The lock ends with the connection or the process. Committed data survives
- * the end of the process, but not a power failure: for that every answer would have to wait for the disk.
+ * the end of the process, but not a power failure, because then every response would have to wait for the disk.
  */
 const client = (path: string): Layer.Layer<SqlClient.SqlClient, DataInUse | StorageFailed> =>
   Layer.effect(
@@ -43,7 +43,7 @@ const loader = Migrator.fromRecord(
 
 const version = Statement.one(Schema.Struct({ user_version: Schema.Int }))
 
-/** Databases from before the Migrator have counted their migrations in `user_version`; newer ones leave it at 0. */
+/** Databases from before the Migrator counted their migrations in `user_version`. In newer databases it is 0. */
 const migrate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { user_version } = yield* version(sql`PRAGMA user_version`)
@@ -55,6 +55,6 @@ const migrate = Effect.gen(function* () {
   Statement.stored
 )
 
-/** A database in the file at `path`; `:memory:` forgets everything when the scope closes. */
+/** A database in the file at `path`. With `:memory:` its data is lost when the scope closes. */
 export const layer = (path: string): Layer.Layer<SqlClient.SqlClient, DataInUse | StorageFailed> =>
   Layer.provideMerge(Layer.effectDiscard(migrate), client(path))

@@ -33,7 +33,7 @@ const first = [
      output_bytes INTEGER NOT NULL DEFAULT 0
    ) STRICT`,
   "CREATE INDEX assemblies_by_creation ON assemblies (workspace, created_at)",
-  // A length is text: 2^63 - 1 is more than a JavaScript number holds.
+  // The length is text, because 2^63 - 1 is more than a JavaScript number can represent.
   `CREATE TABLE uploads (
      id TEXT PRIMARY KEY,
      assembly_id TEXT NOT NULL REFERENCES assemblies (id),
@@ -82,7 +82,7 @@ const second = [
   "ALTER TABLE assemblies ADD COLUMN parent_id TEXT",
   // The Assembly whose uploads a replay works on.
   "ALTER TABLE assemblies ADD COLUMN uploads_from TEXT",
-  // Whether files still come in the body of the creation.
+  // Whether the body of the creation may still contain files.
   "ALTER TABLE assemblies ADD COLUMN receiving INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE assemblies ADD COLUMN emit_progress INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE uploads ADD COLUMN kind TEXT NOT NULL DEFAULT 'ordinary'",
@@ -104,7 +104,7 @@ const second = [
 ]
 
 const third = [
-  // Which work of which Assembly made it, so that work that is done again after a crash makes it once.
+  // Which work of which Assembly made the version. Work that is repeated after a crash does not make it again.
   "ALTER TABLE versions ADD COLUMN made_by TEXT",
   "CREATE UNIQUE INDEX versions_by_maker ON versions (made_by)"
 ]
@@ -127,8 +127,8 @@ const fourth = [
 ]
 
 const fifth = [
-  // How often an emulator with a seed has drawn from these data: each start draws other ids. What was there before this
-  // table drew by the number of rows.
+  // The number of starts of an emulator with a seed on this data. Each start makes other ids. Older databases used the
+  // number of rows instead.
   "CREATE TABLE starts (count INTEGER NOT NULL) STRICT",
   `INSERT INTO starts
    SELECT (SELECT count(*) FROM assemblies) + (SELECT count(*) FROM uploads) + (SELECT count(*) FROM versions)
@@ -137,19 +137,19 @@ const fifth = [
 ]
 
 const sixth = [
-  // Whether the params were signed, and so who may be notified. Of what was there before nobody knows.
+  // Whether the params were signed, which decides the hosts that may be notified. For older rows this is unknown.
   "ALTER TABLE assemblies ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0"
 ]
 
 const seventh = [
   "CREATE INDEX used_signatures_by_expiry ON used_signatures (expires_at)",
-  // When a Template was used last.
+  // Finds the time when a Template was last used.
   "CREATE INDEX assemblies_by_template ON assemblies (workspace, template_id, created_at)"
 ]
 
 const eighth = [
-  // What the keywords of a list are looked for in, in small letters. Each part is bounded: a list reads the text of every
-  // Assembly, and the fields of one may be a megabyte.
+  // The text that is searched for keywords, in lower case. Each part has a maximum length, because a list reads the
+  // text of every Assembly, and the fields of an Assembly may have a megabyte.
   `CREATE TABLE searches (
      assembly_id TEXT PRIMARY KEY REFERENCES assemblies (id),
      created TEXT NOT NULL,
@@ -182,8 +182,8 @@ const eighth = [
 ]
 
 const ninth = [
-  // A notification that is still to begin waits here: when it is due, whether the URL came with a signature, and which
-  // attempt of its Assembly it is. 0 is one that was asked for once more, which is not repeated.
+  // A notification that has not started: the time when it is due, whether its URL came with a signature, and the number
+  // of the attempt. The number is 0 for a requested repetition, which is not repeated itself.
   "ALTER TABLE notifications ADD COLUMN due_at INTEGER",
   "ALTER TABLE notifications ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE notifications ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
@@ -213,8 +213,8 @@ const tenth = [
 ]
 
 /**
- * The statements of each migration, by its number and name. One that has run somewhere is never changed again. Each text
- * is one statement: SQLite ignores what follows.
+ * The statements of each migration, by its number and name. A migration that has run on any database is never changed
+ * again. Each text is one statement, because SQLite ignores everything after the first statement of a text.
  */
 export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "1_assemblies_and_assets": first,

@@ -36,7 +36,7 @@ const start = Statement.one(Schema.Struct({ before: Schema.Int }))
 
 /**
  * The source of ids. Secrets never come from it. With a seed, each run makes the same ids in the same order. Each start
- * with the same data makes other ids, so that no id repeats.
+ * with the same data makes new ids, so that no id repeats.
  */
 export const layer = (
   seed: string | undefined

@@ -4,6 +4,6 @@ import * as DateTime from "effect/DateTime"
 export const format = (millis: number): string =>
   `${DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(0, 19).replaceAll("-", "/").replace("T", " ")} GMT`
 
-/** Seconds between two times in milliseconds, null as long as one of them is unknown. Never negative. */
+/** The seconds between two times in milliseconds. Null if one of them is unknown. Never negative. */
 export const secondsBetween = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : Math.max(0, to - from) / 1000

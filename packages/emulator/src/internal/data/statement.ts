@@ -7,8 +7,8 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as StorageFailure from "./storageFailure.ts"
 
 /**
- * Work on the database: an error of the disk is `StorageFailed`, any other error of a statement a defect. Statements
- * have no spans: the tracer is that of an application which embeds the emulator.
+ * Runs work on the database. An error of the disk is `StorageFailed`; any other error of a statement is a defect.
+ * Statements have no spans, because the tracer belongs to the application that embeds the emulator.
  */
 export const stored = <A, E, R>(
   work: Effect.Effect<A, E, R>
@@ -25,7 +25,7 @@ type Rows = Effect.Effect<ReadonlyArray<object>, SqlError.SqlError>
 
 const decodeChanges = Schema.decodeUnknownSync(Schema.Struct({ changes: Schema.Int }))
 
-/** Whether a statement changes a row. */
+/** Runs a statement, and returns whether it changed a row. */
 export const isChange = (statement: Statement.Statement<unknown>): Effect.Effect<boolean, StorageFailed> =>
   Effect.map(stored(statement.raw), (result) => decodeChanges(result).changes > 0)
 
@@ -47,7 +47,7 @@ export const first = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
     Effect.map(stored(statement), ([row]) => Option.map(Option.fromUndefinedOr(row), (some) => decode(some)))
 }
 
-/** The row of a statement that has one. */
+/** The row of a statement that always returns one. */
 export const one = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
   const decode = Schema.decodeUnknownSync(schema)
   return (statement: Rows): Effect.Effect<Row, StorageFailed> => Effect.map(stored(statement), ([row]) => decode(row))

@@ -38,11 +38,11 @@ const sqlite: Readonly<Record<number, Pick<StorageFailed, "code" | "reason">>> =
   14: { code: "SQLITE_CANTOPEN", reason: "Denied" }
 }
 
-/** An error of a statement: `StorageFailed` if the disk failed, else a defect. */
+/** Converts an error of a statement: `StorageFailed` if the disk failed, else a defect. */
 export const fromSql = (error: SqlError.SqlError): Effect.Effect<never, StorageFailed> => {
   const { cause } = error.reason
   if (!(cause instanceof SqliteClient.SqliteError)) return Effect.die(error)
-  // The low byte is the primary code.
+  // The low byte of the code is the primary code.
   const known = sqlite[cause.errno & 0xff]
   return known === undefined ? Effect.die(error) : Effect.fail(new StorageFailed({ path: cause.path, ...known }))
 }

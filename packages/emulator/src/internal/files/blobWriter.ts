@@ -10,7 +10,7 @@ import { type FileHandle, open } from "node:fs/promises"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
 
-/** The bytes exceed the room. The chunk that exceeds it was not stored. */
+/** The bytes exceed the permitted number. The chunk that exceeds it was not stored. */
 export class NoRoom extends Data.TaggedError("NoRoom") {}
 
 /** The bytes of one upload that are buffered for the disk: at most 1 MiB, and 16 MiB for all uploads together. */
@@ -44,7 +44,7 @@ const limit = (room: bigint | undefined) => {
 const openToAppend = (path: string): Effect.Effect<FileHandle, StorageFailed, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({ try: () => open(path, "a", 0o600), catch: StorageFailure.fromSystem(path) }),
-    // A failure to close adds nothing: the writes have succeeded or failed already.
+    // A failure to close is ignored, because the result of the writes is already known.
     (file) => Effect.promise(() => file.close().catch(() => undefined))
   )
 
@@ -57,8 +57,8 @@ const writeAll = async (file: FileHandle, chunks: ReadonlyArray<Uint8Array>): Pr
 }
 
 /**
- * Writes the body of one request. Chunks that arrive during a write form the next write. Every chunk that was taken is
- * written before it ends, also if `bytes` fails or is interrupted.
+ * Writes the body of one request. Chunks that arrive during a write form the next write. Every received chunk is
+ * written before the writer ends, also if `bytes` fails or is interrupted.
  */
 const writeGathered = <E>(
   path: string,
@@ -72,7 +72,7 @@ const writeGathered = <E>(
     const waiting = yield* Queue.unbounded<Uint8Array, Cause.Done>()
     const hasRoom = limit(room)
     const places = Semaphore.makeUnsafe(capacity)
-    /** The permits of a chunk. A chunk that is larger than the buffer waits until the buffer is empty. */
+    /** The permits that a chunk needs. A chunk that is larger than the buffer waits until the buffer is empty. */
     const placesFor = (chunk: Uint8Array): number => Math.min(chunk.length, capacity)
     let written = 0
     let failed: StorageFailed | undefined
@@ -96,7 +96,7 @@ const writeGathered = <E>(
       Effect.forever({ disableYield: true }),
       Effect.catchIf(Cause.isDone, () => Effect.void),
       Effect.catch((error) => Effect.sync(() => void (failed = error))),
-      // After a failure nobody waits for permits.
+      // After a failure no chunk waits for permits.
       Effect.ensuring(Effect.andThen(Queue.shutdown(waiting), places.releaseAll)),
       Effect.uninterruptible,
       Effect.forkChild({ startImmediately: true })
@@ -122,8 +122,8 @@ const writeGathered = <E>(
 export const make = Effect.sync(() => {
   let writers = 0
   /**
-   * Appends bytes as they arrive, at most `room`. When it ends, also by a failure or an interruption, all taken bytes
-   * have been handed to the system.
+   * Appends bytes as they arrive, at most `room` bytes. When it ends, also after a failure or an interruption, the
+   * system has all received bytes.
    */
   return <E>(
     path: string,

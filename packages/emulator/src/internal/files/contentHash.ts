@@ -5,7 +5,7 @@ import type * as BlobWriter from "./blobWriter.ts"
 import * as FileHasher from "./fileHasher.ts"
 import * as HashProtocol from "./hashProtocol.ts"
 
-/** The size in bytes and the digests that a Status and an asset show. */
+/** The size in bytes and the digests that are part of a Status and of an asset. */
 export interface Digest {
   readonly size: number
   readonly md5hash: string
@@ -20,7 +20,7 @@ export interface ContentHash {
   readonly digest: (size: number) => Effect.Effect<Digest, StorageFailed>
 }
 
-/** The bytes after which a large file is hashed further. */
+/** The number of bytes after which the hash of a large file is continued. */
 const followEvery = 4 * 1024 * 1024
 
 const toDigest = (size: number, [md5hash = "", sha256 = ""]: ReadonlyArray<string>): Digest => ({
@@ -37,7 +37,7 @@ export const make = (hasher: FileHasher.FileHasher["Service"], file: string): Co
 
   return {
     observe: (start) => {
-      // A former process wrote the beginning.
+      // An earlier process wrote the first bytes.
       if (start !== hashed) hashes = []
       return {
         onChunk: (chunk) => {

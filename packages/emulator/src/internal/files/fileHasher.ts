@@ -26,27 +26,27 @@ export class FileHasher extends Context.Service<
     ) => Effect.Effect<HashProtocol.Digests, StorageFailed>
     /** Hashes the first `size` bytes of a large file in advance. */
     readonly follow: (file: string, size: number) => Effect.Effect<void>
-    /** Drops the state of a file that was followed. */
+    /** Drops the hashes that `follow` has computed. */
     readonly forget: (file: string) => Effect.Effect<void>
   }
 >()("@assembly-effect/emulator/FileHasher") {}
 
 /**
- * The size in bytes above which a file is hashed in the thread. The thread needs 25 MiB of memory, which small files
- * are not worth.
+ * The size in bytes above which a file is hashed in the thread. The thread needs 25 MiB of memory, which is too much
+ * for small files.
  */
 export const large = 16 * 1024 * 1024
 
-/** Bytes that are read at once. */
+/** The number of bytes in one read. */
 const piece = 256 * 1024
 
 /**
- * The number of small files that are hashed at the same time. More would need memory and gain nothing, since hashing
- * uses one core.
+ * The number of small files that are hashed at the same time. A higher number would need memory and not be faster,
+ * because hashing uses one core.
  */
 const maxReaders = 2
 
-/** The worker stands beside this module: `.ts` in the sources, `.js` where they were built. */
+/** The module of the worker, next to this module: `.ts` in the sources, `.js` in the build. */
 const workerUrl = new URL(import.meta.url.replace(/fileHasher(\.\w+)$/, "hashWorker$1"))
 
 /** A caller that waits for digests. */
@@ -86,7 +86,8 @@ const makeThread = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
     Effect.ensuring(loseAll),
     Effect.forkScoped({ startImmediately: true })
   )
-  // While the thread reads a large file it receives no message, and the platform would wait five seconds.
+  // The worker is terminated first. Otherwise Effect's worker platform would ask it to close, and wait up to five
+  // seconds while the worker reads a large file.
   yield* Effect.addFinalizer(() => {
     isEnding = true
     return end
@@ -111,7 +112,7 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
   const thread = yield* Effect.cached(Effect.provideContext(makeThread(end), context))
   const followed = new Set<string>()
 
-  /** Reads into one buffer, to spare the garbage collector. */
+  /** Reads into one buffer, which makes less work for the garbage collector. */
   const digestHere = Effect.fnUntraced(
     function* (path: string, algorithms: ReadonlyArray<string>) {
       const file = yield* Effect.mapError(fs.open(path, { flag: "r" }), StorageFailure.fromSystem(path))

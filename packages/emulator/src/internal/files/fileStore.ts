@@ -34,8 +34,8 @@ export interface Append {
 }
 
 /**
- * The bytes of uploads and assets. Each blob is an append-only file. The length of the file is the only record of the
- * offset, so nothing can disagree after a crash.
+ * The bytes of uploads and assets. Each blob is an append-only file. Only the length of the file records the offset, so
+ * that no other record can differ from it after a crash.
  */
 export class FileStore extends Context.Service<
   FileStore,
@@ -43,7 +43,7 @@ export class FileStore extends Context.Service<
     readonly create: (id: string) => Effect.Effect<void, StorageFailed>
     readonly size: (id: string) => Effect.Effect<bigint, StorageFailed>
     /**
-     * Appends bytes as they arrive. When it ends, also by a failure or an interruption, the stored bytes survive the
+     * Appends bytes as they arrive. When it ends, also after a failure or an interruption, the stored bytes survive the
      * end of the process. They may not survive a power failure.
      */
     readonly append: <E>(
@@ -71,7 +71,7 @@ export class FileStore extends Context.Service<
   }
 >()("@assembly-effect/emulator/FileStore") {}
 
-/** Bytes that are read at once. */
+/** The number of bytes in one read. */
 const readChunk = 1024 * 1024
 
 /** The suffix of an unfinished blob. */

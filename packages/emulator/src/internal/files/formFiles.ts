@@ -18,14 +18,14 @@ import * as UploadStore from "./uploadStore.ts"
 /** A file of a form is larger than `auth.max_size`. */
 export class Oversized extends Data.TaggedError("Oversized") {}
 
-/** A form brings more files than an Assembly may have. */
+/** A form contains more files than an Assembly may have. */
 export class TooMany extends Data.TaggedError("TooMany") {}
 
 /** Stores the files in the form of a creation as they arrive. */
 export class FormFiles extends Context.Service<
   FormFiles,
   {
-    /** `maxSize` is bytes. */
+    /** `maxSize` is in bytes. */
     readonly receive: (
       assemblyId: string,
       files: NonNullable<Form.Form["files"]>,

@@ -4,9 +4,9 @@ export const contentAlgorithms = ["md5", "sha256"] as const
 /**
  * The messages to the worker.
  *
- * - `Follow`: hashes the first `size` bytes of a file in advance. They do not change any more.
+ * - `Follow`: hashes the first `size` bytes of a file in advance. These bytes do not change any more.
  * - `Digest`: asks for the digests of a whole file. `algorithms` are names that Node knows.
- * - `Forget`: drops the state of a file that was followed.
+ * - `Forget`: drops the hashes of a file that `Follow` named.
  */
 export type Question =
   | { readonly _tag: "Follow"; readonly file: string; readonly size: number }
@@ -24,7 +24,7 @@ export interface Digests {
   readonly digests: ReadonlyArray<string>
 }
 
-/** What the worker answers to a `Digest`. */
+/** The response of the worker to a `Digest`. */
 export type Answer =
   | { readonly _tag: "Digested"; readonly id: number; readonly digests: Digests }
   | { readonly _tag: "Failed"; readonly id: number; readonly code: string }

@@ -26,7 +26,7 @@ const begin = (algorithms: ReadonlyArray<string>): Hashing => ({
   hashes: algorithms.map((algorithm) => createHash(algorithm))
 })
 
-/** Hashes up to `end`, or to the end of the file. */
+/** Hashes the bytes up to `end`, or to the end of the file. */
 const advance = (hashing: Hashing, file: string, end: number): void => {
   const descriptor = openSync(file, "r")
   try {
@@ -53,7 +53,7 @@ const follow = (file: string, size: number): void => {
   }
 }
 
-/** Takes the hashes of a followed file, if they are for these algorithms. */
+/** Takes the hashes of a followed file, if they were computed with these algorithms. */
 const takeFollowed = (file: string, algorithms: ReadonlyArray<string>): Hashing | undefined => {
   const hashing = followed.get(file)
   if (hashing === undefined || String(hashing.algorithms) !== String(algorithms)) return undefined

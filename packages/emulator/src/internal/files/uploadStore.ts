@@ -36,7 +36,7 @@ export type Row = typeof Row.Type
 
 const PlacedRow = Schema.Struct({ ...Row.fields, position: Schema.Int })
 
-/** What an upload is created with; `metadata` is the header as it came. */
+/** The values of a new upload. `metadata` is the unchanged header. */
 export interface New {
   readonly id: string
   readonly assemblyId: string
@@ -57,14 +57,14 @@ export class UploadStore extends Context.Service<
     readonly insert: (upload: New) => Effect.Effect<void, StorageFailed>
     /** A tus upload that was not terminated. */
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** A file that came in a form. */
+    /** A file from the form of a creation. */
     readonly ofForm: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** The number of uploads of an Assembly, including parts and terminated ones. */
     readonly count: (assemblyId: string) => Effect.Effect<number, StorageFailed>
     /** The files of an Assembly in the order of their creation. Finished files stay after their termination. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     readonly setLength: (id: string, length: bigint) => Effect.Effect<void, StorageFailed>
-    /** Marks an upload as finished. Answers whether this call finished it. */
+    /** Marks an upload as finished. Returns whether this call finished it. */
     readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean, StorageFailed>
     /** The ids of the uploads that a request can continue. */
     readonly unfinished: Effect.Effect<ReadonlyArray<string>, StorageFailed>
@@ -80,7 +80,7 @@ export class UploadStore extends Context.Service<
   }
 >()("@assembly-effect/emulator/UploadStore") {}
 
-/** How many uploads are read in one turn. */
+/** The number of uploads that are read in one turn. */
 const slice = 200
 
 const first = Statement.first(Row)
@@ -91,7 +91,7 @@ const identified = Statement.all(Schema.Struct({ id: Schema.String }))
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
-  // Not a parameter: SQLite plans a statement again for each LIMIT that is bound.
+  // A literal, because SQLite would plan the statement again for each LIMIT that is a parameter.
   const limit = sql.literal(String(slice))
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 

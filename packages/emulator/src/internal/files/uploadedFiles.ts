@@ -29,7 +29,7 @@ const splitName = (name: string): { readonly basename: string; readonly ext: str
     : { basename: name.slice(0, dot), ext: name.slice(dot + 1).toLowerCase() }
 }
 
-/** Replaces null by an empty text: the service sends no null in the metadata of a result. */
+/** Replaces null by an empty text, because the service sends no null in the metadata of a result. */
 const userMeta = ({ user_meta }: UploadStore.Row): Readonly<Record<string, string>> =>
   Record.map(user_meta, (value) => value ?? "")
 

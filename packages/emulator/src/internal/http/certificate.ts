@@ -12,7 +12,7 @@ export interface Files {
   readonly key: Redacted.Redacted
 }
 
-/** The certificate of the emulator; undefined where it answers on plain HTTP. */
+/** The certificate of the emulator; undefined for plain HTTP. */
 export class Certificate extends Context.Service<Certificate, { readonly files: Files | undefined }>()(
   "@assembly-effect/emulator/Certificate"
 ) {}
@@ -33,7 +33,7 @@ const extensions = [
   }
 ]
 
-/** A new certificate for loopback names. Loaded when it is needed: most emulators answer on plain HTTP. */
+/** A new certificate for loopback names. The module is loaded on demand, because most emulators use plain HTTP. */
 const selfSigned: Effect.Effect<Files> = Effect.promise(async () => {
   const { generate } = await import("selfsigned")
   const made = await generate([{ name: "commonName", value: "localhost" }], {
@@ -44,7 +44,7 @@ const selfSigned: Effect.Effect<Files> = Effect.promise(async () => {
   return { cert: made.cert, key: Redacted.make(made.private) }
 })
 
-/** OpenSSL says why it refuses a file, and may repeat a part of it: the error tells the rule only. */
+/** OpenSSL may repeat a part of the file when it refuses it, so the error names only the broken rule. */
 const check = (files: Files): Effect.Effect<Files, EmulatorError.InvalidOption> =>
   Effect.try({
     try: () => {

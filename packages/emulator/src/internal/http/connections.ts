@@ -21,7 +21,7 @@ export const options = ({ headers, headersTime, idleTime }: Limits.Values): Http
   connectionsCheckingInterval: Math.min(toMillis(headersTime), maxInterval),
   maxHeaderSize: headers,
   keepAliveTimeout: Math.min(toMillis(idleTime), maxKeepAlive),
-  // The middleware refuses a request without a host.
+  // The middleware, not Node, refuses a request without a host.
   requireHostHeader: false,
   // No route upgrades a connection; such a request is handled like any other.
   shouldUpgradeCallback: () => false
@@ -47,12 +47,12 @@ const answers: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large"
 }
 
-/** The milliseconds that an answer has to be sent before its connection is closed. */
+/** The time in which a response must be sent before its connection is closed, in milliseconds. */
 const closing = 500
 
 const bodyOf = (refusal: Refusal.Refusal): string => JSON.stringify(Refusal.toObject(refusal))
 
-/** The answer to a request that does not reach a route. */
+/** The response to a request that does not reach a route. */
 const refuse = (socket: Net.Socket, refusal: Refusal.Refusal): void => {
   const body = bodyOf(refusal)
   socket.setTimeout(closing, () => socket.destroy())
@@ -63,16 +63,16 @@ const refuse = (socket: Net.Socket, refusal: Refusal.Refusal): void => {
 }
 
 /**
- * Limits the number of connections and the pauses of request bodies. Answers invalid HTTP with the error object of the
- * service.
+ * Limits the number of connections and the pauses of request bodies. Responds to invalid HTTP with the error object of
+ * the service.
  */
 export const guard = (
   secureOrPlain: Http.Server | Http2.Http2SecureServer,
   { connections, idleTime }: Limits.Values
 ): void => {
-  // Both have the same events for HTTP/1.1.
+  // Both kinds of server have the same events for HTTP/1.1.
   const server = secureOrPlain as Http.Server
-  /** The current request and answer of each connection. */
+  /** The current request and response of each connection. */
   const current = new WeakMap<
     Net.Socket,
     { readonly request: Http.IncomingMessage; readonly response: Http.ServerResponse }
@@ -82,10 +82,10 @@ export const guard = (
     if (request.httpVersionMajor === 1) current.set(request.socket, { request, response })
   })
   server.setTimeout(toMillis(idleTime), (socket) => {
-    // A connection of HTTP/2 has limits of its own.
+    // An HTTP/2 connection has its own limits.
     if (!(socket instanceof Net.Socket)) return
     const exchange = current.get(socket)
-    // A connection with an open answer stays: live updates may be far apart.
+    // A connection stays open while its response is unfinished, because live updates may have long pauses.
     const isAnswering = exchange?.request.complete === true && !exchange.response.writableFinished
     if (!isAnswering) socket.destroy()
   })

@@ -10,8 +10,8 @@ import * as RouteRefusal from "./routeRefusal.ts"
 
 /**
  * The routes that a page of any origin may use, as with the service: it can create, upload to, follow and cancel an
- * Assembly. It needs a signature, the id of an Assembly or an upload URL, and no cookie. All other routes are for
- * programs only.
+ * Assembly. They use no cookie: a request needs a signature, the id of an Assembly, or an upload URL. All other routes
+ * are for programs only.
  */
 const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
   ["/assemblies", ["POST"]],
@@ -69,9 +69,9 @@ const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, ba
 }
 
 /**
- * Allows cross-origin pages to use the open routes only. On all others, preflights and changes are refused, and a page
- * cannot read the answer. Every answer of an open route has the CORS headers, also an error, so that the page can read
- * it.
+ * Allows cross-origin pages to use the open routes only. On all other routes, preflights and changes are refused, and a
+ * page cannot read the response. Every response of an open route has the CORS headers, also an error, so that the page
+ * can read it.
  */
 export const layer = HttpRouter.middleware(
   Effect.map(Origin.Origin, ({ baseUrl }) =>

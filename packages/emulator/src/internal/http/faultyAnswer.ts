@@ -16,7 +16,7 @@ import * as RouteRefusal from "./routeRefusal.ts"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** The handler of the route. A middleware does not handle its errors. */
+/** The handler of the route. A middleware does not handle the errors of a route. */
 type Handler = Effect.Effect<Response, Types.unhandled>
 
 const disconnect = (request: Request): Effect.Effect<void> =>
@@ -46,7 +46,7 @@ const hangUp = (request: Request): Effect.Effect<void> =>
     })
   })
 
-/** Sends the first bytes of an answer whose headers announce more. */
+/** Sends the first bytes of a response. Its headers announce more bytes. */
 const cutAnswer = (request: Request, response: Response, afterBytes: number): Response => {
   const { body } = response
   if (body._tag !== "Uint8Array") return response

@@ -47,10 +47,10 @@ const fromQuery = (url: string, limits: Limits.Values): Effect.Effect<Fields, To
   return start === -1 ? Effect.succeed({}) : parse(url.slice(start + 1), limits)
 }
 
-/** A form: its fields, then its files as a stream that lives as long as the scope. */
+/** A form: its fields, then its files as a stream that is readable until the scope ends. */
 export interface Form {
   readonly fields: Fields
-  /** Undefined if the form has no file. The bytes of a file have to be read before the next file. */
+  /** Undefined if the form has no file. The bytes of a file must be read before the next file. */
   readonly files: Stream.Stream<Multipart.File, Malformed | TooLarge> | undefined
 }
 
@@ -59,7 +59,7 @@ const tooLargeFor = (limits: Limits.Values): Partial<Record<string, TooLarge>> =
   TooManyParts: new TooLarge({ problem: "The form has too many fields and files." })
 })
 
-/** By the tags of the parser's errors. */
+/** The errors of the form by the tags of the parser's errors. */
 const malformedBody: Partial<Record<string, string>> = {
   InvalidBoundary: "The multipart body has no boundary: its content-type must name one.",
   BadHeaders: "The headers of a part of the multipart body cannot be read.",
@@ -74,7 +74,7 @@ const ifFile = (part: Multipart.Part): Effect.Effect<Multipart.File, Malformed> 
 
 const withoutFiles = (fields: Fields): Form => ({ fields, files: undefined })
 
-/** What is wrong with a multipart body, or with the connection that brings it. The parser itself has one word for it. */
+/** The problem of a multipart body or its connection. The parser reports all of them with one reason. */
 const unreadable = (cause: unknown): Malformed => {
   const tag = Predicate.hasProperty(cause, "_tag") ? cause._tag : undefined
   return new Malformed({ problem: malformedBody[String(tag)] ?? "The multipart body cannot be read." })
@@ -138,7 +138,7 @@ const readText = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSer
 const fromUrlEncoded = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) =>
   Effect.flatMap(readText(request, limits), (text) => parse(text, limits))
 
-/** Fails when the fields do not arrive in time. */
+/** Fails if the fields do not arrive in time. */
 const inTime =
   ({ formTime }: Limits.Values) =>
   <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooSlow, R> =>
@@ -147,7 +147,7 @@ const inTime =
 const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
   (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
-/** Why a form was not read. */
+/** The reason why a form was not read. */
 export type Problem = Malformed | TooLarge | TooSlow
 
 /** Reads the fields of a urlencoded body. */
@@ -159,7 +159,9 @@ export const readUrlEncoded = (
     ? inTime(limits)(fromUrlEncoded(request, limits))
     : Effect.fail(new Malformed({ problem: "The body is not application/x-www-form-urlencoded." }))
 
-/** Reads a request from where its operation carries its fields. A multipart operation takes both forms. */
+/**
+ * Reads a request from the place where its operation has its fields. A multipart operation accepts both kinds of form.
+ */
 export const read = (
   operation: Operation.Any,
   request: HttpServerRequest.HttpServerRequest,
@@ -176,7 +178,7 @@ export const read = (
   return Effect.fail(new Malformed({ problem: `The operation does not accept a body of type ${type || "unknown"}.` }))
 }
 
-/** The refusal of a form that was not read; `malformed` is that of the operation. */
+/** The refusal of a form that was not read. `malformed` makes the operation's own refusal. */
 export const refuse =
   (malformed: (problem: string) => Refusal.Refusal) =>
   (problem: Problem): Refusal.Refusal => {

@@ -20,8 +20,8 @@ const refusal = (host: string) => ({
 })
 
 /**
- * Refuses requests to other hosts. A page whose host name resolves to this machine (DNS rebinding) has the same origin
- * as the emulator, so that CORS does not stop it.
+ * Refuses requests to other hosts. If a page makes its host name resolve to this machine (DNS rebinding), it has the
+ * same origin as the emulator, and CORS does not stop it.
  */
 export const layer = HttpRouter.middleware(
   Effect.map(Origin.Origin, (origin) =>

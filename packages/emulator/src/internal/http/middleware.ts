@@ -11,7 +11,7 @@ import * as HostCheck from "./hostCheck.ts"
 import * as ReadablePath from "./readablePath.ts"
 import * as Refusal from "./refusal.ts"
 
-/** Sets the `date` header from the clock of the emulator. A client corrects its own clock by it. */
+/** Sets the `date` header from the clock of the emulator. A client uses it to correct its own clock. */
 const date = HttpRouter.middleware(
   Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const response = yield* handler
@@ -21,7 +21,7 @@ const date = HttpRouter.middleware(
   { global: true }
 )
 
-/** Answers requests that match no route. OPTIONS succeeds, since browsers send preflights to every path. */
+/** Responds to requests that match no route. OPTIONS succeeds, because browsers send preflights to every path. */
 const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
   Effect.succeed(
     method === "OPTIONS" ? HttpServerResponse.empty({ status: 204 }) : Refusal.toResponse(Refusal.notFound)

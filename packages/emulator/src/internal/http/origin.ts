@@ -11,7 +11,7 @@ import * as IpAddress from "./ipAddress.ts"
 export class Origin extends Context.Service<
   Origin,
   {
-    /** The base of the URLs in answers: the public URL if given, else `localUrl`. */
+    /** The base of the URLs in responses: the public URL if given, else `localUrl`. */
     readonly baseUrl: string
     /** The URL where the server listens. */
     readonly localUrl: string
@@ -19,7 +19,7 @@ export class Origin extends Context.Service<
     readonly updatesUrl: (assemblyId: string) => string
     readonly tusUrl: string
     readonly uploadUrl: (uploadId: string) => string
-    /** Whether the emulator answers at this `Host`. */
+    /** Whether the emulator accepts requests with this `Host`. */
     readonly isHost: (host: string) => boolean
   }
 >()("@assembly-effect/emulator/Origin") {}
@@ -30,7 +30,7 @@ const hostnameOf = (host: string): string | undefined => {
   return origin === undefined ? undefined : new URL(origin).hostname.replace(/\.$/, "")
 }
 
-/** Whether a host is loopback without a look-up, so that DNS rebinding cannot use it. */
+/** Whether a host is loopback without a DNS look-up, so that DNS rebinding cannot use it. */
 const isLoopback = (hostname: string): boolean => {
   const address = IpAddress.ofHost(hostname)
   return address === undefined

@@ -43,20 +43,20 @@ export const toObject = ({ code, message, status }: Refusal) => ({ error: code, 
 export const toResponse = (refusal: Refusal): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe(toObject(refusal), { status: refusal.status })
 
-/** The answer to an unknown path. Beyond the specification. */
+/** The response to an unknown path. Beyond the specification. */
 export const notFound = server(404, "There is no such operation.")
 
-/** The answer to headers beyond the limit. */
+/** The response to headers beyond the limit. */
 export const tooLargeHeaders = server(431, "The headers are too large.")
 
-/** The answer to a defect of the emulator. The cause is logged, not sent. */
+/** The response to a defect of the emulator. The cause is logged, not sent. */
 const defect = server(500, "The emulator failed; see its log.")
 
-/** The answer if the disk fails, without the path. Beyond the specification. */
+/** The response if the disk fails, without the path. Beyond the specification. */
 const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot store: ${failed.problem}.`)
 
 /**
- * Turns errors into answers: a refusal with its status, a failure of the disk with 507, a defect with 500. The last two
+ * Converts errors to responses: a refusal has its status, a failure of the disk has 507, a defect has 500. The last two
  * are logged.
  */
 export const answered =

@@ -53,7 +53,7 @@ interface Rules {
 /** The rules of a route and its handler. */
 interface Options<Input, Op extends Operation.Any> extends Rules {
   readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed>
-  /** Encodes a long answer piece by piece. By default its schema encodes it in one. */
+  /** Encodes a long response piece by piece. By default its schema encodes the whole response at once. */
   readonly encode?: ((said: Operation.Success<Op>, turns: Turns.Turns["Service"]) => Effect.Effect<unknown>) | undefined
 }
 
@@ -63,7 +63,7 @@ const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema
 const fieldOf = (fields: Form.Fields, name: string): string | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined
 
-/** The params without `auth` and `nonce`. A nonce is accepted in `auth` and beside it. */
+/** The params without `auth` and `nonce`. A nonce is accepted inside `auth` and next to it. */
 const withoutAuth = ({ auth: _auth, nonce: _nonce, ...params }: Schema.JsonObject): Schema.JsonObject => params
 
 const isNonce = Schema.is(Auth.Nonce)
@@ -91,7 +91,7 @@ const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: 
   return yield* invalid([{ path: [changed[0]], message: `Expected ${JSON.stringify(changed[1])}` }])
 })
 
-/** A decoder that answers with the operation's own refusal. */
+/** A decoder that fails with the operation's own refusal. */
 const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, invalid: Rules["invalid"]) => {
   const decode = SchemaParser.decodeUnknownEffect(schema, { errors: "all" })
   return (input: unknown) => decode(input).pipe(Effect.mapError((issue) => invalid(Input.fromSchemaIssue(issue))))

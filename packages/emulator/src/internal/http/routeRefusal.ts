@@ -7,7 +7,7 @@ import * as TusRefusal from "../tus/tusRefusal.ts"
 /** A refusal by a middleware, in the error form of the route. */
 export const toResponse = (
   request: HttpServerRequest.HttpServerRequest,
-  // Destructured, since spreading an error loses its message.
+  // The fields are copied one by one, because spreading an error loses its message.
   { code, message, status }: { readonly code: string; readonly status: number; readonly message: string }
 ): HttpServerResponse.HttpServerResponse =>
   RequestPath.of(request).startsWith("/resumable/")

@@ -11,7 +11,7 @@ import * as Certificate from "./certificate.ts"
 import * as Connections from "./connections.ts"
 import * as Sessions from "./sessions.ts"
 
-/** The time that current requests have when the emulator closes. */
+/** The time that current requests have to end when the emulator closes. */
 const gracefulShutdownTimeout = "50 millis"
 
 /** HTTP/1.1 only. */
@@ -21,11 +21,11 @@ const plain = (limits: Limits.Values) => {
   return server
 }
 
-/** HTTP/2, and HTTP/1.1 for clients that do not speak it. */
+/** HTTP/2, and HTTP/1.1 for clients without HTTP/2. */
 const secure = (limits: Limits.Values, { cert, key }: Certificate.Files) => {
   const { shouldUpgradeCallback, ...http1 } = Connections.options(limits)
   const server = createSecureServer({ ...http1, ...Sessions.options(limits), cert, key: Redacted.value(key) })
-  // The constructor sets its own.
+  // Set after the construction, because the constructor replaces this option.
   Object.assign(server, { shouldUpgradeCallback })
   Connections.guard(server, limits)
   Sessions.guard(server, limits)

@@ -3,10 +3,10 @@ import * as Http2 from "node:http2"
 import type * as Net from "node:net"
 import type * as Limits from "../../Limits.ts"
 
-/** The requests that one connection has under way at the same time. */
+/** The maximum number of concurrent requests on one connection. */
 const maxConcurrentStreams = 100
 
-/** Longer headers end their request without an answer; shorter ones than this get status 431. */
+/** Headers up to this multiple of the limit get status 431. Longer headers end their request without a response. */
 const answered = 4
 
 /** The longest time that a connection stays open between two requests, in milliseconds, as in HTTP/1.1. */
@@ -26,8 +26,8 @@ export const headerBytes = (rawHeaders: ReadonlyArray<string>): number =>
   rawHeaders.reduce((bytes, text) => bytes + text.length, 0)
 
 /**
- * Closes a request whose body pauses, and a connection that brings no request: one that just began after `headersTime`,
- * another one after `idleTime`. Headers that trickle in do not prolong these times.
+ * Closes a request whose body pauses for `idleTime`, and a connection without a request: a new one after `headersTime`,
+ * an older one after `idleTime`. Headers that arrive byte by byte do not prolong these times.
  */
 export const guard = (server: Http2.Http2SecureServer, { headersTime, idleTime }: Limits.Values): void => {
   const idle = toMillis(idleTime)
@@ -35,7 +35,7 @@ export const guard = (server: Http2.Http2SecureServer, { headersTime, idleTime }
 
   server.on("session", (session) => {
     let open = 0
-    // A callback of Node that outlives no connection: no fiber could be its parent.
+    // A callback of Node that ends with its connection. No fiber could be its parent.
     // @effect-diagnostics-next-line globalTimers:off
     const closeAfter = (millis: number) => setTimeout(() => session.destroy(), millis).unref()
     let closing = closeAfter(toMillis(headersTime))
@@ -43,7 +43,7 @@ export const guard = (server: Http2.Http2SecureServer, { headersTime, idleTime }
       open++
       clearTimeout(closing)
       stream.setTimeout(idle, () => {
-        // A request with an open answer stays: live updates may be far apart.
+        // A request stays open while its response is unfinished, because live updates may have long pauses.
         const isAnswering = (stream.endAfterHeaders || stream.readableEnded) && !stream.writableFinished
         if (!isAnswering) stream.close(Http2.constants.NGHTTP2_CANCEL)
       })

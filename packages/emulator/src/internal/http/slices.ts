@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import type * as Turns from "./turns.ts"
 
-/** How many files are looked at in one turn. Each of them takes about 40 microseconds of processor time. */
+/** The number of files in one slice. Each file takes about 40 microseconds of processor time. */
 const size = 200
 
-/** Maps a list of any length, slice by slice, each in a turn: others are answered between two of them. */
+/** Maps a list in slices, one slice in each turn. Other requests are handled between two slices. */
 export const mapEffect = Effect.fnUntraced(function* <A, B, E, R>(
   turns: Turns.Turns["Service"],
   items: ReadonlyArray<A>,
@@ -17,11 +17,11 @@ export const mapEffect = Effect.fnUntraced(function* <A, B, E, R>(
   return converted
 })
 
-/** The same where each is converted for itself. */
+/** Like {@link mapEffect}, with a pure function that converts one item. */
 export const map = <A, B>(turns: Turns.Turns["Service"], items: ReadonlyArray<A>, convert: (item: A) => B) =>
   mapEffect(turns, items, (slice) => Effect.sync(() => slice.map((item) => convert(item))))
 
-/** The same for the lists of a record. */
+/** Like {@link map}, for a record of lists. */
 export const mapRecord = Effect.fnUntraced(function* <A, B>(
   turns: Turns.Turns["Service"],
   lists: Readonly<Record<string, ReadonlyArray<A>>>,

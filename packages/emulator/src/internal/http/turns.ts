@@ -5,20 +5,21 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * Runs synchronous work that takes milliseconds, one piece per round of the event loop. Other clients are answered
- * between two pieces. One instance serves all routes: with one per route, every route runs a piece in the same round.
+ * Runs synchronous work that takes milliseconds, one piece in each round of the event loop. Other clients get their
+ * responses between two pieces. One instance serves all routes: otherwise every route would run a piece in the same
+ * round.
  */
 export class Turns extends Context.Service<
   Turns,
   {
     /** Waits for a turn, then runs the work. */
     readonly take: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** The same for work that is short as a rule: it waits only where this round has had enough of such work. */
+    /** The same for work that is usually short: it waits only if such work has used up the budget of this round. */
     readonly share: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@assembly-effect/emulator/Turns") {}
 
-/** Nanoseconds of work that one round shares. */
+/** The budget of such work in one round, in nanoseconds. */
 const budget = 10_000_000n
 
 const make = Effect.gen(function* () {

@@ -31,8 +31,8 @@ export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly hostna
 export class NotHttp extends Data.TaggedError("NotHttp") {}
 
 /**
- * Sends the requests whose URL a client chose, such as notifications. All of them use this client, so that none reaches
- * the private network of this machine. Redirects are not followed.
+ * Sends requests to URLs that a client has chosen, such as notifications. Every such request uses this client, so that
+ * none reaches the private network of this machine. Redirects are not followed.
  */
 export class NotificationClient extends Context.Service<
   NotificationClient,
@@ -57,8 +57,8 @@ export type Resolve = (
 ) => void
 
 /**
- * Resolves a name and keeps the allowed addresses. The connection uses these addresses, so that a second look-up cannot
- * answer another one (DNS rebinding).
+ * Resolves a name and keeps the allowed addresses. The connection uses exactly these addresses: a second look-up could
+ * return a different one (DNS rebinding).
  */
 const lookupWithin =
   (reach: Reach, resolve: Resolve): LookupFunction =>
@@ -73,7 +73,7 @@ const lookupWithin =
     })
 
 const makeClient = Effect.fnUntraced(function* (reach: Reach, resolve: Resolve) {
-  // No keep-alive: a request with less reach could use the connection again.
+  // No keep-alive: a later request with a smaller reach could use the connection again.
   const agent = yield* NodeHttpClient.makeAgent({ keepAlive: false, lookup: lookupWithin(reach, resolve) })
   const http = yield* Effect.provideService(NodeHttpClient.makeNodeHttp, NodeHttpClient.HttpAgent, agent)
   return HttpClient.withScope(http)
@@ -95,7 +95,7 @@ const make = Effect.fnUntraced(function* (resolve: Resolve) {
       if (Option.isNone(url)) return yield* new NotHttp()
       const { hostname } = url.value
       const address = IpAddress.ofHost(hostname)
-      // An IP address is not looked up.
+      // An IP address needs no look-up.
       if (address !== undefined && !isWithin(reach, address)) return yield* new OutOfReach({ hostname })
       return yield* clients[reach].execute(request).pipe(
         Effect.provideService(HttpClient.TracerDisabledWhen, () => true),

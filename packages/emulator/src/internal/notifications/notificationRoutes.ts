@@ -53,7 +53,10 @@ const noUrl = new Refusal.Refusal({
 
 const seconds = (millis: number | null) => (millis === null ? null : millis / 1000)
 
-/** What was answered is for who has the key: the id of an Assembly alone must not read what an internal service says. */
+/**
+ * An entry. The body of the response to the notification is only for a caller with the Auth Key, because it may come
+ * from an internal service, and the id of an Assembly must not be enough to read it.
+ */
 const toEntry = (isKnown: boolean) => (row: NotificationStore.Row) => ({
   id: row.id,
   assembly_id: row.assembly_id,

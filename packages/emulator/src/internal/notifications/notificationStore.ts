@@ -33,7 +33,7 @@ export interface Outcome {
 const Pending = Schema.Struct({ id: Schema.String, url: Schema.String, attempts: Schema.Int })
 export type Pending = typeof Pending.Type
 
-/** An attempt that is to begin. `attempt` counts from 1; 0 is one that is not repeated. */
+/** An attempt that is due. `attempt` counts from 1. It is 0 for an attempt that is not repeated. */
 export const Due = Schema.Struct({
   id: Schema.String,
   assembly_id: Schema.String,
@@ -43,20 +43,20 @@ export const Due = Schema.Struct({
 })
 export type Due = typeof Due.Type
 
-/** The attempts to notify, of every Assembly. */
+/** The attempts to send the notifications of all Assemblies. */
 export class NotificationStore extends Context.Service<
   NotificationStore,
   {
-    /** Keeps an attempt until it is due, after so many milliseconds. */
+    /** Stores an attempt that becomes due after the given number of milliseconds. */
     readonly schedule: (due: Due, afterMillis: number) => Effect.Effect<void, StorageFailed>
-    /** Begins those that are due, the first ones first. */
+    /** Starts the due attempts, at most the given number, the oldest first. */
     readonly begin: (most: number) => Effect.Effect<ReadonlyArray<Due>, StorageFailed>
-    /** In how many milliseconds the next one is due. */
+    /** The number of milliseconds until the next attempt is due. */
     readonly nextIn: Effect.Effect<Option.Option<number>, StorageFailed>
     readonly end: (id: string, outcome: Outcome) => Effect.Effect<void, StorageFailed>
-    /** Those that have begun. */
+    /** The attempts for an Assembly that have started. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /** The pending notifications of a former process. Its unfinished attempts are marked as failed. */
+    /** The pending notifications of an earlier process. Its unfinished attempts are marked as failed. */
     readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
   }
 >()("@assembly-effect/emulator/NotificationStore") {}

@@ -36,8 +36,8 @@ export class Notifications extends Context.Service<
     /** Notifies in the background, if the Assembly has a `notify_url`. */
     readonly notify: (assemblyId: string) => Effect.Effect<void>
     /**
-     * Notifies once more, in the background, and answers the id of the attempt. `isSigned`: whether the URL is from
-     * signed params.
+     * Sends one more notification in the background, and returns the id of the attempt. `isSigned`: whether the URL
+     * comes from signed params.
      */
     readonly replay: (assemblyId: string, url: string, isSigned: boolean) => Effect.Effect<string, StorageFailed>
   }
@@ -46,20 +46,20 @@ export class Notifications extends Context.Service<
 /** The maximum number of attempts. */
 const maxAttempts = 8
 
-/** The timeout of an answer. */
+/** The time limit of a response. */
 const answerTimeout = Duration.seconds(30)
 
-/** The timeout of the body after the status. */
+/** The time limit of the body after the status. */
 const bodyTimeout = Duration.seconds(1)
 
-/** The characters of an answer that are read and stored. */
+/** The number of characters of a response that are read and stored. */
 const maxExcerpt = 1024
 
 /** The pause after an attempt. It doubles with each attempt. */
 const pauseAfter = (attempts: number, first: Duration.Duration): Duration.Duration =>
   Duration.times(first, 2 ** (attempts - 1))
 
-/** The beginning of a body, as far as it arrived. An error of the body is ignored, since the status has arrived. */
+/** The part of a body that has arrived. An error of the body is ignored, because the status has arrived. */
 const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string> =>
   bytes.pipe(
     Stream.interruptWhen(Effect.sleep(bodyTimeout)),
@@ -102,8 +102,8 @@ const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOpti
 }
 
 /**
- * The hosts that a notification may reach. A signed `notify_url` may be on loopback, an unsigned one must be public:
- * otherwise anyone could send requests into the private network.
+ * The hosts that a notification may reach. A signed `notify_url` may be on loopback; an unsigned one must be public,
+ * because otherwise anyone could send requests to the private network.
  */
 const reachOf = (isSigned: boolean, allowPrivate: boolean): NotificationClient.Reach =>
   allowPrivate ? "any" : isSigned ? "loopback" : "public"
@@ -113,7 +113,7 @@ const outOfReach = (hostname: string, reach: NotificationClient.Reach): string =
   (reach === "public" ? "Create the Assembly with a signature to notify this machine. " : "") +
   "The option allowPrivateNotifications (--allow-private-notifications) allows any host."
 
-/** The outcome of an attempt without an answer. */
+/** The outcome of an attempt without a response. */
 const unanswered = (error: string, isFinal = false) => ({ code: undefined, data: undefined, error, isFinal })
 
 /** The outcome of an attempt. `isFinal`: another attempt would fail in the same way. */
@@ -139,7 +139,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const statuses = yield* AssemblyStatus.AssemblyStatus
   const limits = yield* Limits.Limits
   const running = yield* FiberSet.make()
-  // That something may have become due, or that there is room.
+  // Wakes the dispatcher: an attempt may have become due, or another one has ended.
   const wakes = yield* Queue.sliding<void>(1)
   let underWay = 0
 
@@ -210,7 +210,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     return Queue.offer(wakes, undefined)
   })
 
-  /** Begins what is due, as far as there is room, then waits until more is due or has room. */
+  /** Starts due attempts, up to the limit. Then waits until another attempt is due or one has ended. */
   const dispatch = Effect.gen(function* () {
     const room = limits.notifications - underWay
     const due = room > 0 ? yield* sent.begin(room) : []
@@ -232,7 +232,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   yield* Effect.forkScoped(Effect.forever(StorageFailure.retryUntilStored(dispatch)))
 
   return Notifications.of({
-    // Kept before the end of the Assembly is told, unless the disk does not let it.
+    // The attempt is stored before followers receive the end of the Assembly. If the disk fails, it is stored later.
     notify: (id) => begin(id, 0).pipe(Effect.catch(() => inBackground(StorageFailure.retryUntilStored(begin(id, 0))))),
     replay: (assemblyId, url, isSigned) =>
       schedule({ assembly_id: assemblyId, url, is_signed: isSigned ? 1 : 0, attempt: 0 }, Duration.zero)

@@ -27,7 +27,7 @@ export const fail: Robot = {
   })
 }
 
-/** `/emulator/wait`: passes its files on after `seconds` seconds. It exists only in the emulator. */
+/** `/emulator/wait`: returns its files after `seconds` seconds. It exists only in the emulator. */
 export const wait: Robot = {
   isSlow: true,
   run: Effect.fnUntraced(function* ({ files, step }) {

@@ -40,8 +40,8 @@ export const tooManyFiles = new StepFailed({
 })
 
 /**
- * A robot turns files into files. To add one, implement this and register it in `Robots`. The last request of an
- * Assembly waits for its end, unless one of its robots `isSlow`.
+ * A robot makes files from files. To add a robot, implement this interface and register it in `Robots`. The last
+ * request of an Assembly waits for the end of the Assembly, unless one of its robots `isSlow`.
  */
 export interface Robot {
   readonly isSlow: boolean

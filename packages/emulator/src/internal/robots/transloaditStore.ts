@@ -20,14 +20,14 @@ const messages: Readonly<Record<DamStore.Problem, string>> = {
 const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message })
 
 /**
- * Characters of a `path`, before and after its variables have their values. The limit of an asset holds after the
- * normalisation to NFC, which makes at most 4 characters one.
+ * The maximum number of characters of a `path`, before and after its variables are replaced. The limit of an asset
+ * applies after the normalisation to NFC, which combines at most 4 characters into one.
  */
 const maxPath = 4 * 1024
 
 type Value = (name: string) => unknown
 
-/** The variables that a `path` may hold, beside the fields of the Assembly. Any other is kept as it is written. */
+/** The variables of a `path`, besides the fields of the Assembly. Any other variable stays unchanged in the text. */
 const valuesOf = ({ assembly }: Work, { file }: StepFile): Value => {
   const known: Readonly<Record<string, unknown>> = {
     "assembly.id": assembly.id,
@@ -42,7 +42,7 @@ const valuesOf = ({ assembly }: Work, { file }: StepFile): Value => {
   }
 }
 
-/** Undefined where the result is too long: a value is counted before it is copied. */
+/** The path with its variables replaced; undefined if it is too long. A value is measured before it is copied. */
 const interpolate = (template: string, valueOf: Value): string | undefined => {
   if (template.length > maxPath) return undefined
   let path = ""
@@ -113,7 +113,7 @@ export const make = Effect.gen(function* () {
 
   const robot: Robot = {
     isSlow: false,
-    // Others are answered between two files.
+    // Other requests are handled between two files.
     run: (work) =>
       Effect.forEach(work.files, (source, index) => Effect.andThen(Effect.yieldNow, store(work, source, index)))
   }

@@ -53,7 +53,7 @@ type ErrorRow = typeof ErrorRow.Type
 const buckets = Statement.all(Row)
 const errors = Statement.all(ErrorRow)
 
-/** What is counted, by bucket. */
+/** The statements that count Assemblies by bucket. */
 const statements = (sql: SqlClient.SqlClient, { region, since, templateId, workspace }: Filter) => {
   const bucket = sql.literal(`created_at / 1000 / ${granularity} * ${granularity}`)
   const counted = sql`
@@ -96,7 +96,7 @@ const ratio = (amount: number, of: number): number => (of === 0 ? 0 : amount / o
 /** Megabits per second, 0 if the duration is 0. */
 const speed = (bytes: number, millis: number): number => ratio(bytes * 8, millis * 1000)
 
-/** The emulator has no queue. */
+/** Always 0, because the emulator has no queue. */
 const queueDuration = 0
 
 const toBucket = (row: Row): AssemblyStatistics.StatsBucket => ({

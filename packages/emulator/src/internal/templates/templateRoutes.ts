@@ -30,7 +30,7 @@ const optional = {
   transcoding_result_expiry: Schema.optionalKey(settings.transcoding_result_expiry)
 }
 
-/** The content of a Template as an object or as JSON text. Text that is nested too deep is not parsed. */
+/** The content of a Template as an object or as JSON text. A text that is nested too deeply is not parsed. */
 const contentOf = ({ jsonDepth }: Limits.Values) => {
   const shallow = Schema.String.check(
     Schema.makeFilter((text) => Json.isWithin(text, jsonDepth), { expected: `at most ${jsonDepth} levels` })

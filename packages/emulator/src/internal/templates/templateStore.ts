@@ -62,7 +62,7 @@ export class TemplateStore extends Context.Service<
     readonly byId: (workspace: string, id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** Finds a Template by its id, else by its name. */
     readonly find: (workspace: string, idOrName: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** Creates or replaces a Template. Answers false if another one has the name. */
+    /** Creates or replaces a Template. Returns false if another Template has the name. */
     readonly put: (workspace: string, id: string, settings: Settings) => Effect.Effect<boolean, StorageFailed>
     readonly remove: (workspace: string, id: string) => Effect.Effect<void, StorageFailed>
     /** One page, and the number of Templates on all pages. */

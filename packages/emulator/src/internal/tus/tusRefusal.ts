@@ -14,7 +14,7 @@ export class TusRefusal extends Data.TaggedError("TusRefusal")<{
   readonly message: string
 }> {}
 
-/** The headers of every tus answer, including refusals. */
+/** The headers of every tus response, including refusals. */
 export const tusHeaders = {
   "tus-resumable": TusUpload.tusVersion,
   "x-content-type-options": "nosniff"
@@ -90,6 +90,6 @@ const codes: ReadonlyMap<string, readonly [code: TusRefusal["code"], status: num
 /** The refusal of an invalid header. */
 export const invalidHeader = (header: string, message: string): TusRefusal => {
   const [code, status] = codes.get(header) ?? (["ERR_INVALID_HEADER", 400] as const)
-  // The line ends the message.
+  // The message becomes one line, because a line break would end it.
   return refusal(code, status, `${header}: ${message.replace(/\s+/g, " ")}`)
 }

@@ -102,7 +102,7 @@ const handlers = Effect.gen(function* () {
     const { id } = upload.row
     const offset = yield* uploads
       .append({ id, offset: 0n, length: undefined, size, checksum, bytes: body(request) })
-      // The client does not know the URL of a refused creation.
+      // Terminated, because the client of a refused creation does not know its URL.
       .pipe(Effect.tapError((error) => (error === TusRefusal.checksumMismatch ? uploads.terminate(id) : Effect.void)))
     return created({ ...upload, offset })
   })

@@ -51,7 +51,7 @@ export interface Final extends Described {
   readonly parts: ReadonlyArray<string>
 }
 
-/** The bytes of one request and their offset. `size` is the announced length of the body. */
+/** The bytes of one request, and their offset. `size` is the announced length of the body. */
 export interface Append<E> {
   readonly id: string
   readonly offset: bigint
@@ -70,7 +70,7 @@ export class Uploads extends Context.Service<
     readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     /**
-     * Appends bytes as they arrive and answers the new offset. Bytes that were stored before a failure stay and count.
+     * Appends bytes as they arrive and returns the new offset. Bytes that were stored before a failure stay and count.
      */
     readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal | StorageFailed>
     /** The bytes of a finished upload. */
@@ -84,7 +84,7 @@ export class Uploads extends Context.Service<
   }
 >()("@assembly-effect/emulator/tus/Uploads") {}
 
-/** Checks the headers of an append against the upload. Answers the number of bytes that it may append. */
+/** Checks the headers of an append against the upload. Returns the number of bytes that it may append. */
 const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append: Append<unknown>) {
   if (row.kind === "final") return yield* TusRefusal.finalCannotGrow
   if (append.offset !== offset) return yield* TusRefusal.mismatchedOffset
@@ -220,7 +220,7 @@ const make = Effect.gen(function* () {
   const concatenate = (final: Final) =>
     Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final)), (fiber) => Fiber.join(fiber))
 
-  /** The room of an append. `auth.max_size` limits an upload with a deferred length. */
+  /** The number of bytes that an append may store. `auth.max_size` limits an upload with a deferred length. */
   const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
     room === undefined && max_size !== null ? BigInt(max_size) - offset : room
 
@@ -257,8 +257,8 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Terminates an upload. The Assembly keeps the bytes of a finished one. Those of another are removed, and first if
-   * the disk is full.
+   * Terminates an upload. The bytes of a finished upload stay, because the Assembly uses them. The bytes of an
+   * unfinished upload are removed; if the disk is full, they are removed first.
    */
   const end = ({ finished_at, id }: UploadStore.Row) =>
     finished_at === null
@@ -273,7 +273,7 @@ const make = Effect.gen(function* () {
     return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
   })
 
-  // Finishes uploads whose last byte a former process stored, before the first request.
+  // Finishes uploads whose last byte an earlier process stored, before the first request.
   yield* Effect.forEach(
     yield* uploads.unfinished,
     (id) => Effect.catchTag(Effect.asVoid(settled(id)), "TusRefusal", () => Effect.void),

@@ -1,0 +1,9 @@
+/**
+ * Operations of priority job slots. Beyond the specification, which only names them.
+ *
+ * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
+ *
+ * The index does not export this module: `import * as Queues from "@assembly-effect/api/Queues"`.
+ */
+export { JobSlots, jobSlots } from "./internal/queues/jobSlots.ts"
+export { Statistics, statistics } from "./internal/queues/statistics.ts"

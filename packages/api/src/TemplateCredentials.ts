@@ -1,0 +1,13 @@
+/**
+ * Operations of Template Credentials. Beyond the specification, which only names them.
+ *
+ * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
+ *
+ * The index does not export this module: `import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"`.
+ */
+export { Create, create } from "./internal/templateCredentials/create.ts"
+export { Get, get } from "./internal/templateCredentials/get.ts"
+export { List, list } from "./internal/templateCredentials/list.ts"
+export { Delete, remove as delete } from "./internal/templateCredentials/remove.ts"
+export { Types, types } from "./internal/templateCredentials/types.ts"
+export { Update, update } from "./internal/templateCredentials/update.ts"

@@ -1,0 +1,68 @@
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Effect from "effect/Effect"
+import type * as ApiError from "../../ApiError.ts"
+import type { ReplaceOptions } from "../../Assemblies.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Steps from "../steps.ts"
+
+/**
+ * `PUT /assemblies/:assemblyId`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Replace = Operation.make({
+  name: "Assemblies.replace",
+  method: "PUT",
+  path: "/assemblies/:assemblyId",
+  variables: { assemblyId: Assembly.AssemblyId },
+  auth: "signed",
+  scope: "assemblies:write",
+  carrier: "multipart",
+  nonceIn: "params",
+  params: Assembly.CreateParams,
+  fields: Assembly.CreateForm,
+  answers: "assemblyStatus",
+  success: Assembly.Status,
+  errors: {},
+  retry: [],
+  check: Steps.check
+})
+
+/**
+ * Creates an Assembly under an id that may be taken: the new Assembly replaces the old one. {@link create} never
+ * replaces an Assembly.
+ *
+ * The request is not repeated after it may have been sent. A Status that is read after a lost response does not show
+ * which of the two Assemblies it belongs to, so no Status is read: the operation fails.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Assemblies.replace(assemblyId, { steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const replace = (
+  assemblyId: Assembly.AssemblyId,
+  { numExpectedUploadFiles, ...params }: ReplaceOptions
+): Effect.Effect<
+  Assembly.Status,
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> =>
+  AssemblyClient.use((client) =>
+    client.run(Replace, {
+      path: { assemblyId },
+      params,
+      fields: numExpectedUploadFiles === undefined ? {} : { numExpectedUploadFiles }
+    })
+  )

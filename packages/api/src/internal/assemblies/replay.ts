@@ -1,0 +1,57 @@
+import * as Input from "../../unstable/Input.ts"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
+import type * as Effect from "effect/Effect"
+import type * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `POST /assemblies/:assemblyId/replay`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Replay = Operation.make({
+  name: "Assemblies.replay",
+  method: "POST",
+  path: "/assemblies/:assemblyId/replay",
+  variables: { assemblyId: Assembly.AssemblyId },
+  auth: "signed",
+  scope: "assemblies:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: AssemblyReplay.ReplayRequest,
+  fields: Input.nothing,
+  answers: "result",
+  success: AssemblyReplay.Replayed,
+  errors: {},
+  retry: []
+})
+
+/**
+ * Runs the files of an Assembly again, as a new Assembly. Without a request, the Steps are the same. The id of the new
+ * Assembly is `assembly_id` of the result.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Assemblies.replay(assemblyId, { reparseTemplate: true })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const replay = (
+  assemblyId: Assembly.AssemblyId,
+  request: AssemblyReplay.ReplayRequest = {}
+): Effect.Effect<
+  AssemblyReplay.Replayed,
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Replay, { path: { assemblyId }, params: request, fields: {} }))

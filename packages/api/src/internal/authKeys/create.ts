@@ -1,0 +1,58 @@
+import * as Input from "../../unstable/Input.ts"
+import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
+
+/**
+ * `POST /auth_keys`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Create = Operation.make({
+  name: "AuthKeys.create",
+  method: "POST",
+  path: "/auth_keys",
+  variables: {},
+  auth: "signed",
+  scope: "auth_keys:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: AuthKey.CreateRequest,
+  fields: Input.nothing,
+  answers: "result",
+  success: AuthKey.Created,
+  errors: { AUTH_KEY_NOT_CREATED: ApiError.AuthKeyNotCreated },
+  retry: [],
+  confidential: Confidential.inResponse
+})
+
+/**
+ * Creates an Auth Key. Its secret is redacted, and may never be shown again. The request is not repeated after it may
+ * have been sent: if the response is lost, {@link list} shows whether the key exists.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * AuthKeys.create({ scope: ["assemblies:read"], description: "dashboard" })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const create = (
+  request: AuthKey.CreateRequest
+): Effect.Effect<
+  AuthKey.Created,
+  | ApiError.AuthKeyNotCreated
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))

@@ -1,0 +1,54 @@
+import * as Input from "../../unstable/Input.ts"
+import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import type * as Effect from "effect/Effect"
+import type * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
+
+/**
+ * `GET /auth_keys`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const List = Operation.make({
+  name: "AuthKeys.list",
+  method: "GET",
+  path: "/auth_keys",
+  variables: {},
+  auth: "signed",
+  scope: "auth_keys:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: AuthKey.Listing,
+  errors: {},
+  retry: "safe",
+  confidential: Confidential.inResponse
+})
+
+/**
+ * Lists the Auth Keys of the Workspace.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(AuthKeys.list, ({ auth_keys }) => auth_keys.filter(({ is_active }) => is_active))
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const list: Effect.Effect<
+  AuthKey.Listing,
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = AssemblyClient.use((client) => client.run(List, { path: {}, params: {}, fields: {} }))

@@ -1,0 +1,55 @@
+import * as Input from "../../unstable/Input.ts"
+import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `DELETE /auth_keys/:authKeyId`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Delete = Operation.make({
+  name: "AuthKeys.delete",
+  method: "DELETE",
+  path: "/auth_keys/:authKeyId",
+  variables: { authKeyId: AuthKey.AuthKeyId },
+  auth: "signed",
+  scope: "auth_keys:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: AuthKey.Deleted,
+  errors: { AUTH_KEY_NOT_DELETED: ApiError.AuthKeyNotDeleted },
+  retry: []
+})
+
+/**
+ * Deletes an Auth Key. Requests with it are then refused.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * AuthKeys.delete(id)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const remove = (
+  authKeyId: AuthKey.AuthKeyId
+): Effect.Effect<
+  AuthKey.Deleted,
+  | ApiError.AuthKeyNotDeleted
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Delete, { path: { authKeyId }, params: {}, fields: {} }))

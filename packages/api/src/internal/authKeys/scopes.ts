@@ -1,0 +1,52 @@
+import * as Input from "../../unstable/Input.ts"
+import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import type * as Effect from "effect/Effect"
+import type * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `GET /auth_keys/scopes`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Scopes = Operation.make({
+  name: "AuthKeys.scopes",
+  method: "GET",
+  path: "/auth_keys/scopes",
+  variables: {},
+  auth: "signed",
+  scope: "auth_keys:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: AuthKey.ScopeListing,
+  errors: {},
+  retry: "safe"
+})
+
+/**
+ * Lists the scopes that an Auth Key may have.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(AuthKeys.scopes, ({ scopes }) => scopes)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const scopes: Effect.Effect<
+  AuthKey.ScopeListing,
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = AssemblyClient.use((client) => client.run(Scopes, { path: {}, params: {}, fields: {} }))

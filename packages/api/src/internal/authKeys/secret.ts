@@ -1,0 +1,58 @@
+import * as Input from "../../unstable/Input.ts"
+import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
+
+/**
+ * `POST /auth_keys/show_secret/:authKeyId`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Secret = Operation.make({
+  name: "AuthKeys.secret",
+  method: "POST",
+  path: "/auth_keys/show_secret/:authKeyId",
+  variables: { authKeyId: AuthKey.AuthKeyId },
+  auth: "signed",
+  scope: "auth_keys:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: AuthKey.Shown,
+  errors: { AUTH_SECRET_NOT_RETRIEVED: ApiError.AuthSecretNotRetrieved },
+  retry: [],
+  confidential: Confidential.inResponse
+})
+
+/**
+ * Requests the secret of an Auth Key, which must permit it (`can_show_auth_secret`). The secret is redacted. Which scope
+ * the service requires is not documented; the stronger one is requested.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(AuthKeys.secret(id), ({ auth_secret }) => Redacted.value(auth_secret))
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const secret = (
+  authKeyId: AuthKey.AuthKeyId
+): Effect.Effect<
+  AuthKey.Shown,
+  | ApiError.AuthSecretNotRetrieved
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Secret, { path: { authKeyId }, params: {}, fields: {} }))

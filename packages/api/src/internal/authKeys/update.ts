@@ -1,0 +1,58 @@
+import * as Input from "../../unstable/Input.ts"
+import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
+
+/**
+ * `PUT /auth_keys/:authKeyId`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Update = Operation.make({
+  name: "AuthKeys.update",
+  method: "PUT",
+  path: "/auth_keys/:authKeyId",
+  variables: { authKeyId: AuthKey.AuthKeyId },
+  auth: "signed",
+  scope: "auth_keys:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: AuthKey.UpdateRequest,
+  fields: Input.nothing,
+  answers: "result",
+  success: AuthKey.Updated,
+  errors: { AUTH_KEY_NOT_UPDATED: ApiError.AuthKeyNotUpdated },
+  retry: [],
+  confidential: Confidential.inResponse
+})
+
+/**
+ * Changes an Auth Key. An absent key of the request keeps its value.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * AuthKeys.update(id, { scope: ["read"], canShowAuthSecret: false })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const update = (
+  authKeyId: AuthKey.AuthKeyId,
+  request: AuthKey.UpdateRequest
+): Effect.Effect<
+  AuthKey.Updated,
+  | ApiError.AuthKeyNotUpdated
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Update, { path: { authKeyId }, params: request, fields: {} }))

@@ -1,0 +1,55 @@
+import * as Input from "../../unstable/Input.ts"
+import * as Bill from "@assembly-effect/schema/Bill"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `GET /bill/:month`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Get = Operation.make({
+  name: "Billing.get",
+  method: "GET",
+  path: "/bill/:month",
+  variables: { month: Bill.Month },
+  auth: "signed",
+  scope: "billing:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: Bill.Bill,
+  errors: { BILL_NOT_FOUND: ApiError.BillNotFound },
+  retry: "safe"
+})
+
+/**
+ * Gets the bill of a month.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Billing.get(Bill.Month.make("2026-01"))
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const get = (
+  month: Bill.Month
+): Effect.Effect<
+  Bill.Bill,
+  | ApiError.BillNotFound
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Get, { path: { month }, params: {}, fields: {} }))

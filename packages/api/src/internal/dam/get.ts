@@ -1,0 +1,58 @@
+import * as Input from "../../unstable/Input.ts"
+import * as DamEntries from "@assembly-effect/schema/DamEntries"
+import * as Identifier from "@assembly-effect/schema/Identifier"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `GET /dam/assets/:assetId`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Get = Operation.make({
+  name: "Dam.get",
+  method: "GET",
+  path: "/dam/assets/:assetId",
+  variables: { assetId: Identifier.AssetId },
+  auth: "signed",
+  scope: "dam:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: DamEntries.GetQuery,
+  fields: Input.nothing,
+  answers: "result",
+  success: DamEntries.Found,
+  errors: { DAM_INVALID_REQUEST: ApiError.DamInvalidRequest, DAM_RESOURCE_NOT_FOUND: ApiError.DamResourceNotFound },
+  retry: "safe"
+})
+
+/**
+ * Gets an asset, or an older version of it.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(Dam.get(assetId), ({ asset }) => asset.path)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const get = (
+  assetId: Identifier.AssetId,
+  query: DamEntries.GetQuery = {}
+): Effect.Effect<
+  DamEntries.Found,
+  | ApiError.DamInvalidRequest
+  | ApiError.DamResourceNotFound
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Get, { path: { assetId }, params: query, fields: {} }))

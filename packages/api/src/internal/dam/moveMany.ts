@@ -1,0 +1,63 @@
+import * as Input from "../../unstable/Input.ts"
+import * as DamEntries from "@assembly-effect/schema/DamEntries"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `POST /dam/assets/bulk/move`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const MoveMany = Operation.make({
+  name: "Dam.moveMany",
+  method: "POST",
+  path: "/dam/assets/bulk/move",
+  variables: {},
+  auth: "signed",
+  scope: "dam:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: DamEntries.MoveManyRequest,
+  fields: Input.nothing,
+  answers: "result",
+  success: DamEntries.MovedMany,
+  errors: {
+    DAM_INVALID_REQUEST: ApiError.DamInvalidRequest,
+    DAM_RESOURCE_NOT_FOUND: ApiError.DamResourceNotFound,
+    DAM_MUTATION_CONFLICT: ApiError.DamMutationConflict,
+    DAM_MUTATION_FAILED: ApiError.DamMutationFailed
+  },
+  retry: []
+})
+
+/**
+ * Moves 1 to 500 assets to a folder, or with null to the root.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Dam.moveMany({ assetIds: [first, second], destinationFolderId: null })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const moveMany = (
+  request: DamEntries.MoveManyRequest
+): Effect.Effect<
+  DamEntries.MovedMany,
+  | ApiError.DamInvalidRequest
+  | ApiError.DamResourceNotFound
+  | ApiError.DamMutationConflict
+  | ApiError.DamMutationFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(MoveMany, { path: {}, params: request, fields: {} }))

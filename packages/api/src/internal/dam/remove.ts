@@ -1,0 +1,64 @@
+import * as Input from "../../unstable/Input.ts"
+import * as DamEntries from "@assembly-effect/schema/DamEntries"
+import * as Identifier from "@assembly-effect/schema/Identifier"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `DELETE /dam/assets/:assetId`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Delete = Operation.make({
+  name: "Dam.delete",
+  method: "DELETE",
+  path: "/dam/assets/:assetId",
+  variables: { assetId: Identifier.AssetId },
+  auth: "signed",
+  scope: "dam:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: DamEntries.Deleted,
+  errors: {
+    DAM_INVALID_REQUEST: ApiError.DamInvalidRequest,
+    DAM_RESOURCE_NOT_FOUND: ApiError.DamResourceNotFound,
+    DAM_MUTATION_CONFLICT: ApiError.DamMutationConflict,
+    DAM_MUTATION_FAILED: ApiError.DamMutationFailed
+  },
+  retry: []
+})
+
+/**
+ * Deletes an asset.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Dam.delete(assetId)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const remove = (
+  assetId: Identifier.AssetId
+): Effect.Effect<
+  DamEntries.Deleted,
+  | ApiError.DamInvalidRequest
+  | ApiError.DamResourceNotFound
+  | ApiError.DamMutationConflict
+  | ApiError.DamMutationFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Delete, { path: { assetId }, params: {}, fields: {} }))

@@ -1,0 +1,54 @@
+import * as Input from "../../unstable/Input.ts"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Notification from "@assembly-effect/schema/Notification"
+import type * as Effect from "effect/Effect"
+import type * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `GET /assembly_notifications/:assemblyId`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const List = Operation.make({
+  name: "Notifications.list",
+  method: "GET",
+  path: "/assembly_notifications/:assemblyId",
+  variables: { assemblyId: Assembly.AssemblyId },
+  auth: "none",
+  scope: undefined,
+  carrier: "query",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: Notification.Listing,
+  errors: {},
+  retry: "safe"
+})
+
+/**
+ * Lists the notifications that were sent about an Assembly, with what their receivers answered.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Notifications.list(assemblyId)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const list = (
+  assemblyId: Assembly.AssemblyId
+): Effect.Effect<
+  Notification.Listing,
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(List, { path: { assemblyId }, params: {}, fields: {} }))

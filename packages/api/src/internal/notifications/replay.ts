@@ -1,0 +1,57 @@
+import * as Input from "../../unstable/Input.ts"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Notification from "@assembly-effect/schema/Notification"
+import type * as Effect from "effect/Effect"
+import type * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `POST /assembly_notifications/:assemblyId/replay`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Replay = Operation.make({
+  name: "Notifications.replay",
+  method: "POST",
+  path: "/assembly_notifications/:assemblyId/replay",
+  variables: { assemblyId: Assembly.AssemblyId },
+  auth: "signed",
+  scope: "assembly_notifications:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: Notification.ReplayRequest,
+  fields: Input.nothing,
+  answers: "result",
+  success: Notification.Replayed,
+  errors: {},
+  retry: []
+})
+
+/**
+ * Sends the notification of an Assembly again, to its `notify_url` or to another URL. A repetition would send another
+ * notification, so the request is not repeated after it may have been sent.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Notifications.replay(assemblyId, { notifyUrl: "https://app.example.com/assembly" })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const replay = (
+  assemblyId: Assembly.AssemblyId,
+  request: Notification.ReplayRequest = {}
+): Effect.Effect<
+  Notification.Replayed,
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Replay, { path: { assemblyId }, params: request, fields: {} }))

@@ -1,0 +1,52 @@
+import * as Input from "../../unstable/Input.ts"
+import * as Queue from "@assembly-effect/schema/Queue"
+import type * as Effect from "effect/Effect"
+import type * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `GET /queues/job_slots`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const JobSlots = Operation.make({
+  name: "Queues.jobSlots",
+  method: "GET",
+  path: "/queues/job_slots",
+  variables: {},
+  auth: "signed",
+  scope: "queues:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: Queue.JobSlots,
+  errors: {},
+  retry: "safe"
+})
+
+/**
+ * Gets the priority job slots that are in use now.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(Queues.jobSlots, ({ priority_job_slots }) => priority_job_slots.count)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const jobSlots: Effect.Effect<
+  Queue.JobSlots,
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = AssemblyClient.use((client) => client.run(JobSlots, { path: {}, params: {}, fields: {} }))

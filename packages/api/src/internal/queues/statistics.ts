@@ -1,0 +1,65 @@
+import * as Input from "../../unstable/Input.ts"
+import * as Queue from "@assembly-effect/schema/Queue"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `GET /priority_job_slot_stats`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Statistics = Operation.make({
+  name: "Queues.statistics",
+  method: "GET",
+  path: "/priority_job_slot_stats",
+  variables: {},
+  auth: "signed",
+  scope: "queues:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: Queue.StatisticsQuery,
+  fields: Input.nothing,
+  answers: "result",
+  success: Queue.Statistics,
+  errors: {
+    PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION: ApiError.JobSlotStatisticsInvalidAggregation,
+    PRIORITY_JOB_SLOT_STATS_INVALID_TIME: ApiError.JobSlotStatisticsInvalidTime,
+    PRIORITY_JOB_SLOT_STATS_MISSING_REGION: ApiError.JobSlotStatisticsMissingRegion,
+    PRIORITY_JOB_SLOT_STATS_ERROR: ApiError.JobSlotStatisticsUnavailable
+  },
+  retry: "safe"
+})
+
+/**
+ * Gets how many priority job slots were in use since a moment.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.flatMap(DateTime.now, (now) =>
+ *   Queues.statistics({ region: "eu-west-1", since: DateTime.subtract(now, { days: 7 }), aggregation: "max" })
+ * )
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const statistics = (
+  query: Queue.StatisticsQuery
+): Effect.Effect<
+  Queue.Statistics,
+  | ApiError.JobSlotStatisticsInvalidAggregation
+  | ApiError.JobSlotStatisticsInvalidTime
+  | ApiError.JobSlotStatisticsMissingRegion
+  | ApiError.JobSlotStatisticsUnavailable
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Statistics, { path: {}, params: query, fields: {} }))

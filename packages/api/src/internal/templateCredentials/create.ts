@@ -1,0 +1,57 @@
+import * as Input from "../../unstable/Input.ts"
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
+
+/**
+ * `POST /template_credentials`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Create = Operation.make({
+  name: "TemplateCredentials.create",
+  method: "POST",
+  path: "/template_credentials",
+  variables: {},
+  auth: "signed",
+  scope: "template_credentials:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: TemplateCredential.CreateRequest,
+  fields: Input.nothing,
+  answers: "result",
+  success: TemplateCredential.Created,
+  errors: { TEMPLATE_CREDENTIALS_NOT_CREATED: ApiError.TemplateCredentialsNotCreated },
+  retry: [],
+  confidential: Confidential.inContent
+})
+
+/**
+ * Creates Template Credentials. The content is redacted in the program, and no error repeats it.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * TemplateCredentials.create({ name: "photos", type: "s3", content: Redacted.make({ key: "…", secret: "…" }) })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const create = (
+  request: TemplateCredential.CreateRequest
+): Effect.Effect<
+  TemplateCredential.Created,
+  | ApiError.TemplateCredentialsNotCreated
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Create, { path: {}, params: request, fields: {} }))

@@ -1,0 +1,57 @@
+import * as Input from "../../unstable/Input.ts"
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
+
+/**
+ * `GET /template_credentials/:credentialId`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Get = Operation.make({
+  name: "TemplateCredentials.get",
+  method: "GET",
+  path: "/template_credentials/:credentialId",
+  variables: { credentialId: TemplateCredential.CredentialId },
+  auth: "signed",
+  scope: "template_credentials:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: TemplateCredential.Found,
+  errors: { TEMPLATE_CREDENTIALS_NOT_READ: ApiError.TemplateCredentialsNotRead },
+  retry: "safe",
+  confidential: Confidential.inResponse
+})
+
+/**
+ * Gets Template Credentials. Their content is redacted.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(TemplateCredentials.get(id), ({ credential }) => credential.content)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const get = (
+  credentialId: TemplateCredential.CredentialId
+): Effect.Effect<
+  TemplateCredential.Found,
+  | ApiError.TemplateCredentialsNotRead
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Get, { path: { credentialId }, params: {}, fields: {} }))

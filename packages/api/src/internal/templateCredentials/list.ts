@@ -1,0 +1,55 @@
+import * as Input from "../../unstable/Input.ts"
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
+
+/**
+ * `GET /template_credentials`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const List = Operation.make({
+  name: "TemplateCredentials.list",
+  method: "GET",
+  path: "/template_credentials",
+  variables: {},
+  auth: "signed",
+  scope: "template_credentials:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: TemplateCredential.Listing,
+  errors: { TEMPLATE_CREDENTIALS_NOT_FOUND: ApiError.TemplateCredentialsNotFound },
+  retry: "safe",
+  confidential: Confidential.inResponse
+})
+
+/**
+ * Lists all Template Credentials. Their content is redacted.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(TemplateCredentials.list, ({ credentials }) => credentials.map(({ name }) => name))
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const list: Effect.Effect<
+  TemplateCredential.Listing,
+  | ApiError.TemplateCredentialsNotFound
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = AssemblyClient.use((client) => client.run(List, { path: {}, params: {}, fields: {} }))

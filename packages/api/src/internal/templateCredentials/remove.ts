@@ -1,0 +1,55 @@
+import * as Input from "../../unstable/Input.ts"
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `DELETE /template_credentials/:credentialId`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Delete = Operation.make({
+  name: "TemplateCredentials.delete",
+  method: "DELETE",
+  path: "/template_credentials/:credentialId",
+  variables: { credentialId: TemplateCredential.CredentialId },
+  auth: "signed",
+  scope: "template_credentials:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: TemplateCredential.Deleted,
+  errors: { TEMPLATE_CREDENTIALS_NOT_DELETED: ApiError.TemplateCredentialsNotDeleted },
+  retry: []
+})
+
+/**
+ * Deletes Template Credentials. Templates that use them fail from then on.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * TemplateCredentials.delete(id)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const remove = (
+  credentialId: TemplateCredential.CredentialId
+): Effect.Effect<
+  TemplateCredential.Deleted,
+  | ApiError.TemplateCredentialsNotDeleted
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Delete, { path: { credentialId }, params: {}, fields: {} }))

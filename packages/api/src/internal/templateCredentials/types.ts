@@ -1,0 +1,52 @@
+import * as Input from "../../unstable/Input.ts"
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import type * as Effect from "effect/Effect"
+import type * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `GET /template_credentials/types`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Types = Operation.make({
+  name: "TemplateCredentials.types",
+  method: "GET",
+  path: "/template_credentials/types",
+  variables: {},
+  auth: "signed",
+  scope: "template_credentials:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: TemplateCredential.TypeListing,
+  errors: {},
+  retry: "safe"
+})
+
+/**
+ * Lists the types of credentials with their fields.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(TemplateCredentials.types, ({ types }) => types["s3"]?.fields)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const types: Effect.Effect<
+  TemplateCredential.TypeListing,
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> = AssemblyClient.use((client) => client.run(Types, { path: {}, params: {}, fields: {} }))

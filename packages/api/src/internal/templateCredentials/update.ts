@@ -1,0 +1,58 @@
+import * as Input from "../../unstable/Input.ts"
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Confidential from "../confidential.ts"
+
+/**
+ * `PUT /template_credentials/:credentialId`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Update = Operation.make({
+  name: "TemplateCredentials.update",
+  method: "PUT",
+  path: "/template_credentials/:credentialId",
+  variables: { credentialId: TemplateCredential.CredentialId },
+  auth: "signed",
+  scope: "template_credentials:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: TemplateCredential.UpdateRequest,
+  fields: Input.nothing,
+  answers: "result",
+  success: TemplateCredential.Updated,
+  errors: { TEMPLATE_CREDENTIALS_NOT_UPDATED: ApiError.TemplateCredentialsNotUpdated },
+  retry: [],
+  confidential: Confidential.inContent
+})
+
+/**
+ * Changes Template Credentials. An absent `content` keeps the secrets.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * TemplateCredentials.update(id, { name: "pictures", type: "s3" })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const update = (
+  credentialId: TemplateCredential.CredentialId,
+  request: TemplateCredential.UpdateRequest
+): Effect.Effect<
+  TemplateCredential.Updated,
+  | ApiError.TemplateCredentialsNotUpdated
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Update, { path: { credentialId }, params: request, fields: {} }))

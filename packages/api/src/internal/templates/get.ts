@@ -1,0 +1,55 @@
+import * as Input from "../../unstable/Input.ts"
+import * as Template from "@assembly-effect/schema/Template"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `GET /templates/:templateIdOrName`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Get = Operation.make({
+  name: "Templates.get",
+  method: "GET",
+  path: "/templates/:templateIdOrName",
+  variables: { templateIdOrName: Template.IdOrName },
+  auth: "signed",
+  scope: "templates:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: Template.Found,
+  errors: { TEMPLATE_NOT_FOUND: ApiError.TemplateNotFound },
+  retry: "safe"
+})
+
+/**
+ * Gets a Template by its id or its name. Its content is a value, whether the service sends an object or JSON text.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Effect.map(Templates.get("thumbnails"), ({ content }) => content.steps)
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const get = (
+  templateIdOrName: string
+): Effect.Effect<
+  Template.Found,
+  | ApiError.TemplateNotFound
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Get, { path: { templateIdOrName }, params: {}, fields: {} }))

@@ -1,0 +1,114 @@
+import * as Input from "../../unstable/Input.ts"
+import * as Template from "@assembly-effect/schema/Template"
+import type * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+import * as Pages from "../pages.ts"
+
+/**
+ * `GET /templates`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const List = Operation.make({
+  name: "Templates.list",
+  method: "GET",
+  path: "/templates",
+  variables: {},
+  auth: "signed",
+  scope: "templates:read",
+  carrier: "query",
+  nonceIn: "params",
+  params: Template.Query,
+  fields: Input.nothing,
+  answers: "result",
+  success: Template.Page,
+  errors: { TEMPLATE_LIST_ERROR: ApiError.TemplateListFailed },
+  retry: "safe"
+})
+
+/**
+ * Lists one page of the Templates of the Workspace.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Templates.list({ sort: "name", order: "asc", pageSize: 100 })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const list = (
+  query: Template.Query = {}
+): Effect.Effect<
+  Template.Page,
+  | ApiError.TemplateListFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
+
+/**
+ * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted. Nothing
+ * is requested before the first page is pulled.
+ *
+ * **Stability.** A Template that is created or deleted during the walk shifts the others to another page. Templates of
+ * the last two pages are dropped when they appear again. With `sort: "created"` and `order: "asc"`, new Templates shift
+ * nothing.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Templates.listPages({ pageSize: 500 }).pipe(Stream.runForEach(({ items }) => Console.log(items.length)))
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const listPages = (
+  query: Template.Query = {}
+): Stream.Stream<
+  Template.Page,
+  | ApiError.TemplateListFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => Pages.walk(query, list)
+
+/**
+ * Streams the Templates of all pages, each once; see {@link listPages}. Holds two pages in memory.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Templates.listAll({ sort: "name", order: "asc" }).pipe(Stream.runForEach(({ name }) => Console.log(name)))
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const listAll = (
+  query: Template.Query = {}
+): Stream.Stream<
+  Template.Item,
+  | ApiError.TemplateListFailed
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => Stream.flatMap(listPages(query), ({ items }) => Stream.fromIterable(items))

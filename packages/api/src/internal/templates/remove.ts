@@ -1,0 +1,55 @@
+import * as Input from "../../unstable/Input.ts"
+import * as Template from "@assembly-effect/schema/Template"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `DELETE /templates/:templateIdOrName`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Delete = Operation.make({
+  name: "Templates.delete",
+  method: "DELETE",
+  path: "/templates/:templateIdOrName",
+  variables: { templateIdOrName: Template.IdOrName },
+  auth: "signed",
+  scope: "templates:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: Input.nothing,
+  fields: Input.nothing,
+  answers: "result",
+  success: Template.Deleted,
+  errors: { TEMPLATE_NOT_FOUND: ApiError.TemplateNotFound },
+  retry: []
+})
+
+/**
+ * Deletes a Template.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Templates.delete("thumbnails")
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const remove = (
+  templateIdOrName: string
+): Effect.Effect<
+  Template.Deleted,
+  | ApiError.TemplateNotFound
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Delete, { path: { templateIdOrName }, params: {}, fields: {} }))

@@ -1,0 +1,57 @@
+import * as Input from "../../unstable/Input.ts"
+import * as Template from "@assembly-effect/schema/Template"
+import type * as Effect from "effect/Effect"
+import * as ApiError from "../../ApiError.ts"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as Operation from "../../Operation.ts"
+
+/**
+ * `PUT /templates/:templateIdOrName`. Beyond the specification, which only names the operation.
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const Update = Operation.make({
+  name: "Templates.update",
+  method: "PUT",
+  path: "/templates/:templateIdOrName",
+  variables: { templateIdOrName: Template.IdOrName },
+  auth: "signed",
+  scope: "templates:write",
+  carrier: "form",
+  nonceIn: "params",
+  params: Template.UpdateRequest,
+  fields: Input.nothing,
+  answers: "result",
+  success: Template.Updated,
+  errors: { TEMPLATE_NOT_FOUND: ApiError.TemplateNotFound, TEMPLATE_VALIDATION_ERROR: ApiError.TemplateInvalid },
+  retry: []
+})
+
+/**
+ * Changes a Template. An absent key of the request keeps its value; `template` replaces the whole content.
+ *
+ * Beyond the specification.
+ *
+ * @example
+ * Templates.update("thumbnails", { requireSignatureAuth: true })
+ *
+ * @since 0.1.0
+ * @category operations
+ */
+export const update = (
+  templateIdOrName: string,
+  request: Template.UpdateRequest
+): Effect.Effect<
+  Template.Updated,
+  | ApiError.TemplateNotFound
+  | ApiError.TemplateInvalid
+  | ApiError.InvalidRequest
+  | ApiError.AuthenticationFailed
+  | ApiError.RateLimited
+  | ApiError.ServiceFailure
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut,
+  AssemblyClient
+> => AssemblyClient.use((client) => client.run(Update, { path: { templateIdOrName }, params: request, fields: {} }))

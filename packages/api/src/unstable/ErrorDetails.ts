@@ -1,0 +1,64 @@
+/**
+ * What errors tell about their request and its response.
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * Fields that every error has, about its request.
+ *
+ * - `operation`: the name of the operation, such as `Assemblies.list`.
+ * - `host`: the host of the request, with its port if it is not the default port. It never contains a path or a query,
+ *   because the URL of an upload or a Status is a capability.
+ * - `assemblyId`: the id in the path of the operation, if it has one. Anybody who has the id can read the Status, so an
+ *   application that exports errors may want to remove it. The id is in no message and no span.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const subject = {
+  operation: Schema.String,
+  host: Schema.optionalKey(Schema.String),
+  assemblyId: Schema.optionalKey(Schema.String)
+}
+
+/**
+ * The response of the service: its error code, the HTTP status and the other fields of the error object.
+ *
+ * All texts are redacted, printable and limited (`@assembly-effect/auth/Redaction`): `code` and `requestId` to 100
+ * characters, `explanation` (the service's `message`) and each text in `reason` to 1,000 characters. `requestId` is the
+ * `x-request-id` of the response, with which the service can find the request. `assemblyId` is the id that the caller
+ * gave, else the id in the response.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Details = Schema.Struct({
+  ...subject,
+  code: Schema.String,
+  status: Schema.Int,
+  explanation: Schema.String,
+  reason: Schema.optionalKey(Schema.Json),
+  requestId: Schema.optionalKey(Schema.String)
+})
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Details = typeof Details.Type
+
+/**
+ * The code and the status of a response, and the explanation of the service if it differs from the code.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const answered = ({ code, explanation, status }: Pick<Details, "code" | "explanation" | "status">): string =>
+  `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
+
+/**
+ * The message of an error that the operation names.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const refused = (details: Details): string => `${details.operation} failed with ${answered(details)}`

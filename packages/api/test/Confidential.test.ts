@@ -1,0 +1,165 @@
+/**
+ * Secrets in responses and requests: redacted in the decoded value, and in no error, log and span.
+ */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
+import * as Tracer from "effect/Tracer"
+import { inspect } from "node:util"
+import { beyond, secret } from "./utils/beyond.ts"
+import { credentials } from "./utils/FakeService.ts"
+import type { Case } from "./utils/operations.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
+
+const secretive = beyond.filter(({ success }) => JSON.stringify(success).includes(secret))
+
+/** The operations whose request contains the secret. */
+const sending = beyond.filter(({ name }) => /^TemplateCredentials\.(?:create|update)$/.test(name))
+
+/** Everything that a value shows anywhere. */
+const shown = (value: unknown): string =>
+  [
+    String(value),
+    `${value}`,
+    JSON.stringify(value, (_, part) => (typeof part === "bigint" ? String(part) : part)),
+    inspect(value, { depth: Infinity, showHidden: true, getters: true }),
+    ...Object.values(Object(value)).map(String)
+  ].join("\n")
+
+/** The redacted values in a value. */
+const redactedIn = (value: unknown): ReadonlyArray<Redacted.Redacted<unknown>> => {
+  if (Redacted.isRedacted(value)) return [value]
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap((part) => redactedIn(part)) : []
+}
+
+/** Runs an effect with a real client. Returns its result, and all that was logged and traced. */
+const observe = <A, E>(effect: Effect.Effect<A, E, AssemblyClient.AssemblyClient>, ...answers: Array<Server.Answer>) =>
+  Effect.gen(function* () {
+    const server = yield* Server.make
+    server.script(...answers)
+    const seen: Array<string> = []
+    const note = Logger.make((entry) => {
+      seen.push(Logger.formatLogFmt.log(entry), Logger.formatJson.log(entry), Logger.formatSimple.log(entry))
+    })
+    const spans: Array<Tracer.NativeSpan> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const client = AssemblyClient.layer({ baseUrl: server.baseUrl }).pipe(
+      Layer.provide([
+        Authenticator.layerSigned().pipe(Layer.provide(credentials)),
+        FetchHttpClient.layer,
+        RetryPolicy.layerNone
+      ]),
+      Layer.orDie
+    )
+    const result = yield* Effect.result(effect).pipe(
+      Effect.tap((outcome) => Effect.annotateCurrentSpan("outcome", outcome)),
+      Effect.withSpan("application"),
+      Effect.provide(client),
+      Effect.provide(Logger.layer([note, Logger.tracerLogger])),
+      Effect.provideService(References.MinimumLogLevel, "All"),
+      Effect.provideService(Tracer.Tracer, tracer)
+    )
+    assert.isAtLeast(spans.length, 2)
+    for (const { attributes, events, name } of spans) {
+      for (const value of attributes.values()) seen.push(shown(value))
+      seen.push(name, shown(events), inspect(attributes, { depth: Infinity }))
+    }
+    return { result, seen: seen.join("\n") }
+  }).pipe(Effect.scoped)
+
+const outcomeOf = (operation: Case, answer: Server.Answer) =>
+  Effect.map(
+    observe(
+      operation.run.pipe(
+        Effect.tap((value) => Effect.annotateLogs(Effect.log("answer", value), { value })),
+        Effect.tapError((error) => Effect.annotateLogs(Effect.logError("failed", error), { error }))
+      ),
+      answer
+    ),
+    ({ result, seen }) => ({ value: result._tag === "Success" ? result.success : result.failure, result, seen })
+  )
+
+describe("the secret of a response", () => {
+  it("is in these operations", () => {
+    assert.deepStrictEqual(
+      secretive.map(({ name }) => name),
+      [
+        "AuthKeys.list",
+        "AuthKeys.create",
+        "AuthKeys.update",
+        "AuthKeys.secret",
+        "TemplateCredentials.list",
+        "TemplateCredentials.get",
+        "TemplateCredentials.create",
+        "TemplateCredentials.update"
+      ]
+    )
+  })
+
+  for (const operation of secretive) {
+    it.live(`of ${operation.name} is redacted in the value, in logs and in spans, and can be read`, () =>
+      Effect.gen(function* () {
+        const { result, seen, value } = yield* outcomeOf(operation, Server.json(200, operation.success))
+        assert.strictEqual(result._tag, "Success")
+        assert.notInclude(shown(value), secret)
+        assert.notInclude(seen, secret)
+        assert.include(seen, "answer")
+        const read = redactedIn(value).map((redacted) => JSON.stringify(Redacted.value(redacted)))
+        assert.isAtLeast(read.length, 1)
+        for (const text of read) assert.include(text, secret)
+      })
+    )
+
+    it.live(`of ${operation.name} is in no error about a body that is not readable`, () =>
+      Effect.gen(function* () {
+        const body = JSON.stringify(operation.success)
+        const answers: Readonly<Record<string, Server.Answer>> = {
+          "another shape": Server.json(200, [operation.success]),
+          "a field of another type": Server.json(200, { ...Object(operation.success), ok: 1, auth_secret: [secret] }),
+          "truncated JSON": Server.text(200, body.slice(0, -1)),
+          "a page": Server.text(502, `<html>${body}</html>`, { "content-type": "text/html" }),
+          "an error that is no error object": Server.json(400, operation.success),
+          "not UTF-8": Server.text(200, Buffer.concat([Buffer.from(body), Buffer.from([0xff])])),
+          "too large": Server.text(200, body + " ".repeat(40 * 1024 * 1024))
+        }
+        for (const [name, answer] of Object.entries(answers)) {
+          const { seen, value } = yield* outcomeOf(operation, answer)
+          assert.deepInclude(value, { _tag: "UnexpectedResponse", excerpt: "" }, name)
+          assert.notInclude(shown(value), secret, name)
+          assert.notInclude(seen, secret, name)
+        }
+      })
+    )
+  }
+})
+
+describe("the secret of a request", () => {
+  for (const operation of sending) {
+    it.live(`of ${operation.name} is in no error that repeats the request`, () =>
+      Effect.gen(function* () {
+        const echo: Server.Answer = (request, response) => {
+          const message = new URLSearchParams(request.body).get("params") ?? ""
+          assert.include(message, secret)
+          response.writeHead(400).end(JSON.stringify({ error: "X", message, reason: { sent: [message, secret] } }))
+        }
+        const { seen, value } = yield* outcomeOf(operation, echo)
+        assert.deepInclude(value, { _tag: "ServiceFailure", code: "X" })
+        assert.notInclude(shown(value), secret)
+        assert.notInclude(seen, secret)
+      })
+    )
+  }
+})

@@ -1,0 +1,133 @@
+/** Lists with a cursor, and the lists of Templates. */
+import * as Dam from "@assembly-effect/api/Dam"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Templates from "@assembly-effect/api/Templates"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Service from "./utils/FakeService.ts"
+
+const idOf = (index: number) => `${String(index).padStart(21, "0")}A`
+
+const assetOf = (index: number) => ({
+  asset_id: idOf(index),
+  version_id: idOf(index),
+  workspace: "main",
+  path: `/${index}`,
+  mime: null,
+  size: index
+})
+
+type Params = Readonly<Record<string, unknown>>
+const paramsOf = (url: URL): Params => JSON.parse(url.searchParams.get("params") ?? "")
+
+/** A list of assets whose cursor is the number of assets before the page. */
+const listOf =
+  (total: number): Service.Line =>
+  (request, url) => {
+    const { cursor = "0", limit = 100 } = paramsOf(url)
+    const start = Number(cursor)
+    const end = Math.min(start + Number(limit), total)
+    const assets = Array.from({ length: end - start }, (_, index) => assetOf(start + index))
+    const next_cursor = end < total ? String(end) : null
+    return Service.json(200, { ok: "DAM_ASSETS_LISTED", workspace: "main", assets, next_cursor })(request, url)
+  }
+
+const provide = (service: ReturnType<typeof Service.make>) =>
+  Effect.provide(Service.client(service).pipe(Layer.provide(RetryPolicy.layerNone)))
+
+describe("Dam.listAll", () => {
+  it.effect("yields each asset once and in order, and keeps the prefix and the limit", () =>
+    Effect.gen(function* () {
+      const service = Service.make(listOf(1234))
+      const assets = yield* Stream.runCollect(Dam.listAll({ prefix: "/", limit: 100 })).pipe(provide(service))
+      assert.deepStrictEqual(
+        Array.from(assets, ({ size }) => size),
+        Array.from({ length: 1234 }, (_, index) => index)
+      )
+      assert.strictEqual(service.requests.length, 13)
+      const sent = service.requests.map(paramsOf)
+      for (const { limit, prefix } of sent) assert.deepStrictEqual([prefix, limit], ["/", 100])
+      assert.deepStrictEqual(
+        sent.slice(0, 3).map(({ cursor }) => cursor),
+        [undefined, "100", "200"]
+      )
+    })
+  )
+
+  it.effect("is empty for no asset", () =>
+    Effect.gen(function* () {
+      const service = Service.make(listOf(0))
+      assert.strictEqual((yield* Stream.runCollect(Dam.listAll()).pipe(provide(service))).length, 0)
+      assert.strictEqual(service.requests.length, 1)
+    })
+  )
+})
+
+describe("Dam.listPages", () => {
+  it.effect("requests a page when it is pulled", () =>
+    Effect.gen(function* () {
+      const service = Service.make(listOf(1000))
+      const pages = Dam.listPages({ limit: 10 })
+      assert.strictEqual(service.requests.length, 0)
+      const taken = yield* Stream.runCollect(Stream.take(pages, 2)).pipe(provide(service))
+      assert.strictEqual(taken.length, 2)
+      assert.strictEqual(service.requests.length, 2)
+    })
+  )
+
+  it.effect("fails at a page whose cursor is its own, after the pages before it", () =>
+    Effect.gen(function* () {
+      const page = (next_cursor: string) =>
+        Service.json(200, { ok: "DAM_ASSETS_LISTED", workspace: "main", assets: [assetOf(1)], next_cursor })
+      const service = Service.make(page("a"), page("b"), page("b"), Service.silence)
+      let pages = 0
+      const error = yield* Dam.listPages().pipe(
+        Stream.runForEach(() => Effect.sync(() => pages++)),
+        provide(service),
+        Effect.flip
+      )
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", operation: "Dam.list" })
+      assert.strictEqual(pages, 2)
+    })
+  )
+
+  it.effect("fails with the error of the service", () =>
+    Effect.gen(function* () {
+      const service = Service.make(Service.json(400, { error: "DAM_INVALID_REQUEST" }))
+      const error = yield* Effect.flip(Stream.runDrain(Dam.listPages()).pipe(provide(service)))
+      assert.strictEqual(error._tag, "DamInvalidRequest")
+    })
+  )
+})
+
+describe("Templates.listAll", () => {
+  it.effect.each(["counted", "uncounted"])("yields each Template once and in order (%s)", (shape) =>
+    Effect.gen(function* () {
+      const total = 123
+      const service = Service.make((request, url) => {
+        const { page, pagesize } = paramsOf(url)
+        const [number, size] = [Number(page), Number(pagesize)]
+        const items = Array.from({ length: Math.max(0, Math.min(size, total - (number - 1) * size)) }, (_, index) => ({
+          id: `t${(number - 1) * size + index}`,
+          name: "a"
+        }))
+        return Service.json(200, shape === "counted" ? { items, count: total } : { items })(request, url)
+      })
+      const listed = yield* Stream.runCollect(Templates.listAll({ sort: "name", pageSize: 50 })).pipe(provide(service))
+      assert.deepStrictEqual(
+        Array.from(listed, ({ id }) => id),
+        Array.from({ length: total }, (_, index) => `t${index}`)
+      )
+      assert.deepStrictEqual(
+        service.requests.map((url) => paramsOf(url)["page"]),
+        [1, 2, 3]
+      )
+      assert.deepStrictEqual(
+        service.requests.map((url) => paramsOf(url)["sort"]),
+        ["name", "name", "name"]
+      )
+    })
+  )
+})

@@ -1,0 +1,72 @@
+/** The rules of `Instructions.make` in the operations that send Steps. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Templates from "@assembly-effect/api/Templates"
+import * as Instructions from "@assembly-effect/schema/Instructions"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Service from "./utils/FakeService.ts"
+import { assemblyId, status } from "./utils/operations.ts"
+
+const robot = "/image/resize"
+const steps = { ":original": { robot }, a: { robot, use: ["b", "nowhere"] }, b: { robot, use: { steps: ["a"] } } }
+
+const service = Service.make(Service.json(200, status))
+
+const run = <A, E>(effect: Effect.Effect<A, E, AssemblyClient>) =>
+  Effect.provide(effect, Service.client(service).pipe(Layer.provide(RetryPolicy.layerNone)))
+
+const create = (options: Assemblies.CreateOptions) => Effect.asVoid(Assemblies.create(options))
+
+const sending = {
+  "Assemblies.create": [create({ steps }), ["steps"]],
+  "Assemblies.replace": [Effect.asVoid(Assemblies.replace(assemblyId, { steps })), ["steps"]],
+  "Templates.create": [Effect.asVoid(Templates.create({ name: "a", template: { steps } })), ["template", "steps"]],
+  "Templates.update": [Effect.asVoid(Templates.update("a", { template: { steps } })), ["template", "steps"]]
+} as const
+
+describe("invalid Steps", () => {
+  it.effect.each(Object.keys(sending) as ReadonlyArray<keyof typeof sending>)(
+    "of %s are refused with all problems and their paths, and nothing is sent",
+    (name) =>
+      Effect.gen(function* () {
+        const [operation, below] = sending[name]
+        const before = service.requests.length
+        const error = yield* Effect.flip(run(operation))
+        assert(error._tag === "InvalidRequest")
+        assert.deepStrictEqual(
+          error.issues.map(({ path }) => path.slice(below.length).join(".")),
+          [":original.robot", "a.use.1", "a.use", "b.use"]
+        )
+        for (const { path } of error.issues) assert.deepStrictEqual(path.slice(0, below.length), [...below])
+        assert.strictEqual(service.requests.length, before)
+      })
+  )
+
+  it.effect("beside a Template may use its Steps, but not form a circle", () =>
+    Effect.gen(function* () {
+      const templateId = "t"
+      yield* run(create({ assemblyId, templateId, steps: { a: { robot, use: "of the Template" } } }))
+      const error = yield* Effect.flip(run(create({ templateId, steps: { a: { robot, use: "a" } } })))
+      assert(error._tag === "InvalidRequest")
+      assert.deepStrictEqual(error.issues[0]?.path, ["steps", "a", "use"])
+    })
+  )
+})
+
+describe("valid Steps", () => {
+  it.effect("that Instructions.make returns can be sent", () =>
+    Effect.gen(function* () {
+      const made = Instructions.make({
+        ":original": { robot: "/upload/handle" },
+        hashed: { robot: "/file/hash", use: ":original", algorithm: "sha256" }
+      })
+      assert(Result.isSuccess(made))
+      yield* run(create({ assemblyId, steps: made.success }))
+      yield* run(Effect.flip(Templates.create({ name: "a", template: { steps: made.success } })))
+    })
+  )
+})

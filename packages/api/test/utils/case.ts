@@ -1,0 +1,38 @@
+/**
+ * One operation with a valid input, its response and its named errors.
+ */
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import { AssemblyId } from "@assembly-effect/schema/Assembly"
+import { AssetId } from "@assembly-effect/schema/Identifier"
+import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+
+export const assemblyId = AssemblyId.make("0123456789abcdef0123456789abcdef")
+export const assetId = AssetId.make("abcdefghijklmnopqrstuA")
+
+/** An error of an operation, as data. */
+export interface AnyError {
+  readonly _tag: string
+  readonly message: string
+  readonly code?: string
+  readonly status?: number
+  readonly explanation?: string
+  readonly reason?: Schema.Json
+  readonly assemblyId?: string
+}
+
+export interface Case {
+  readonly name: string
+  readonly run: Effect.Effect<unknown, AnyError, AssemblyClient>
+  readonly method: string
+  readonly path: string
+  readonly signed: boolean
+  readonly success: unknown
+  readonly named: ReadonlyArray<readonly [code: string, status: number, tag: string]>
+}
+
+export const status = {
+  ok: "ASSEMBLY_EXECUTING",
+  assembly_id: assemblyId,
+  assembly_ssl_url: `https://api2.example.com/assemblies/${assemblyId}`
+}

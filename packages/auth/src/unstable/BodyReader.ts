@@ -1,0 +1,20 @@
+/**
+ * A way to read the bodies of the responses of one HTTP client.
+ */
+import type * as Effect from "effect/Effect"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+
+/**
+ * Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. It returns
+ * undefined for a response that it does not know.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface BodyReader {
+  (
+    response: HttpClientResponse.HttpClientResponse,
+    take: (piece: Uint8Array) => boolean
+  ): Effect.Effect<void, HttpClientError.HttpClientError> | undefined
+}

@@ -1,0 +1,81 @@
+/**
+ * The replay of an Assembly: the same files through the same or other Steps, as a new Assembly.
+ *
+ * Beyond the specification: spec.md names the operation, but defines neither its params nor its response.
+ */
+import * as Schema from "effect/Schema"
+import { AssemblyId } from "./Assembly.ts"
+import { Flag } from "./internal/flag.ts"
+import { generateFew } from "./internal/generate.ts"
+import { lenient } from "./internal/lenient.ts"
+import { renamed } from "./internal/struct.ts"
+import { type EncodedStructure, named, type Structure } from "./Named.ts"
+import { NonEmptyString } from "./Scalar.ts"
+
+const fields = Schema.Record(Schema.String, Schema.Json).check(generateFew(3))
+
+/**
+ * The params of a replay. Without params, the Steps of the original Assembly run again.
+ *
+ * - `steps`: changes to the Steps of the original Assembly. A changed Step may omit what stays the same, even its robot.
+ * - `reparseTemplate`: whether the Template is read again, because it may have changed since.
+ *
+ * Beyond the specification.
+ *
+ * @example `{ reparseTemplate: true }`
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ReplayRequest = named<ReplayRequest>()(
+  renamed(
+    {
+      steps: Schema.optionalKey(Schema.Record(Schema.String, fields).check(generateFew(3))),
+      fields: Schema.optionalKey(fields),
+      notifyUrl: Schema.optionalKey(NonEmptyString),
+      reparseTemplate: Schema.optionalKey(Flag),
+      templateId: Schema.optionalKey(NonEmptyString)
+    },
+    { notifyUrl: "notify_url", reparseTemplate: "reparse_template", templateId: "template_id" }
+  )
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
+
+/**
+ * The new Assembly of a replay. `assembly_id` is its id, not that of the original. Further fields are kept.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Replayed = named<Replayed, ReplayedEncoded>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      ok: Schema.Literal("ASSEMBLY_REPLAYING"),
+      message: lenient(Schema.String),
+      success: lenient(Schema.Boolean),
+      assembly_id: AssemblyId,
+      assembly_url: lenient(Schema.String),
+      assembly_ssl_url: lenient(Schema.String),
+      notify_url: lenient(Schema.String)
+    }),
+    [Schema.Record(Schema.String, Schema.Json)]
+  )
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Replayed extends Structure<typeof Replayed> {}
+/**
+ * {@link Replayed} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ReplayedEncoded extends EncodedStructure<typeof Replayed> {}

@@ -1,0 +1,254 @@
+/**
+ * Auth Keys: the keys with which a program authenticates, with their scopes and secrets.
+ *
+ * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ *
+ * The index does not export this module: `import * as AuthKey from "@assembly-effect/schema/AuthKey"`.
+ */
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import { Scope } from "./Auth.ts"
+import { Switch } from "./internal/flag.ts"
+import { lenient, orAbsent } from "./internal/lenient.ts"
+import { pathSegment } from "./internal/pathSegment.ts"
+import { secret } from "./internal/secret.ts"
+import { ServiceDate } from "./internal/serviceDate.ts"
+import { renamed } from "./internal/struct.ts"
+import { named, type Structure } from "./Named.ts"
+import { NonEmptyString } from "./Scalar.ts"
+
+/**
+ * The id of an Auth Key. It is not the key itself.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const AuthKeyId = pathSegment().pipe(Schema.brand("AuthKeyId"))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type AuthKeyId = typeof AuthKeyId.Type
+
+/**
+ * The algorithm of the signatures of an Auth Key.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const SignatureAlgorithm = Schema.Literals(["sha1", "sha256", "sha384"])
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type SignatureAlgorithm = typeof SignatureAlgorithm.Type
+
+/** Scopes in a response: a list, or text with spaces between them, which may be empty. */
+const Scopes = Schema.Union([Schema.Array(Scope), Schema.String]).pipe(
+  Schema.decodeTo(Schema.Array(Scope), {
+    decode: SchemaGetter.transform((scopes) =>
+      typeof scopes === "string" ? scopes.split(/\s+/).filter((scope) => scope !== "") : scopes
+    ),
+    encode: SchemaGetter.passthrough({ strict: false })
+  })
+)
+
+const Secret = secret(NonEmptyString, "auth_secret")
+
+const text = lenient(Schema.String)
+const flag = orAbsent(Switch)
+const date = lenient(ServiceDate)
+
+/**
+ * An Auth Key. `auth_secret` is redacted; the service sends it with a new key only. Unknown fields are not kept, because
+ * they might contain a secret. A field with a value of another type is left out, except `id` and `auth_key`.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const AuthKey = named<AuthKey>()(
+  Schema.Struct({
+    id: AuthKeyId,
+    auth_key: NonEmptyString,
+    auth_secret: Schema.optionalKey(Schema.NullOr(Secret)),
+    description: text,
+    scope: orAbsent(Scopes),
+    signature_algo: text,
+    is_active: flag,
+    is_allowed_for_smartcdn: flag,
+    can_show_auth_secret: flag,
+    created: date,
+    modified: date,
+    last_used: date
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface AuthKey extends Structure<typeof AuthKey> {}
+
+const settings = {
+  description: Schema.optionalKey(Schema.String),
+  canShowAuthSecret: Schema.optionalKey(Schema.Boolean),
+  isAllowedForSmartCdn: Schema.optionalKey(Schema.Boolean),
+  signatureAlgo: Schema.optionalKey(SignatureAlgorithm)
+}
+
+const keys = {
+  canShowAuthSecret: "can_show_auth_secret",
+  isAllowedForSmartCdn: "is_allowed_for_smartcdn",
+  signatureAlgo: "signature_algo"
+} as const
+
+/**
+ * The params that create an Auth Key.
+ *
+ * - `scope`: at least one scope. It is sent as a list, because the form is not documented.
+ * - `authKey`: the key, if the service does not choose it.
+ * - `canShowAuthSecret`: whether the secret can be requested later.
+ * - `signatureAlgo`: the only algorithm whose signatures the service accepts.
+ *
+ * Beyond the specification.
+ *
+ * @example `{ scope: ["assemblies:read"], description: "dashboard" }`
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const CreateRequest = named<CreateRequest>()(
+  renamed(
+    { scope: Schema.NonEmptyArray(Scope), authKey: Schema.optionalKey(NonEmptyString), ...settings },
+    { authKey: "auth_key", ...keys }
+  )
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CreateRequest extends Structure<typeof CreateRequest> {}
+
+/**
+ * The params that change an Auth Key. An absent key keeps its value.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const UpdateRequest = named<UpdateRequest>()(
+  renamed({ scope: Schema.optionalKey(Schema.NonEmptyArray(Scope)), ...settings }, keys)
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface UpdateRequest extends Structure<typeof UpdateRequest> {}
+
+/**
+ * The Auth Keys of the Workspace.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Listing = named<Listing>()(
+  Schema.Struct({ ok: Schema.Literal("AUTH_KEYS_FOUND"), message: text, auth_keys: Schema.Array(AuthKey) })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Listing extends Structure<typeof Listing> {}
+
+/**
+ * A new Auth Key with its secret, which is redacted.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Created = named<Created>()(
+  Schema.Struct({
+    ok: Schema.Literal("AUTH_KEY_CREATED"),
+    message: text,
+    auth_key: Schema.Struct({ ...AuthKey.fields, auth_secret: Secret })
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Created extends Structure<typeof Created> {}
+
+/**
+ * The response to a change. `auth_key` is the changed key, if the service sends it.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Updated = named<Updated>()(
+  Schema.Struct({ ok: Schema.Literal("AUTH_KEY_UPDATED"), message: text, auth_key: orAbsent(AuthKey) })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Updated extends Structure<typeof Updated> {}
+
+/**
+ * The response to a deletion.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("AUTH_KEY_DELETED"), message: text }))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Deleted extends Structure<typeof Deleted> {}
+
+/**
+ * The scopes that an Auth Key may have.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ScopeListing = named<ScopeListing>()(
+  Schema.Struct({ ok: Schema.Literal("AUTH_KEY_SCOPES_FOUND"), message: text, scopes: Schema.Array(Scope) })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ScopeListing extends Structure<typeof ScopeListing> {}
+
+/**
+ * The secret of an Auth Key, redacted.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Shown = named<Shown>()(Schema.Struct({ ok: text, message: text, auth_secret: Secret }))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Shown extends Structure<typeof Shown> {}

@@ -1,0 +1,249 @@
+/**
+ * Reading, deleting and moving many assets of the DAM.
+ *
+ * Beyond the specification: spec.md defines the asset and one move, and names the other operations.
+ */
+import * as Schema from "effect/Schema"
+import { Asset, DestinationPath, Moved } from "./DamAsset.ts"
+import * as Identifier from "./Identifier.ts"
+import { lenient } from "./internal/lenient.ts"
+import { renamed } from "./internal/struct.ts"
+import { named, type Structure } from "./Named.ts"
+import { NonEmptyString, Timestamp } from "./Scalar.ts"
+
+const message = lenient(Schema.String)
+
+/**
+ * The params that get an asset. `versionId` selects an older version of its bytes.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const GetQuery = named<GetQuery>()(
+  renamed({ versionId: Schema.optionalKey(Identifier.VersionId) }, { versionId: "version_id" })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface GetQuery extends Structure<typeof GetQuery> {}
+
+/**
+ * One asset.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Found = named<Found>()(Schema.Struct({ ok: Schema.Literal("DAM_ASSET_FOUND"), message, asset: Asset }))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Found extends Structure<typeof Found> {}
+
+/**
+ * A place in a list. It is opaque: only the service makes it, and only the same list takes it.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Cursor = NonEmptyString.pipe(Schema.brand("Cursor"))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Cursor = typeof Cursor.Type
+
+/**
+ * The params of a list request. `prefix` is the beginning of the paths. `cursor` is the `next_cursor` of the page
+ * before. `limit` is the number of assets per request, 1 to 500.
+ *
+ * Beyond the specification.
+ *
+ * @example `{ prefix: "/reports/", limit: 500 }`
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ListQuery = named<ListQuery>()(
+  Schema.Struct({
+    prefix: Schema.optionalKey(Schema.String),
+    cursor: Schema.optionalKey(Cursor),
+    limit: Schema.optionalKey(
+      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 500 }, { expected: "an integer of 1 to 500" }))
+    )
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ListQuery extends Structure<typeof ListQuery> {}
+
+/**
+ * One page of a list. `next_cursor` is null on the last page.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Page = named<Page>()(
+  Schema.Struct({
+    ok: Schema.Literal("DAM_ASSETS_LISTED"),
+    message,
+    workspace: Schema.String,
+    assets: Schema.Array(Asset),
+    next_cursor: Schema.NullOr(Cursor)
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Page extends Structure<typeof Page> {}
+
+const gone = { asset_id: Identifier.AssetId, deleted_at: Timestamp }
+
+/**
+ * A deleted asset.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("DAM_ASSET_DELETED"), message, ...gone }))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Deleted extends Structure<typeof Deleted> {}
+
+/** Ids of one bulk request. The maximum is our choice, because none is documented: that of a list request. */
+const AssetIds = Schema.Array(Identifier.AssetId).check(Schema.isBetweenLength(1, 500, { expected: "1 to 500 assets" }))
+
+/**
+ * The params that move many assets: 1 to 500 ids, and the folder, or null for the root.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const MoveManyRequest = named<MoveManyRequest>()(
+  renamed(
+    { assetIds: AssetIds, destinationFolderId: Schema.NullOr(Identifier.FolderId) },
+    { assetIds: "asset_ids", destinationFolderId: "destination_folder_id" }
+  )
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface MoveManyRequest extends Structure<typeof MoveManyRequest> {}
+
+/**
+ * The assets after a move of many.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const MovedMany = named<MovedMany>()(
+  Schema.Struct({
+    ok: Schema.Literal("DAM_ASSETS_MOVED"),
+    message,
+    assets: Schema.Array(
+      Schema.Struct({
+        asset: Asset,
+        asset_id: Identifier.AssetId,
+        folder_id: Moved.fields.folder_id,
+        filename: NonEmptyString,
+        path: NonEmptyString,
+        deleted_at: Moved.fields.deleted_at,
+        updated_at: Timestamp
+      })
+    )
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface MovedMany extends Structure<typeof MovedMany> {}
+
+/**
+ * The params that delete many assets: 1 to 500 ids.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const DeleteManyRequest = named<DeleteManyRequest>()(renamed({ assetIds: AssetIds }, { assetIds: "asset_ids" }))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface DeleteManyRequest extends Structure<typeof DeleteManyRequest> {}
+
+/**
+ * The deleted assets.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const DeletedMany = named<DeletedMany>()(
+  Schema.Struct({ ok: Schema.Literal("DAM_ASSETS_DELETED"), message, assets: Schema.Array(Schema.Struct(gone)) })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface DeletedMany extends Structure<typeof DeletedMany> {}
+
+/**
+ * The params that move an asset or a folder by its path. Both paths have the limits of a destination path.
+ *
+ * Beyond the specification.
+ *
+ * @example `{ source: "/inbox/report.pdf", destination: "/reports/2026.pdf" }`
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const MoveEntryRequest = named<MoveEntryRequest>()(
+  Schema.Struct({ source: DestinationPath, destination: DestinationPath })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface MoveEntryRequest extends Structure<typeof MoveEntryRequest> {}
+
+/**
+ * The new path of a moved asset or folder.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const EntryMoved = named<EntryMoved>()(
+  Schema.Struct({ ok: Schema.Literal("DAM_ENTRY_MOVED"), message, path: NonEmptyString })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface EntryMoved extends Structure<typeof EntryMoved> {}

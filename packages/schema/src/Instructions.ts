@@ -1,0 +1,234 @@
+/**
+ * Assembly Instructions: the Steps of an Assembly or a Template, checked without a network.
+ *
+ * Beyond the specification, which names robots and Steps, but does not define them.
+ *
+ * @example
+ * import * as Instructions from "@assembly-effect/schema/Instructions"
+ *
+ * Instructions.make({
+ *   ":original": { robot: "/upload/handle" },
+ *   hashed: { robot: "/file/hash", use: ":original", algorithm: "sha256" }
+ * })
+ */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Step } from "./Assembly.ts"
+import { cyclic } from "./internal/cycles.ts"
+import { optionProblems } from "./internal/robotOptions.ts"
+
+/**
+ * Text with a variable, such as `${fields.name}`. The service replaces the variable.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Variable = `${string}\${${string}}${string}`
+
+/**
+ * A Step in a `use`, with further options: `fields` selects files by the form field, and `as` names their role.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UsedStep {
+  readonly name: string
+  readonly fields?: string
+  readonly as?: string
+}
+
+/**
+ * The Steps whose results a Step uses, in all forms: a name, a list, or an object with `steps`. `:original` stands for
+ * the uploads.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Use = UseSteps | (Schema.JsonObject & { readonly steps: UseSteps })
+
+/**
+ * The names in a {@link Use}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type UseSteps = string | UsedStep | ReadonlyArray<string | UsedStep>
+
+interface Common {
+  readonly use?: Use
+  readonly result?: boolean | "debug"
+  readonly [option: string]: Schema.Json | Use | undefined
+}
+
+/**
+ * The robots whose options have types. A Step may name any other robot, with any options.
+ *
+ * - `/upload/handle`: accepts the uploads. Only its Step may have the name `:original`.
+ * - `/transloadit/store`: stores each file as an asset at `path`.
+ * - `/file/hash`: puts the hash of each file into its `meta`.
+ * - `/emulator/fail` and `/emulator/wait`: exist only in the embedded service. They fail with an error code, and wait a
+ *   number of seconds.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Robots {
+  readonly "/upload/handle": Common
+  readonly "/transloadit/store": Common & { readonly path?: string }
+  readonly "/file/hash": Common & {
+    readonly algorithm?: "b2" | "md5" | "sha1" | "sha224" | "sha256" | "sha384" | "sha512" | Variable
+  }
+  readonly "/emulator/fail": Common & { readonly error?: string; readonly message?: string }
+  readonly "/emulator/wait": Common & { readonly seconds: number }
+}
+
+/** A Step of this robot. */
+type StepOf<Robot extends string> = { readonly robot: Robot } & (Robot extends keyof Robots ? Robots[Robot] : Common)
+
+/**
+ * Steps by name. The options of a robot in {@link Robots} have types; a robot that the library does not know has any
+ * options.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Steps<Robot extends Readonly<Record<string, string>> = Readonly<Record<string, string>>> = {
+  readonly [Name in keyof Robot]: StepOf<Robot[Name]>
+}
+
+/**
+ * A broken rule: its path, such as `["resized", "use", 0]`, and its description.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Problem {
+  readonly path: ReadonlyArray<string | number>
+  readonly rule: string
+}
+
+/** A name in a `use`, and its path below the `use`. */
+interface Reference {
+  readonly name: string
+  readonly path: ReadonlyArray<string | number>
+}
+
+const formRule = "Expected the name of a Step, a list of names, or an object with steps"
+
+const one = (value: unknown, path: Reference["path"]): Reference | Problem => {
+  if (typeof value === "string") return { name: value, path }
+  return Predicate.isObject(value) && typeof value["name"] === "string"
+    ? { name: value["name"], path: [...path, "name"] }
+    : { path, rule: formRule }
+}
+
+const many = (value: unknown, path: Reference["path"]): ReadonlyArray<Reference | Problem> =>
+  Array.isArray(value) ? value.map((item: unknown, index) => one(item, [...path, index])) : [one(value, path)]
+
+const read = (use: unknown): ReadonlyArray<Reference | Problem> => {
+  if (use === undefined) return []
+  return Predicate.isObject(use) && "steps" in use ? many(use["steps"], ["steps"]) : many(use, [])
+}
+
+const isReference = (found: Reference | Problem): found is Reference => "name" in found
+
+/** The name that stands for the uploads. */
+const original = ":original"
+
+/**
+ * The names of the Steps that a Step uses, without repetitions, in all forms of `use`. Parts in another form are left
+ * out.
+ *
+ * @example
+ * Instructions.used({ robot: "/image/resize", use: { steps: [":original", "faces"] } }) // [":original", "faces"]
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const used = (step: { readonly [option: string]: unknown }): ReadonlyArray<string> => [
+  ...new Set(
+    read(step["use"])
+      .filter(isReference)
+      .map(({ name }) => name)
+  )
+]
+
+const robotProblem = (name: string, robot: unknown): string | undefined => {
+  if (typeof robot !== "string" || robot === "") return "Expected the robot of the Step, at least 1 character"
+  return name === original && robot !== "/upload/handle"
+    ? "Expected /upload/handle, because the name :original is reserved for the uploads"
+    : undefined
+}
+
+type Members = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+const stepProblems = (name: string, step: unknown, steps: Members, isWhole: boolean): ReadonlyArray<Problem> => {
+  if (!Predicate.isObject(step) || Array.isArray(step)) return [{ path: [name], rule: "Expected an object" }]
+  const { robot, use } = step
+  const rule = robotProblem(name, robot)
+  return [
+    ...(rule === undefined ? [] : [{ path: [name, "robot"], rule }]),
+    ...read(use).flatMap((found): ReadonlyArray<Problem> => {
+      const path = [name, "use", ...found.path]
+      if (!isReference(found)) return [{ path, rule: found.rule }]
+      if (!isWhole || found.name === original || Object.hasOwn(steps, found.name)) return []
+      return [{ path, rule: "Expected the name of a Step" }]
+    }),
+    ...optionProblems(step).map(({ option, rule: broken }) => ({ path: [name, option], rule: broken }))
+  ]
+}
+
+/**
+ * All problems of Steps. `of` says whether the Steps are complete. Steps that change those of a Template are `"changes"`:
+ * they may use Steps that only the Template has.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): ReadonlyArray<Problem> => {
+  if (!Predicate.isObject(steps) || Array.isArray(steps)) return [{ path: [], rule: "Expected an object of Steps" }]
+  const members = steps as Members
+  const found = Object.entries(members).flatMap(([name, step]) => stepProblems(name, step, members, of === "whole"))
+  const uses = new Map(
+    Object.entries(members).map(([name, step]) => [name, Predicate.isObject(step) ? used(step) : []] as const)
+  )
+  return [
+    ...found,
+    ...cyclic(uses).map((name): Problem => ({
+      path: [name, "use"],
+      rule: "Expected Steps that do not use this Step, directly or through others"
+    }))
+  ]
+}
+
+/**
+ * Checks Steps without a network:
+ *
+ * - Each Step has a robot.
+ * - `use` has one of its forms and names Steps that exist. `:original` always exists.
+ * - No Step uses itself, directly or through others.
+ * - The name `:original` is reserved for a Step with the robot `/upload/handle`.
+ * - The options of {@link Robots} have their types.
+ *
+ * The failure contains all problems at once. `Assemblies.create` and `Templates.create` check the same rules.
+ *
+ * @example
+ * Instructions.make({ a: { robot: "/file/hash", use: "b" } })
+ * // Result.fail([{ path: ["a", "use"], rule: "Expected the name of a Step" }])
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = <const Robot extends Readonly<Record<string, string>>>(
+  steps: Steps<Robot>
+): Result.Result<
+  { readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] } },
+  ReadonlyArray<Problem>
+> => {
+  const found = problems(steps)
+  // The check has proved that each Step has a robot. Options are JSON by their type.
+  return found.length === 0
+    ? Result.succeed(steps as unknown as { readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] } })
+    : Result.fail(found)
+}

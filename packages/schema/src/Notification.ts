@@ -1,0 +1,117 @@
+/**
+ * The notifications of an Assembly: what was sent to its `notify_url`, and what was answered.
+ *
+ * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ *
+ * The index does not export this module: `import * as Notification from "@assembly-effect/schema/Notification"`.
+ */
+import * as Schema from "effect/Schema"
+import { lenient } from "./internal/lenient.ts"
+import { ServiceDate } from "./internal/serviceDate.ts"
+import { kept, renamed } from "./internal/struct.ts"
+import { type EncodedStructure, named, type Structure } from "./Named.ts"
+import { NonEmptyString } from "./Scalar.ts"
+
+const text = lenient(Schema.String)
+
+/**
+ * One notification. `duration` is in seconds. `status` is `error`, `processing`, `successful` or null; a new value may
+ * appear. `response_code` and `response_data` are what the receiver answered. Further fields are kept, and a field with
+ * a value of another type is left out.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Notification = named<Notification, NotificationEncoded>()(
+  kept({
+    id: text,
+    app_id: text,
+    assembly_id: text,
+    duration: lenient(Schema.Finite),
+    error: text,
+    response_code: lenient(Schema.Finite),
+    response_data: text,
+    start: lenient(ServiceDate),
+    status: text,
+    url: text
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Notification extends Structure<typeof Notification> {}
+/**
+ * {@link Notification} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface NotificationEncoded extends EncodedStructure<typeof Notification> {}
+
+/**
+ * The notifications of one Assembly.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Listing = named<Listing>()(
+  Schema.Struct({
+    ok: Schema.Literal("ASSEMBLY_NOTIFICATIONS_LISTED"),
+    notifications: Schema.Array(Notification)
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Listing extends Structure<typeof Listing> {}
+
+/**
+ * The params that send a notification again.
+ *
+ * - `notifyUrl`: the receiver, by default the `notify_url` of the Assembly.
+ * - `wait`: false lets the service respond before the receiver has answered.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const ReplayRequest = named<ReplayRequest>()(
+  renamed(
+    { notifyUrl: Schema.optionalKey(NonEmptyString), wait: Schema.optionalKey(Schema.Boolean) },
+    { notifyUrl: "notify_url" }
+  )
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
+
+/**
+ * The response to a replayed notification. `notification_id` is the id of the new notification.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Replayed = named<Replayed>()(
+  Schema.Struct({
+    ok: Schema.Literal("ASSEMBLY_NOTIFICATION_REPLAYED"),
+    message: lenient(Schema.String),
+    success: lenient(Schema.Boolean),
+    notification_id: NonEmptyString
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Replayed extends Structure<typeof Replayed> {}

@@ -1,0 +1,134 @@
+/**
+ * Priority job slots: how many jobs of a Workspace run at once, and how many ran.
+ *
+ * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ *
+ * The index does not export this module: `import * as Queue from "@assembly-effect/schema/Queue"`.
+ */
+import * as Schema from "effect/Schema"
+import { Since } from "./AssemblyStatistics.ts"
+import { generateFew } from "./internal/generate.ts"
+import { lenient } from "./internal/lenient.ts"
+import { kept } from "./internal/struct.ts"
+import { type EncodedStructure, named, type Structure } from "./Named.ts"
+import { NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
+
+/**
+ * Numbers of slots by name, nested.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Slots {
+  readonly [name: string]: number | Slots
+}
+
+const SlotsCodec: Schema.Codec<Slots> = Schema.Record(
+  Schema.String,
+  Schema.Union([NonNegativeNumber, Schema.suspend(() => SlotsCodec)])
+).check(generateFew(2))
+
+/**
+ * The priority job slots that are in use now: their number, and the numbers by name.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const JobSlots = named<JobSlots>()(
+  Schema.Struct({
+    ok: Schema.Literal("PRIORITY_JOB_SLOTS_FOUND"),
+    message: lenient(Schema.String),
+    priority_job_slots: Schema.Struct({ count: NonNegativeNumber, slots: SlotsCodec })
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface JobSlots extends Structure<typeof JobSlots> {}
+
+/**
+ * The params of a request for statistics. `region` is a region. `since` is the start of the window. `aggregation` says
+ * how a bucket is counted; null is the default of the service.
+ *
+ * Beyond the specification.
+ *
+ * @example `{ region: "eu-west-1", since: DateTime.subtract(now, { days: 7 }), aggregation: "max" }`
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const StatisticsQuery = named<StatisticsQuery>()(
+  Schema.Struct({
+    region: NonEmptyString,
+    since: Since,
+    aggregation: Schema.optionalKey(Schema.NullOr(Schema.Literals(["avg", "max"])))
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface StatisticsQuery extends Structure<typeof StatisticsQuery> {}
+
+const number = lenient(Schema.Finite)
+
+/**
+ * The slots of one bucket of time, which starts at `data_from_ts`, in seconds since 1970. Further fields are kept.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Bucket = named<Bucket, BucketEncoded>()(
+  kept({ data_from_ts: NonNegativeNumber, avg_slot_count: number, max_slot_count: number, slot_count: number })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Bucket extends Structure<typeof Bucket> {}
+/**
+ * {@link Bucket} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface BucketEncoded extends EncodedStructure<typeof Bucket> {}
+
+/**
+ * The statistics of the job slots. `granularity` is the length of a bucket in seconds. Further fields are kept.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Statistics = named<Statistics, StatisticsEncoded>()(
+  kept({
+    ok: Schema.Literal("PRIORITY_JOB_SLOT_STATS_FOUND"),
+    message: lenient(Schema.String),
+    aggregation: lenient(Schema.String),
+    avgSlotCount: number,
+    maxSlotCount: number,
+    granularity: number,
+    stats: Schema.Array(Bucket)
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Statistics extends Structure<typeof Statistics> {}
+/**
+ * {@link Statistics} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface StatisticsEncoded extends EncodedStructure<typeof Statistics> {}

@@ -1,0 +1,361 @@
+/**
+ * Templates: Assembly Instructions that are stored in a Workspace, so that a request can name them instead of sending
+ * them.
+ *
+ * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ *
+ * The index does not export this module: `import * as Template from "@assembly-effect/schema/Template"`.
+ */
+import * as Schema from "effect/Schema"
+import * as Instructions from "./Instructions.ts"
+import { Step } from "./Assembly.ts"
+import { Flag } from "./internal/flag.ts"
+import { generateFew } from "./internal/generate.ts"
+import { lenient, orAbsent } from "./internal/lenient.ts"
+import { pathSegment } from "./internal/pathSegment.ts"
+import { ServiceDate } from "./internal/serviceDate.ts"
+import { kept, renamed } from "./internal/struct.ts"
+import * as Json from "./Json.ts"
+import { type EncodedStructure, named, type Structure } from "./Named.ts"
+import { FromDate, NonEmptyString, NonNegativeInt, PositiveInt, ToDate } from "./Scalar.ts"
+
+/**
+ * The id or the name of a Template, 1 to 255 characters.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const IdOrName = pathSegment({ allowsSlash: true })
+
+const rest = [Schema.Record(Schema.String, Schema.Json)] as const
+
+const auth = Schema.StructWithRest(Schema.Struct({ max_size: Schema.optionalKey(NonNegativeInt) }), rest).check(
+  generateFew(2)
+)
+
+const fieldsOfContent = {
+  fields: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
+  notify_url: Schema.optionalKey(Schema.NullOr(NonEmptyString)),
+  allow_steps_override: Schema.optionalKey(Schema.Boolean),
+  auth: Schema.optionalKey(auth)
+}
+
+/** Reports the problems of Steps with their paths. */
+const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
+  (steps) => Instructions.problems(steps).map(({ path, rule }) => ({ path, issue: rule })),
+  { expected: "valid Steps" }
+)
+
+/**
+ * The content of a new Template, with the names of the params of a creation. The Steps follow the rules of
+ * `Instructions.make`.
+ *
+ * - `allow_steps_override`: false refuses requests that have `steps`.
+ * - `auth.max_size`: the largest upload in bytes (spec.md, "Limits").
+ *
+ * Beyond the specification.
+ *
+ * @example `{ steps: { stored: { robot: "/transloadit/store", use: ":original" } }, allow_steps_override: false }`
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Content = named<Content, ContentEncoded>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      steps: Schema.optionalKey(Schema.Record(Schema.String, Step).check(generateFew(3), areInstructions)),
+      ...fieldsOfContent
+    }),
+    rest
+  ).check(generateFew(4))
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Content extends Structure<typeof Content> {}
+/**
+ * {@link Content} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ContentEncoded extends EncodedStructure<typeof Content> {}
+
+/**
+ * The content of a stored Template. Its Steps are not checked, because an old Template may break a rule. A field with a
+ * value of another type is left out.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const StoredContent = named<StoredContent, StoredContentEncoded>()(
+  Schema.StructWithRest(
+    Schema.Struct({
+      steps: orAbsent(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Json).check(generateFew(3)))),
+      fields: orAbsent(Schema.Record(Schema.String, Schema.Json).check(generateFew(3))),
+      notify_url: lenient(Schema.String),
+      allow_steps_override: orAbsent(Schema.Boolean),
+      auth: orAbsent(auth)
+    }),
+    rest
+  ).check(generateFew(4))
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface StoredContent extends Structure<typeof StoredContent> {}
+/**
+ * {@link StoredContent} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface StoredContentEncoded extends EncodedStructure<typeof StoredContent> {}
+
+/** The content as a value. The service may send it as JSON text. */
+const Sent = Schema.make<Schema.Codec<StoredContent, StoredContentEncoded | string>>(
+  Schema.Union([StoredContent, Json.fromString(StoredContent)]).ast
+)
+
+const expiries = {
+  assemblyStatusExpiry: Schema.optionalKey(Schema.Literals(["1day", "7days", "30days", "90days", "NoSave"])),
+  transcodingResultExpiry: Schema.optionalKey(Schema.Literals(["1day", "NoSave"]))
+}
+
+const keys = {
+  requireSignatureAuth: "require_signature_auth",
+  assemblyStatusExpiry: "assembly_status_expiry",
+  transcodingResultExpiry: "transcoding_result_expiry"
+} as const
+
+/** A name that {@link IdOrName} can find again. */
+const Name = IdOrName
+
+/**
+ * The params that create a Template.
+ *
+ * - `requireSignatureAuth`: whether only signed requests may use the Template.
+ * - `assemblyStatusExpiry`: how long the service keeps the Statuses of its Assemblies.
+ * - `transcodingResultExpiry`: how long the service keeps the results.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const CreateRequest = named<CreateRequest>()(
+  renamed({ name: Name, template: Content, requireSignatureAuth: Schema.optionalKey(Flag), ...expiries }, keys)
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CreateRequest extends Structure<typeof CreateRequest> {}
+
+/**
+ * The params that change a Template. An absent key keeps its value.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const UpdateRequest = named<UpdateRequest>()(
+  renamed(
+    {
+      name: Schema.optionalKey(Name),
+      template: Schema.optionalKey(Content),
+      requireSignatureAuth: Schema.optionalKey(Flag),
+      ...expiries
+    },
+    keys
+  )
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface UpdateRequest extends Structure<typeof UpdateRequest> {}
+
+const text = lenient(Schema.String)
+
+const settings = {
+  id: NonEmptyString,
+  name: Schema.String,
+  require_signature_auth: orAbsent(Flag),
+  assembly_status_expiry: text,
+  transcoding_result_expiry: text
+}
+
+const shown = <const Ok extends string>(ok: Ok) =>
+  kept({ ok: Schema.Literal(ok), message: text, ...settings, content: Sent })
+
+/**
+ * A Template. Further fields are kept.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Found = named<Found, FoundEncoded>()(shown("TEMPLATE_FOUND"))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Found extends Structure<typeof Found> {}
+/**
+ * {@link Found} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FoundEncoded extends EncodedStructure<typeof Found> {}
+
+/**
+ * A new Template.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Created = named<Created, CreatedEncoded>()(shown("TEMPLATE_CREATED"))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Created extends Structure<typeof Created> {}
+/**
+ * {@link Created} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CreatedEncoded extends EncodedStructure<typeof Created> {}
+
+/**
+ * A changed Template.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Updated = named<Updated, UpdatedEncoded>()(shown("TEMPLATE_UPDATED"))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Updated extends Structure<typeof Updated> {}
+/**
+ * {@link Updated} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UpdatedEncoded extends EncodedStructure<typeof Updated> {}
+
+/**
+ * The response to the deletion of a Template.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("TEMPLATE_DELETED"), message: text }))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Deleted extends Structure<typeof Deleted> {}
+
+/**
+ * The params of a list request. `pageSize` is 1 to 5000. `includeBuiltin` adds the Templates of the service. `fromDate`
+ * and `toDate` are sent in whole seconds, as those of the Assembly list.
+ *
+ * Beyond the specification.
+ *
+ * @example `{ sort: "name", order: "asc", pageSize: 100 }`
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Query = named<Query>()(
+  renamed(
+    {
+      page: Schema.optionalKey(PositiveInt),
+      pageSize: Schema.optionalKey(
+        Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 5000 }, { expected: "an integer of 1 to 5000" }))
+      ),
+      sort: Schema.optionalKey(Schema.Literals(["created", "id", "last_used", "modified", "name"])),
+      order: Schema.optionalKey(Schema.Literals(["asc", "desc"])),
+      fromDate: Schema.optionalKey(FromDate),
+      toDate: Schema.optionalKey(ToDate),
+      keywords: Schema.optionalKey(Schema.Array(Schema.String)),
+      includeBuiltin: Schema.optionalKey(
+        Schema.Literals(["all", "exclusively-all", "exclusively-latest", "latest", "none"])
+      )
+    },
+    { pageSize: "pagesize", fromDate: "fromdate", toDate: "todate", includeBuiltin: "include_builtin" }
+  )
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Query extends Structure<typeof Query> {}
+
+/**
+ * One Template of the list. `content` is absent if it is not readable. Further fields are kept.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Item = named<Item, ItemEncoded>()(
+  kept({
+    ...settings,
+    content: orAbsent(Sent),
+    created: lenient(ServiceDate),
+    modified: lenient(ServiceDate),
+    last_used: lenient(ServiceDate),
+    description: text,
+    builtin_version: text
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Item extends Structure<typeof Item> {}
+/**
+ * {@link Item} as it travels.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ItemEncoded extends EncodedStructure<typeof Item> {}
+
+/**
+ * One page of the list. `count` is the number of Templates on all pages, if the service reports it.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Page = named<Page>()(Schema.Struct({ items: Schema.Array(Item), count: orAbsent(NonNegativeInt) }))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Page extends Structure<typeof Page> {}

@@ -1,0 +1,252 @@
+/**
+ * Template Credentials: secrets of other services, such as a bucket, that Templates use by name.
+ *
+ * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
+ *
+ * The index does not export this module: `import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"`.
+ */
+import * as Schema from "effect/Schema"
+import { generateFew } from "./internal/generate.ts"
+import { lenient, orAbsent } from "./internal/lenient.ts"
+import { pathSegment } from "./internal/pathSegment.ts"
+import { secret } from "./internal/secret.ts"
+import { ServiceDate } from "./internal/serviceDate.ts"
+import { named, type Structure } from "./Named.ts"
+import { NonEmptyString } from "./Scalar.ts"
+
+/**
+ * The id of Template Credentials.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const CredentialId = pathSegment().pipe(Schema.brand("CredentialId"))
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type CredentialId = typeof CredentialId.Type
+
+/**
+ * The secrets, redacted: an object whose keys depend on the type, or text.
+ *
+ * Beyond the specification.
+ *
+ * @example `Redacted.make({ key: "…", secret: "…", bucket: "photos" })`
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Content = secret(
+  Schema.Union([Schema.Record(Schema.String, Schema.Json).check(generateFew(3)), NonEmptyString]),
+  "content of credentials"
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Content = typeof Content.Type
+
+const text = lenient(Schema.String)
+const date = lenient(ServiceDate)
+
+/**
+ * Template Credentials. `content` and `stringified`, the same as text, are redacted. Unknown fields are not kept,
+ * because they might contain a secret. A field with a value of another type is left out, except `id`, `name` and `type`.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Credential = named<Credential>()(
+  Schema.Struct({
+    id: CredentialId,
+    name: Schema.String,
+    type: Schema.String,
+    content: lenient(Content),
+    stringified: lenient(secret(Schema.String, "content of credentials")),
+    account_id: text,
+    created: date,
+    modified: date,
+    deleted: date
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Credential extends Structure<typeof Credential> {}
+
+/**
+ * The params that create Template Credentials. `type` is a name of {@link TypeListing}.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const CreateRequest = named<CreateRequest>()(
+  Schema.Struct({ name: NonEmptyString, type: NonEmptyString, content: Content })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CreateRequest extends Structure<typeof CreateRequest> {}
+
+/**
+ * The params that change Template Credentials. An absent `content` keeps the secrets.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const UpdateRequest = named<UpdateRequest>()(
+  Schema.Struct({ name: NonEmptyString, type: NonEmptyString, content: Schema.optionalKey(Content) })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface UpdateRequest extends Structure<typeof UpdateRequest> {}
+
+/**
+ * All Template Credentials of the Workspace.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Listing = named<Listing>()(
+  Schema.Struct({
+    ok: Schema.Literal("TEMPLATE_CREDENTIALS_FOUND"),
+    message: text,
+    credentials: Schema.Array(Credential)
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Listing extends Structure<typeof Listing> {}
+
+/**
+ * Template Credentials with their secrets.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Found = named<Found>()(
+  Schema.Struct({ ok: Schema.Literal("TEMPLATE_CREDENTIALS_READ"), message: text, credential: Credential })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Found extends Structure<typeof Found> {}
+
+/**
+ * The response to a creation. `credential` is there if the service sends it.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Created = named<Created>()(
+  Schema.Struct({ ok: Schema.Literal("TEMPLATE_CREDENTIALS_CREATED"), message: text, credential: orAbsent(Credential) })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Created extends Structure<typeof Created> {}
+
+/**
+ * The response to a change. `credential` is there if the service sends it.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Updated = named<Updated>()(
+  Schema.Struct({ ok: Schema.Literal("TEMPLATE_CREDENTIALS_UPDATED"), message: text, credential: orAbsent(Credential) })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Updated extends Structure<typeof Updated> {}
+
+/**
+ * The response to a deletion.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Deleted = named<Deleted>()(
+  Schema.Struct({ ok: Schema.Literal("TEMPLATE_CREDENTIALS_DELETED"), message: text })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Deleted extends Structure<typeof Deleted> {}
+
+/**
+ * One type of credentials: its fields by name, and whether each is required. `providers` is kept as the service sends
+ * it.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Type = named<Type>()(
+  Schema.Struct({
+    fields: Schema.Record(
+      Schema.String,
+      Schema.Struct({
+        requiredOnCreate: lenient(Schema.Boolean),
+        requiredOnUpdate: lenient(Schema.Boolean)
+      })
+    ).check(generateFew(3)),
+    providers: Schema.optionalKey(Schema.Json)
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Type extends Structure<typeof Type> {}
+
+/**
+ * The types of credentials by name.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const TypeListing = named<TypeListing>()(
+  Schema.Struct({
+    ok: Schema.Literal("TEMPLATE_CREDENTIALS_TYPES_FOUND"),
+    message: text,
+    types: Schema.Record(Schema.String, Type).check(generateFew(3))
+  })
+)
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface TypeListing extends Structure<typeof TypeListing> {}
