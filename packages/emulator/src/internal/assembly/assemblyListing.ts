@@ -79,7 +79,8 @@ const statements = (sql: SqlClient.SqlClient) => {
 
     /**
      * Selects the Assemblies that contain every keyword in some field, ignoring case. The fields are joined by line
-     * feeds, so that a keyword does not match across two fields.
+     * feeds, so that a keyword does not match across two fields. SQLite begins at one upper bound of the index, so that
+     * of the place is in the filter: from the newest Assembly, each slice would pass all former ones again.
      */
     search: (filter: Filter, keywords: ReadonlyArray<string>, { created_at, position }: Place) => sql`
       SELECT assemblies.rowid AS position, created_at, NOT EXISTS (
@@ -87,8 +88,7 @@ const statements = (sql: SqlClient.SqlClient) => {
         WHERE instr(created || char(10) || files || char(10) || outcome, lower(keyword.value)) = 0
       ) AS matches
       FROM assemblies JOIN searches ON assembly_id = id
-      WHERE ${isListed(filter)}
-        AND created_at <= ${created_at} AND (created_at < ${created_at} OR assemblies.rowid < ${position})
+      WHERE ${isListed(filter)} AND (created_at < ${created_at} OR assemblies.rowid < ${position})
       ${newestFirst} ${limited}`,
 
     /** An entry names only the first files of its Assembly, in at most 4096 characters. */
@@ -149,13 +149,15 @@ const make = Effect.gen(function* () {
    */
   const matching = Effect.fnUntraced(function* (filter: Filter, keywords: ReadonlyArray<string>) {
     const found: Array<number> = []
-    let after: Place = { created_at: Database.maxInteger, position: 0 }
+    let rest = filter
+    let after: Place = { created_at: filter.to, position: 0 }
     while (true) {
-      const searched = yield* turns.share(search(select.search(filter, keywords, after)))
+      const searched = yield* turns.share(search(select.search(rest, keywords, after)))
       for (const { matches, position } of searched) if (matches === 1) found.push(position)
       const last = searched.at(-1)
       if (last === undefined || searched.length < slice) return found
       after = last
+      rest = { ...filter, to: last.created_at + 1 }
     }
   })
 

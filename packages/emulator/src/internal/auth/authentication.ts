@@ -1,9 +1,9 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as Scalar from "@assembly-effect/schema/Scalar"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -185,6 +185,4 @@ export const layer: Layer.Layer<
   Authentication,
   never,
   AuthKeys.AuthKeys | BearerTokens.BearerTokens | UsedSignatures.UsedSignatures
-> = Layer.effect(Authentication, make).pipe(
-  Layer.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
-)
+> = Layer.effect(Authentication, make).pipe(Layer.provide(NodeCrypto.layerMac))

@@ -1,3 +1,4 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as Context from "effect/Context"
 import * as Mac from "effect/crypto/Mac"
@@ -109,4 +110,4 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
 export const layer = (
   lifetime: Duration.Duration
 ): Layer.Layer<BearerTokens, never, AuthKeys.AuthKeys | SecureRandom.SecureRandom> =>
-  Layer.effect(BearerTokens, make(lifetime)).pipe(Layer.provide(Mac.layerWebCrypto))
+  Layer.effect(BearerTokens, make(lifetime)).pipe(Layer.provide(NodeCrypto.layerMac))

@@ -1,3 +1,4 @@
+import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Signer from "@assembly-effect/auth/Signer"
 import * as Context from "effect/Context"
@@ -249,7 +250,4 @@ export const layer = (
   | NotificationStore.NotificationStore
   | NotificationClient.NotificationClient
   | SecureRandom.SecureRandom
-> =>
-  Layer.effect(Notifications, make(options)).pipe(
-    Layer.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
-  )
+> => Layer.effect(Notifications, make(options)).pipe(Layer.provide(NodeCrypto.layerMac))
