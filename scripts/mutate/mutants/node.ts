@@ -43,8 +43,8 @@ export const node = [
       },
       {
         name: "the proxy of the environment is ignored",
-        find: `proxy === "environment" && proxyVariables.some(`,
-        replace: `proxy !== "environment" && proxyVariables.some(`,
+        find: `return proxies(options).length > 0`,
+        replace: `return proxies(options).length > 99`,
         tests: ["AssemblyNode"]
       }
     ]
