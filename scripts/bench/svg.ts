@@ -27,7 +27,7 @@ export interface Chart {
 const width = 760
 const height = 460
 /** The area inside the axes. */
-const plot = { left: 78, right: width - 24, top: 96, bottom: height - 58 }
+const plot = { left: 78, right: width - 40, top: 96, bottom: height - 58 }
 
 const style = `
   svg { --ground: #ffffff; --text: #1f2328; --soft: #57606a; --grid: #d8dee4; --guide: #8c959f;

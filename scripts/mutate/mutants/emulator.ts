@@ -299,11 +299,17 @@ export const emulator = [
         name: "an Assembly that is over ends again",
         find: "${sql.update({ state, ended_at: millis })} WHERE id = ${id} AND ${busy}",
         replace: "${sql.update({ state, ended_at: millis })} WHERE id = ${id}"
-      },
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/data/migrations.ts",
+    ["UploadCounts"],
+    [
       {
         name: "parts count as files",
-        find: `AND kind IN ('ordinary', 'final')`,
-        replace: `AND kind IN ('ordinary', 'final', 'partial')`
+        find: `AND new.finished_at IS NOT NULL AND new.kind IN ('ordinary', 'final')`,
+        replace: `AND new.finished_at IS NOT NULL AND new.kind IN ('ordinary', 'final', 'partial')`
       }
     ]
   ),
