@@ -96,8 +96,8 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
     const clock =
       clockSkew === undefined
         ? ""
-        : `; the clock of the service is ${Math.abs(clockSkew) / 1000} s ${clockSkew < 0 ? "behind" : "ahead"}`
-    return `${operation}: the service does not accept the credentials (${answered(this)})${clock}`
+        : `; the clock of the service is ${Math.abs(clockSkew) / 1000} s ${clockSkew < 0 ? "behind" : "ahead of"} the local clock`
+    return `${operation}: authentication failed (${answered(this)})${clock}`
   }
 }
 
@@ -195,7 +195,7 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
 }) {
   override get message() {
     const from = this.host === undefined ? "" : ` from ${this.host}`
-    return `${this.operation}: no answer${from} after ${Duration.toSeconds(this.after)} s`
+    return `${this.operation}: no response${from} after ${Duration.toSeconds(this.after)} s`
   }
 }
 

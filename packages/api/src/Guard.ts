@@ -138,7 +138,7 @@ export const layerCircuitBreakerNoDeps: Layer.Layer<
     const client = yield* HttpClient.HttpClient
     const breaker = yield* CircuitBreaker.CircuitBreaker
     const guarded = HttpClient.withCircuitBreaker(client, { breaker, key: origin })
-    return guard(client, guarded, "the circuit is open: the service has not been well")
+    return guard(client, guarded, "the circuit breaker is open after repeated failures")
   })
 )
 

@@ -43,7 +43,7 @@ describe("the message of", () => {
     ],
     [
       new ApiError.AuthenticationFailed({ ...answer, clockSkew: -7_200_000 }),
-      "Assemblies.list: the service does not accept the credentials (CODE, status 400: words); the clock of the service is 7200 s behind"
+      "Assemblies.list: authentication failed (CODE, status 400: words); the clock of the service is 7200 s behind the local clock"
     ],
     [
       new ApiError.TransportFailure({
@@ -56,7 +56,7 @@ describe("the message of", () => {
     ],
     [
       new ApiError.TimedOut({ operation: "Assemblies.list", host: "api2.example.com", after: Duration.minutes(1) }),
-      "Assemblies.list: no answer from api2.example.com after 60 s"
+      "Assemblies.list: no response from api2.example.com after 60 s"
     ],
     [
       new ApiError.AssemblyFailed({ assemblyId, code: "INPUT_FILE_UNREADABLE", explanation: "not an image" }),
@@ -71,9 +71,9 @@ describe("the message of", () => {
   it.effect("an answer that breaks a rule as a whole names no place", () =>
     Effect.gen(function* () {
       const whole = yield* failure(list, Service.json(200, "text"))
-      assert.match(whole.message, /^Assemblies\.list: status 200, a body that breaks a rule: Expected /)
+      assert.match(whole.message, /^Assemblies\.list: status 200, an invalid body: Expected /)
       const within = yield* failure(Assemblies.get(assemblyId), Service.json(200, { assembly_id: assemblyId, ok: 1 }))
-      assert.match(within.message, /^Assemblies\.get: status 200, a body that breaks a rule at ok: Expected /)
+      assert.match(within.message, /^Assemblies\.get: status 200, an invalid body at ok: Expected /)
     })
   )
 })
@@ -131,7 +131,7 @@ describe("an error tells", () => {
       assert.strictEqual(error.cause, cause)
       assert.strictEqual(
         error.message,
-        "Assemblies.list: The Auth Key or its secret is wrong (status 401, TOKEN_INVALID_CREDENTIALS)"
+        "Assemblies.list: The Auth Key or the Auth Secret is wrong (status 401, TOKEN_INVALID_CREDENTIALS)"
       )
       assert.strictEqual(error.host, "api2.example.com")
     })

@@ -70,8 +70,8 @@ describe.each(clients)("with %s", (_name, http) => {
       const server = yield* Server.make
       server.script(Server.cut(403, JSON.stringify({ error: "NO", message: "words".repeat(20) })))
       const error = yield* Effect.flip(Effect.provide(list, clientAt(server, http).layer))
-      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 403, problem: "a body that breaks off" })
-      assert.strictEqual(error.message, "Assemblies.list: status 403, a body that breaks off")
+      assert.deepInclude(error, { _tag: "UnexpectedResponse", status: 403, problem: "an incomplete body" })
+      assert.strictEqual(error.message, "Assemblies.list: status 403, an incomplete body")
       assert.strictEqual(server.received.length, 1)
     })
   )

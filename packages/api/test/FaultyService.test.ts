@@ -94,7 +94,7 @@ describe("against an embedded service that goes wrong", () => {
               assert.deepInclude(error, {
                 _tag: "UnexpectedResponse",
                 status: Reflect.get(whole.failure, "status"),
-                problem: "a body that breaks off"
+                problem: "an incomplete body"
               })
             }
           })

@@ -141,7 +141,7 @@ describe("the wait for a permit", () => {
         assert.strictEqual(Duration.toSeconds(result.failure.retryAfter), 300)
         assert.strictEqual(
           result.failure.message,
-          "Assemblies.get: the rate limiter has no permit for 300 s; nothing was sent"
+          "Assemblies.get: the rate limiter has no permit for 300 s; no request was sent"
         )
       }
     })
@@ -223,7 +223,7 @@ describe("a circuit breaker", () => {
         const tags: Array<string> = []
         for (let call = 0; call < 5; call++) tags.push((yield* Effect.flip(get))._tag)
         const { message } = yield* Effect.flip(get)
-        assert.include(message, "the circuit is open")
+        assert.include(message, "the circuit breaker is open")
         yield* Effect.sleep("11 seconds")
         yield* get
         return tags

@@ -55,11 +55,11 @@ const followed: Facts = {
 }
 const resized: Facts = {
   code: "BODY_CHANGED",
-  problem: "the HTTP client would have sent a body of another length",
+  problem: "the HTTP client would have changed the length of the request body",
   sent: "no",
   permanent: true
 }
-const encoded: Facts = { ...resized, problem: "the HTTP client would have encoded the body (content-encoding)" }
+const encoded: Facts = { ...resized, problem: "the HTTP client would have encoded the request body (content-encoding)" }
 const elsewhere: Facts = {
   code: "REQUEST_REDIRECTED",
   problem: "the HTTP client would have sent the request to another origin",
@@ -68,7 +68,7 @@ const elsewhere: Facts = {
 }
 const readTwice: Facts = {
   code: "BODY_READ_TWICE",
-  problem: "the HTTP client reads the body of a request twice",
+  problem: "the HTTP client read the request body twice",
   sent: "maybe",
   permanent: true
 }
@@ -137,7 +137,7 @@ describe.each(clients)("with %s", (_, layer) => {
         const error = yield* Effect.flip(send(post(server.baseUrl, largeStream), around(change)))
         assert.deepStrictEqual(facts(error), {
           code: "BODY_CHANGED",
-          problem: "the HTTP client changed the body of the request",
+          problem: "the HTTP client changed the request body",
           sent: "maybe",
           permanent: true
         })
@@ -420,7 +420,7 @@ describe("below the client", () => {
         )
         assert.deepStrictEqual(facts(error), {
           code: "REQUEST_REDIRECTED",
-          problem: "another URL answered than the one that was asked",
+          problem: "the response came from another URL than the requested one",
           sent: "maybe",
           permanent: true
         })

@@ -82,7 +82,7 @@ describe("The token of a request that a success repeats", () => {
         200,
         `{"count":1,"items":[{"id":"${assemblyId}","created":"2026/01/01 10:00:00 GMT","${token}":1e999}]}`
       ),
-      "a body that breaks a rule at items.0.<redacted>"
+      "an invalid body at items.0.<redacted>"
     ],
     ["in a body over the limit", bytes(token, " ".repeat(33 * 1024 * 1024)), "a body of more than 33554432 bytes"],
     ["in a body that is no text", bytes(token, new Uint8Array([0xff])), "a body that is not UTF-8"]

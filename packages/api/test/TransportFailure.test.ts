@@ -101,7 +101,7 @@ describe.each(clients)("with %s", (name, layer) => {
       const server = yield* Server.make
       server.script(Server.reset)
       const before = yield* fail(post(server.baseUrl))
-      const closed = "the connection was closed by the other side"
+      const closed = "the server closed the connection"
       assert.deepInclude(facts(before), { problem: closed, sent: "maybe", permanent: false })
       assert.oneOf(before.code, ["ECONNRESET", "UND_ERR_SOCKET"])
 
@@ -115,7 +115,7 @@ describe.each(clients)("with %s", (name, layer) => {
           })
         )
       )
-      assert.deepInclude(facts(within), { problem: `${closed} in the middle of the answer`, sent: "maybe" })
+      assert.deepInclude(facts(within), { problem: `${closed} in the middle of the response`, sent: "maybe" })
     }).pipe(Effect.provide(layer))
   )
 
@@ -126,7 +126,7 @@ describe.each(clients)("with %s", (name, layer) => {
       )
       assert.deepStrictEqual(facts(yield* fail(post(`http://127.0.0.1:${port}/`))), {
         code: "HPE_INVALID_CONSTANT",
-        problem: "the answer is not HTTP",
+        problem: "the response is not HTTP",
         sent: "maybe",
         permanent: false
       })
@@ -140,7 +140,7 @@ describe.each(clients)("with %s", (name, layer) => {
       const isUnknown = error.code === "ENOTFOUND"
       assert.deepStrictEqual(facts(error), {
         code: isUnknown ? "ENOTFOUND" : "EAI_AGAIN",
-        problem: isUnknown ? "the host is unknown" : "the name of the host could not be resolved for now",
+        problem: isUnknown ? "the host is unknown" : "the name resolution of the host failed temporarily",
         sent: "no",
         permanent: isUnknown
       })
@@ -221,7 +221,7 @@ describe.each([
     Effect.gen(function* () {
       assert.deepStrictEqual(facts(yield* fail(post("http://service.example/"))), {
         code: "EAI_AGAIN",
-        problem: "the name of the host could not be resolved for now",
+        problem: "the name resolution of the host failed temporarily",
         sent: "no",
         permanent: false
       })
@@ -244,7 +244,7 @@ describe("a body that the runtime cannot stream", () => {
       )
       assert.deepStrictEqual(facts(error), {
         code: "STREAM_UNSUPPORTED",
-        problem: "this runtime cannot stream the body of a request",
+        problem: "this runtime cannot stream a request body",
         sent: "no",
         permanent: true
       })

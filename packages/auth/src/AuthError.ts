@@ -32,7 +32,7 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
  */
 export class CryptoUnavailable extends Schema.TaggedError<CryptoUnavailable>()("CryptoUnavailable", {}) {
   override get message() {
-    return "crypto.subtle is not there, which signatures and encryption need: a page has it on https and on localhost only"
+    return "crypto.subtle is unavailable, but signatures and encryption need it; serve the page over https or from localhost"
   }
 }
 
@@ -61,7 +61,7 @@ const describe = ({ code, status }: Refusal, meaning: string): string =>
  */
 export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("WrongCredentials", Refusal) {
   override get message() {
-    return describe(this, "The Auth Key or its secret is wrong")
+    return describe(this, "The Auth Key or the Auth Secret is wrong")
   }
 }
 
@@ -88,7 +88,7 @@ export class ScopeNotGranted extends Schema.TaggedError<ScopeNotGranted>()("Scop
  */
 export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("AudienceRefused", Refusal) {
   override get message() {
-    return describe(this, "The service gives no tokens for this audience")
+    return describe(this, "The service issues no tokens for this audience")
   }
 }
 
@@ -100,7 +100,7 @@ export class AudienceRefused extends Schema.TaggedError<AudienceRefused>()("Audi
  */
 export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", Refusal) {
   override get message() {
-    return describe(this, "The service gives no token")
+    return describe(this, "The service refused the token request")
   }
 }
 
@@ -117,7 +117,7 @@ export class TokenRateLimited extends Schema.TaggedError<TokenRateLimited>()("To
 }) {
   override get message() {
     return this.status === 0
-      ? "The rate limiter has no permit for a token request in time; nothing was sent"
+      ? "The rate limiter granted no permit in time; no token request was sent"
       : describe(this, "Too many token requests")
   }
 }

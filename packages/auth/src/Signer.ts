@@ -103,7 +103,7 @@ export const layerFrom = (
     Signer,
     Effect.gen(function* () {
       const { secret } = yield* Credentials.Credentials
-      if (Redacted.value(secret) === "") return yield* Effect.die("an Auth Secret that is empty")
+      if (Redacted.value(secret) === "") return yield* Effect.die("the Auth Secret is empty")
       const algorithm = options?.algorithm ?? "sha384"
       const digits = hmac(secret, algorithm)
       return Signer.of({ sign: (text) => Effect.sync(() => toSignature(algorithm, digits(text))) })

@@ -149,7 +149,9 @@ const makeKeyValueStore = Effect.gen(function* () {
       attempt.pipe(
         Effect.timeout(patience),
         Effect.catch((error) =>
-          Effect.logWarning(`The token store is of no use (${method}: ${error._tag})`).pipe(Effect.as(fallback))
+          Effect.logWarning(`The token store failed (${method}: ${error._tag}); continuing without it`).pipe(
+            Effect.as(fallback)
+          )
         )
       )
 

@@ -45,7 +45,7 @@ export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("
   problem: Schema.String
 }) {
   override get message() {
-    return `The notification is not from the service: ${this.problem}`
+    return `The signature of the notification is invalid: ${this.problem}`
   }
 }
 
@@ -115,7 +115,7 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
   })
   return new MalformedNotification({
     path,
-    problem: path.length === 0 ? "the whole of it breaks a rule" : `${path.join(".")} breaks a rule`
+    problem: path.length === 0 ? "the value is invalid" : `${path.join(".")} is invalid`
   })
 }
 
@@ -137,14 +137,14 @@ export const make = Effect.fnUntraced(function* (options?: {
   const check = Effect.fnUntraced(function* ({ signature, transloadit }: Notification) {
     const { algorithm, digits } = parse(signature)
     if (!Signer.isAlgorithm(algorithm) || !accepted.has(algorithm)) {
-      return yield* mismatch(`its algorithm is none of ${[...accepted].join(", ")}`)
+      return yield* mismatch(`the algorithm is not one of ${[...accepted].join(", ")}`)
     }
     const tag = Hex.decode(digits)
-    if (Result.isFailure(tag)) return yield* mismatch("its signature is not hexadecimal")
+    if (Result.isFailure(tag)) return yield* mismatch("the digest is not hexadecimal")
     // `Mac` compares in constant time and refuses another length. HMAC cannot fail in a way that a caller could handle.
     const key = yield* Effect.orDie(Mac.key(Hmac.algorithms[algorithm], bytes))
     const matches = yield* Effect.orDie(mac.verify(key, tag.success, new TextEncoder().encode(transloadit)))
-    return matches ? undefined : yield* mismatch("its signature is not that of its text")
+    return matches ? undefined : yield* mismatch("the digest does not match the text")
   })
 
   return Webhook.of({
@@ -152,7 +152,7 @@ export const make = Effect.fnUntraced(function* (options?: {
       yield* check(notification)
       const body = yield* Effect.mapError(
         Effect.fromResult(Json.parse(notification.transloadit)),
-        (problem) => new MalformedNotification({ path: [], problem: `it is ${problem}` })
+        (problem) => new MalformedNotification({ path: [], problem: `the text is ${problem}` })
       )
       return yield* Effect.mapError(decodeStatus(body), toMalformed)
     })

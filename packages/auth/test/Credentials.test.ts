@@ -46,7 +46,7 @@ describe("Credentials", () => {
       const layer = Credentials.layer({ key, secret: Redacted.make(secret) })
       const error = yield* Effect.flip(Credentials.Credentials.use(Effect.succeed).pipe(Effect.provide(layer)))
       assert.strictEqual(error._tag, "InvalidCredentials")
-      assert.strictEqual(error.message, `the credentials are invalid: ${field}: Expected a text that is not blank`)
+      assert.strictEqual(error.message, `the credentials are invalid: ${field}: Expected a non-blank string`)
     })
   )
 

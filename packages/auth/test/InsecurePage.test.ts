@@ -32,7 +32,7 @@ describe("without crypto.subtle", () => {
       Effect.gen(function* () {
         const error = yield* Effect.flip(Effect.scoped(Layer.build(Layer.fresh(layer))))
         assert.strictEqual(error._tag, "CryptoUnavailable")
-        assert.include(error.message, "a page has it on https and on localhost only")
+        assert.include(error.message, "serve the page over https or from localhost")
       }).pipe(Effect.provide([credentials, KeyValueStore.layerMemory, WebCrypto.layer(insecure)]))
     )
   }

@@ -518,7 +518,7 @@ describe("The status of a refusal", () => {
       assert.deepInclude(yield* asking(broken(403)), {
         _tag: "UnexpectedTokenResponse",
         status: 403,
-        problem: "a body that breaks off"
+        problem: "an incomplete body"
       })
       assert.deepInclude(yield* asking(broken(429, { "retry-after": "30" })), {
         _tag: "TokenRateLimited",
@@ -527,7 +527,7 @@ describe("The status of a refusal", () => {
       })
       assert.deepInclude(yield* asking(broken(503, { "retry-after": "30" })), {
         _tag: "TokenUnavailable",
-        problem: "the service answered with status 503",
+        problem: "the service responded with status 503",
         retryAfter: Duration.seconds(30)
       })
     }).pipe(Effect.provide(tokens()))

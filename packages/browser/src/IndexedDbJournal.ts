@@ -51,7 +51,7 @@ export const makeStore = (
 
 /** Frames without an origin, some private windows and some servers have no IndexedDB, or throw when it is read. */
 const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.suspend(() => {
-  const none = new UploadJournal.JournalFailed({ action: "read", problem: "there is no IndexedDB here" })
+  const none = new UploadJournal.JournalFailed({ action: "read", problem: "IndexedDB is unavailable" })
   try {
     if (!("indexedDB" in globalThis)) return Effect.fail(none)
     const { indexedDB } = globalThis

@@ -220,7 +220,7 @@ describe("the locks of a journal in IndexedDB", () => {
       const { check, lost } = yield* first.lease("k")
       yield* Effect.promise(() => navigator.locks.request(`${database}/k`, { steal: true }, () => undefined))
       const error = yield* Effect.flip(lost)
-      assert.include(error.message, "another page stole its lock")
+      assert.include(error.message, "another page stole the lock")
       assert.strictEqual((yield* Effect.flip(check))._tag, "LeaseLost")
     })
   )
@@ -305,7 +305,7 @@ describe("a write of a journal in IndexedDB", () => {
       assert.deepInclude(error, { _tag: "JournalFailed", action: "write", reason: "Full" })
       assert.strictEqual(
         error.message,
-        "the upload journal: cannot write: QuotaExceededError: no quota left; make space, and run the upload again"
+        "the upload journal: cannot write: QuotaExceededError: no quota left; free some space, and run the upload again"
       )
       assert.isTrue(Option.isNone(yield* journal.get("k")))
     })
@@ -397,7 +397,7 @@ describe("where IndexedDB cannot be used", () => {
   it.effect("is missing", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Effect.scoped(Layer.build(IndexedDbJournal.layer())))
-      assert.strictEqual(error.message, "the upload journal: cannot read: there is no IndexedDB here")
+      assert.strictEqual(error.message, "the upload journal: cannot read: IndexedDB is unavailable")
     })
   )
 
@@ -472,7 +472,7 @@ describe("a page on plain http", () => {
         Effect.provide(WebCrypto.layer(insecure)),
         Effect.flip
       )
-      assert.include(error.message, "crypto.subtle is not there")
+      assert.include(error.message, "crypto.subtle is unavailable")
     })
   )
 })

@@ -17,7 +17,6 @@ const configuration = ({ cause }: Config.ConfigError): string => {
 /**
  * An upload error whose message is text of the server. Its line appends the status; an error of an operation already
  * includes it.
- * already.
  */
 const isAnswer = Schema.is(Schema.Struct({ request: Schema.String, message: Schema.String, status: Schema.Int }))
 

@@ -65,7 +65,7 @@ export class CannotPrint extends Schema.TaggedError<CannotPrint>()("CannotPrint"
 const stringify = (value: unknown): Effect.Effect<string, CannotPrint> =>
   Effect.try({
     try: () => JSON.stringify(value, null, 2),
-    catch: () => new CannotPrint({ problem: "it is nested too deeply, or too long" })
+    catch: () => new CannotPrint({ problem: "the response is nested too deeply or too long" })
   })
 
 /**

@@ -230,7 +230,7 @@ describe("Output", () => {
       for (let level = 0; level < 100_000; level++) deep = [deep]
       const exit = yield* Effect.exit(Output.json(Schema.Unknown)(deep))
       expect(Exit.isFailure(exit) ? ErrorLine.fromCause(exit.cause) : "").toBe(
-        "the response of the service cannot be printed as JSON: it is nested too deeply, or too long"
+        "the response of the service cannot be printed as JSON: the response is nested too deeply or too long"
       )
     })
   )

@@ -65,7 +65,7 @@ it.live("assembly emulator: prints the environment of a client, and reads Templa
 
     yield* fs.writeFileString(`${folder}/templates.json`, `[{ "id": "all", "content": {} }]`)
     const refused = yield* run("--templates", `${folder}/templates.json`)
-    assert.match(refused.said, /^assembly: .*templates\.json: .*an id that statistics do not reserve/)
+    assert.match(refused.said, /^assembly: .*templates\.json: .*an id that is not reserved for statistics/)
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
 )
 
@@ -146,11 +146,11 @@ it.live("assembly emulator --tls: it answers over HTTP/2, with a certificate of 
 
     const own = yield* run("--tls")
     assert.match(own.said, /^export ASSEMBLY_BASE_URL=https:\/\/127\.0\.0\.1:\d+$/m)
-    assert.match(own.said, /^# Its certificate is new: accept it once at https:/m)
+    assert.match(own.said, /^# The certificate is self-signed: accept it once at https:/m)
     assert.strictEqual((yield* certificateOf(own.said)).protocol, "h2")
 
     const given = yield* run("--tls-cert", cert, "--tls-key", key)
-    assert.notInclude(given.said, "Its certificate")
+    assert.notInclude(given.said, "The certificate")
     const pem = made.cert.replaceAll("\r", "").trim()
     assert.deepStrictEqual(yield* certificateOf(given.said), { protocol: "h2", pem })
 

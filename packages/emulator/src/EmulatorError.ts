@@ -68,7 +68,7 @@ export class InvalidTemplate extends Data.TaggedError("InvalidTemplate")<{
 const reasons = {
   Full: "there is no space left on the disk",
   ReadOnly: "the file system is read-only",
-  Denied: "this process may not write there any more",
+  Denied: "the process has no permission to write",
   Broken: "the disk failed"
 } as const
 

@@ -57,7 +57,7 @@ const reserved = new Set(["all", "no_template"])
  */
 export const Template = Schema.Struct({
   id: Schema.NonEmptyString.check(
-    Schema.makeFilter((id) => !reserved.has(id), { expected: "an id that statistics do not reserve" })
+    Schema.makeFilter((id) => !reserved.has(id), { expected: "an id that is not reserved for statistics" })
   ),
   name: Schema.optionalKey(Schema.NonEmptyString),
   content: Content

@@ -154,7 +154,7 @@ it.live.skipIf(isWindows)("a folder that may not be written any more refuses wit
       yield* fs.chmod(`${data}/files`, 0o000)
       const refused = yield* patch(upload.url, 100_000, piece(100_000))
       assert.strictEqual(refused.status, 507)
-      assert.match(refused.text, /this process may not write there any more \(EACCES\)/)
+      assert.match(refused.text, /the process has no permission to write \(EACCES\)/)
       yield* fs.chmod(`${data}/files`, 0o700)
       assert.strictEqual(yield* offsetOf(upload.url), 100_000)
       yield* completes(upload)

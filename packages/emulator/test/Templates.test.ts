@@ -201,7 +201,7 @@ live("one that breaks a rule keeps the emulator from starting", () =>
         { id: "two", name: "name", content: {} }
       ]
     })
-    assert.deepInclude(twice, { _tag: "InvalidTemplate", id: "two", problem: "another one has the name name" })
+    assert.deepInclude(twice, { _tag: "InvalidTemplate", id: "two", problem: "another Workspace has the name name" })
     const content = JSON.parse('{"steps":{"a":{"robot":""}}}')
     assert.deepInclude(yield* flipped({ templates: [{ id: "empty", content }] }), { _tag: "InvalidTemplate" })
   })

@@ -27,7 +27,7 @@ const bodies: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "no body": (response) => response.end(),
   "more than the limit": (response) => response.end(" ".repeat(2 * maxResponseBytes)),
   "bytes that are not UTF-8": (response) => response.end(Uint8Array.of(0xff, 0xfe)),
-  "a body that breaks off": (response) => {
+  "an incomplete body": (response) => {
     response.writeHead(200, { "content-length": "1000" })
     response.write('{"items":[')
     setImmediate(() => response.destroy())

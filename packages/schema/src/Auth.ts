@@ -209,7 +209,7 @@ export const withBearerAuth = <S extends Schema.ConstraintCodec<unknown, unknown
   withProof(bearer, params)
 
 const Scopes = Schema.String.check(
-  Schema.isPattern(/^[!-~]+(?: [!-~]+)*$/u, { expected: "scopes with a single space between them" })
+  Schema.isPattern(/^[!-~]+(?: [!-~]+)*$/u, { expected: "scopes separated by single spaces" })
 ).pipe(
   Schema.decodeTo(Schema.NonEmptyArray(Scope), {
     decode: SchemaGetter.transform((text): readonly [string, ...Array<string>] => {

@@ -144,7 +144,7 @@ export const make = (
   additional: ReadonlyArray<string> = []
 ): Result.Result<ServiceOrigins, ReadonlyArray<InvalidOrigin>> => {
   const own = originOf(baseUrl)
-  if (own === undefined) return Result.fail([{ rule: "Expected an absolute https URL whose host is written plainly" }])
+  if (own === undefined) return Result.fail([{ rule: "Expected an absolute https URL with a canonical host" }])
   return fromEntries(own, [...siblingsOf(own), ...additional])
 }
 

@@ -34,7 +34,7 @@ const isDateTimeText = (zone: string, expected: string) =>
 
 const isCalendarDay = (text: string): boolean => Option.isSome(Calendar.instantOf(`${text.slice(0, 10)}T00:00:00.000Z`))
 
-const isRealDay = Schema.makeFilter<string>(isCalendarDay, { expected: "a day of the calendar" })
+const isRealDay = Schema.makeFilter<string>(isCalendarDay, { expected: "a valid calendar date" })
 
 /** The instant of a timestamp, or `None` if the calendar does not have its day. */
 const parseTimestamp = (text: string): Option.Option<Timestamp> =>
@@ -83,7 +83,7 @@ export const Timestamp = TimestampText.pipe(
   Schema.decodeTo(
     Schema.declare<Timestamp>(isTimestamp, {
       identifier: "Timestamp",
-      expected: "a moment with its text",
+      expected: "a Timestamp",
       toCodecArbitrary: () => Schema.link<Timestamp>()(TimestampText, timestampFromText),
       toCodecJson: () => Schema.link<Timestamp>()(TimestampText, timestampFromText)
     }),

@@ -104,7 +104,7 @@ const maxConcat = 8192
  */
 export const Concat = Schema.String.check(
   Schema.isPattern(new RegExp(`^final;${url}(?: ${url})*$`, "u"), {
-    expected: "final; and upload URLs with a single space between them"
+    expected: "final; and upload URLs separated by single spaces"
   }),
   Schema.makeFilter((text) => text.length <= maxConcat, {
     expected: `at most ${maxConcat} characters`,
@@ -166,7 +166,7 @@ export const Metadata = MetadataCodec.Metadata
 export type Metadata = typeof Metadata.Type
 
 const absent = (because: string) =>
-  Schema.optionalKey(Schema.Never.annotate({ message: `Expected no such header ${because}` }))
+  Schema.optionalKey(Schema.Never.annotate({ message: `Expected no value ${because}` }))
 
 const shared = { "tus-resumable": Schema.Literal(tusVersion), "upload-metadata": Metadata }
 const ordinary = {
@@ -186,7 +186,7 @@ const ordinary = {
 export const FixedHeaders = Schema.Struct({
   ...ordinary,
   "upload-length": UploadLength,
-  "upload-defer-length": absent("beside upload-length")
+  "upload-defer-length": absent("together with upload-length")
 })
 
 /**
@@ -199,7 +199,7 @@ export const FixedHeaders = Schema.Struct({
  */
 export const DeferredHeaders = Schema.Struct({
   ...ordinary,
-  "upload-length": absent("beside upload-defer-length"),
+  "upload-length": absent("together with upload-defer-length"),
   "upload-defer-length": Schema.Literal("1")
 })
 

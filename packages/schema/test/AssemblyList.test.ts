@@ -70,8 +70,8 @@ describe("Query", () => {
       "page: Expected number",
       "pagesize: Expected an integer of 1 to 5000",
       'type: Expected "all" | "uploading" | "executing" | "canceled" | "completed" | "failed" | "request_aborted"',
-      "fromdate: Expected a day of the calendar",
-      "todate: Expected a date-time as Y-m-d H:i:s"
+      "fromdate: Expected a valid calendar date",
+      "todate: Expected a date-time YYYY-MM-DD HH:MM:SS"
     ])
   })
 })

@@ -100,7 +100,7 @@ describe("Timestamp", () => {
     assert.deepStrictEqual(accepted(Scalar.Timestamp, [...valid, ...invalid]), valid)
   })
 
-  it("is a day of the calendar", () => {
+  it("is a valid calendar date", () => {
     const days = ["2026-02-29", "2026-02-30", "2026-04-31", "2026-00-01", "2026-13-01", "2026-01-00", "2026-01-32"]
     assert.deepStrictEqual(
       accepted(
@@ -109,7 +109,7 @@ describe("Timestamp", () => {
       ),
       []
     )
-    assert.deepStrictEqual(onDecode(Scalar.Timestamp, "2026-02-30T10:00:00Z"), ["Expected a day of the calendar"])
+    assert.deepStrictEqual(onDecode(Scalar.Timestamp, "2026-02-30T10:00:00Z"), ["Expected a valid calendar date"])
   })
 
   it("keeps its text and names the instant", () => {
@@ -172,7 +172,7 @@ describe("FromDate and ToDate", () => {
 })
 
 describe("IsoDateTime", () => {
-  it("has Z or an offset, and a day of the calendar", () => {
+  it("has Z or an offset, and a valid calendar date", () => {
     const valid = ["2030-01-01T00:00:00.000Z", "2030-01-01T00:00:00+02:00", "2030-01-01T00:00-11:30"]
     const invalid = [
       "2030-01-01T00:00:00",

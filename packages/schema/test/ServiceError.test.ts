@@ -103,7 +103,7 @@ describe("TusErrorBody", () => {
       "code: Expected ERR_ and a code in upper case"
     ])
     assert.deepStrictEqual(onEncode(ServiceError.TusErrorBody, { _tag: "Hook", text: "ERR_A: b\n" }), [
-      "text: Expected a text not in the line form"
+      "text: Expected a text other than ERR_CODE: message"
     ])
   })
 })

@@ -57,10 +57,8 @@ describe("Metadata", () => {
   })
 
   it("has unique keys", () => {
-    assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},filename YQ==`), [
-      "filename: Expected a key that is there once"
-    ])
-    assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k,k`), ["k: Expected a key that is there once"])
+    assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},filename YQ==`), ["filename: Expected a unique key"])
+    assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k,k`), ["k: Expected a unique key"])
   })
 
   it("reads Base64 with unused last bits, and writes it in canonical form", () => {
@@ -71,16 +69,14 @@ describe("Metadata", () => {
   it("refuses Base64 without padding, of the URL alphabet or with white space", () => {
     for (const value of ["YQ", "YQ=", "YWI", "_-_-", "YQ ==", " YQ==", "YQ==\n", "====", "Y"]) {
       assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k ${value}`), [
-        "k: Expected a value in padded Base64 of the standard alphabet"
+        "k: Expected padded Base64 in the standard alphabet"
       ])
     }
   })
 
   it("refuses values that are not UTF-8", () => {
     for (const value of ["/w==", "gICA", "7aCA"]) {
-      assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k ${value}`), [
-        "k: Expected a value that is UTF-8 inside the Base64"
-      ])
+      assert.deepStrictEqual(onDecode(TusUpload.Metadata, `${header},k ${value}`), ["k: Expected UTF-8 text in Base64"])
     }
     assert.deepStrictEqual(onEncode(TusUpload.Metadata, { ...metadata, k: "a\ud800" }), ["k: Expected valid Unicode"])
   })
@@ -89,7 +85,7 @@ describe("Metadata", () => {
     for (const bad of ["", ",", `${header},`, `,${header}`, `${header},,k`, `${header}, k YQ==`]) {
       assert.include(
         onDecode(TusUpload.Metadata, bad),
-        "Expected entries of a key and a Base64 value, separated by single commas",
+        "Expected comma-separated pairs of a key and a Base64 value",
         bad
       )
     }
@@ -249,7 +245,7 @@ describe("Creation", () => {
     assert.deepStrictEqual(onDecode(TusUpload.Creation, base), ["upload-length: Missing key"])
     assert.deepStrictEqual(
       onDecode(TusUpload.Creation, { ...base, "upload-length": "5", "upload-defer-length": "1" }),
-      ["upload-length: Expected no such header beside upload-defer-length"]
+      ["upload-length: Expected no value together with upload-defer-length"]
     )
     assert.deepStrictEqual(
       onDecode(TusUpload.Creation, {
@@ -260,9 +256,9 @@ describe("Creation", () => {
         "content-type": "application/offset+octet-stream"
       }),
       [
-        "upload-length: Expected no such header in a final creation",
-        "upload-defer-length: Expected no such header in a final creation",
-        "content-type: Expected no such header in a final creation"
+        "upload-length: Expected no value in a final creation",
+        "upload-defer-length: Expected no value in a final creation",
+        "content-type: Expected no value in a final creation"
       ]
     )
   })
@@ -277,7 +273,7 @@ describe("Creation", () => {
     )
     assert.include(
       onDecode(TusUpload.Creation, { ...base, "upload-length": "5", "upload-concat": "Partial" }),
-      "upload-concat: Expected final; and upload URLs with a single space between them"
+      "upload-concat: Expected final; and upload URLs separated by single spaces"
     )
   })
 

@@ -35,9 +35,10 @@ export type FileOutcome =
   | { readonly filename: string; readonly outcome: "Stopped" }
 
 const next = {
-  canceled: "the Assembly was canceled; run the job again, which creates another one",
-  "not canceled": "the Assembly could not be canceled and still waits for files; cancel it with Assemblies.cancel",
-  kept: "the Assembly was kept; upload the missing files to it, or cancel it with Assemblies.cancel"
+  canceled: "the Assembly was canceled; run the job again to create another Assembly",
+  "not canceled":
+    "the Assembly could not be canceled and still waits for files; cancel the Assembly with Assemblies.cancel",
+  kept: "the Assembly was kept; upload the missing files to the Assembly, or cancel the Assembly with Assemblies.cancel"
 } as const
 
 /**

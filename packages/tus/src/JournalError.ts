@@ -18,7 +18,7 @@ export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalF
   reason: Schema.Literals(["Full", "Other"]).pipe(Schema.withConstructorDefault(Effect.succeed("Other" as const)))
 }) {
   override get message() {
-    const remedy = this.reason === "Full" ? "; make space, and run the upload again" : ""
+    const remedy = this.reason === "Full" ? "; free some space, and run the upload again" : ""
     return `the upload journal: cannot ${this.action}: ${this.problem}${remedy}`
   }
 }
@@ -35,7 +35,7 @@ export class JournalTorn extends Schema.TaggedError<JournalTorn>()("JournalTorn"
   problem: Schema.String
 }) {
   override get message() {
-    return `the upload journal: the entry ${this.key} is invalid: ${this.problem}; remove it with forget, and run the upload again`
+    return `the upload journal: the entry ${this.key} is invalid: ${this.problem}; remove the entry with forget, and run the upload again`
   }
 }
 
@@ -51,7 +51,7 @@ export class UploadLeased extends Schema.TaggedError<UploadLeased>()("UploadLeas
   until: Schema.Finite
 }) {
   override get message() {
-    return `another process runs the upload ${this.key}; wait for it, or run the upload again when it has ended`
+    return `another process runs the upload ${this.key}; run the upload again when that process has ended`
   }
 }
 
@@ -67,7 +67,7 @@ export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {
   problem: Schema.String
 }) {
   override get message() {
-    return `the lease of the upload ${this.key} was lost: ${this.problem}; run the upload again to continue it`
+    return `the lease of the upload ${this.key} was lost: ${this.problem}; run the upload again to continue`
   }
 }
 
@@ -81,7 +81,7 @@ export class NoSuchUpload extends Schema.TaggedError<NoSuchUpload>()("NoSuchUplo
   key: Schema.String
 }) {
   override get message() {
-    return `the upload journal has no upload ${this.key}; begin it with ResumableUpload.run`
+    return `the upload journal has no upload ${this.key}; start the upload with ResumableUpload.run`
   }
 }
 

@@ -120,7 +120,7 @@ const giveUp = (assemblyId: Assembly.AssemblyId) =>
           operation: "Assemblies.cancel",
           assemblyId,
           status: 200,
-          problem: "the Assembly is not over after it was canceled",
+          problem: "the Assembly has not ended after its cancellation",
           excerpt: ""
         })
     ),

@@ -219,7 +219,7 @@ export const appended = (
       request: "append",
       host,
       status: 204,
-      problem: `upload-offset ${offset} after bytes up to ${handed} were sent`
+      problem: `upload-offset is ${offset}, but bytes up to ${handed} were sent`
     })
   })
 }
@@ -308,7 +308,7 @@ export const located = (
     return Result.fail(mismatch("upload-length", known === undefined ? "none yet" : `${known}`, found.length))
   }
   if (state.only !== undefined && !state.only.includes(offset)) {
-    const problem = `it stands at ${offset}, after bytes up to ${state.only.at(-1)} were sent`
+    const problem = `upload-offset is ${offset}, but bytes up to ${state.only.at(-1)} were sent`
     return Result.fail(untrusted(state, size, problem, offset))
   }
   const length = found.length ?? state.length
@@ -321,8 +321,8 @@ export const located = (
   const again: Asking = { ...state, told: offset }
   if (isWithin && state.told === undefined) return Result.succeed(again)
   const error = isHanded
-    ? mismatch("upload-offset", isWithin ? `${state.told}, as told before` : `0 to ${end}`, offset)
-    : untrusted(state, size, `it stands at ${offset}, and no more than ${state.handed} bytes were sent`, offset)
+    ? mismatch("upload-offset", isWithin ? `${state.told}, as reported before` : `0 to ${end}`, offset)
+    : untrusted(state, size, `upload-offset is ${offset}, but at most ${state.handed} bytes were sent`, offset)
   return Result.fail(offset === state.told ? error : { _tag: "Doubt", state: again, error })
 }
 
@@ -341,7 +341,7 @@ export const receipted = (
     ? Result.succeed({ _tag: "Done", length })
     : Result.fail(
         new TusError.UploadUntrusted({
-          problem: `it is told to be whole with ${length} bytes, after ${sent} were sent`,
+          problem: `the receipt reports a complete upload of ${length} bytes, but ${sent} bytes were sent`,
           mayBeWhole: true
         })
       )
@@ -371,7 +371,7 @@ export const abandoned = <E extends { readonly _tag: string; readonly message: s
     ? untrusted(
         state,
         size,
-        `it counted other bytes than were sent, and then ${happened(error)}`,
+        `upload-offset did not match the sent bytes, and then ${happened(error)}`,
         // The server reported another length, so the upload may be complete for it, whatever bytes it has.
         error instanceof TusError.UploadMismatch ? lengthOf(state, size) : undefined
       )

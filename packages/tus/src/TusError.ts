@@ -172,7 +172,7 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
   ...lost
 }) {
   override get message() {
-    return `the answer to the creation at ${this.host} was lost (${this.problem}), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again`
+    return `the response to the creation at ${this.host} was lost (${this.problem}), so the upload may exist; check the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
@@ -193,7 +193,7 @@ export class ConcatenationUnknown extends Schema.TaggedError<ConcatenationUnknow
   ...lost
 }) {
   override get message() {
-    return `the server ${this.host} did not confirm that it put the parts together (${this.problem}), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again`
+    return `the server ${this.host} did not confirm the concatenation of the parts (${this.problem}), so the file may exist; check the tus_uploads of the Assembly before you upload the file again`
   }
 }
 
@@ -211,7 +211,7 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
   offered: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `the server ${this.host} does not offer ${this.extension}, only ${this.offered.join(", ")}; run the upload without the option ${this.option}`
+    return `the server ${this.host} does not support ${this.extension}, only ${this.offered.join(", ")}; run the upload without the option ${this.option}`
   }
 }
 
@@ -233,9 +233,9 @@ export class UploadUntrusted extends Schema.TaggedError<UploadUntrusted>()("Uplo
 }) {
   override get message() {
     const next = this.mayBeWhole
-      ? "cancel the Assembly, which may use them, and upload the file to another one"
-      : "upload the file again (with restart: true where a journal knows the upload)"
-    return `the server${this.host === undefined ? "" : ` ${this.host}`} may have stored other bytes than the ones that were sent (${this.problem}); ${next}`
+      ? "cancel the Assembly, which may use these bytes, and upload the file to another Assembly"
+      : "upload the file again (with restart: true if the upload is in a journal)"
+    return `the server${this.host === undefined ? "" : ` ${this.host}`} may have stored wrong bytes (${this.problem}); ${next}`
   }
 }
 
@@ -261,8 +261,8 @@ export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("Upload
   override get message() {
     const next =
       this.field === "size" || this.field === "fingerprint"
-        ? "give the source that the upload was begun with"
-        : "begin another upload (with restart: true where a journal knows this one)"
+        ? "use the source that the upload was started with"
+        : "start a new upload (with restart: true if the upload is in a journal)"
     return `${this.problem}; ${next}`
   }
 }

@@ -14,10 +14,10 @@ import * as FilePieces from "./internal/filePieces.ts"
 import * as Pieces from "./internal/pieces.ts"
 
 const remedy = {
-  Unreadable: "make it readable and run the upload again",
-  TooShort: "give its actual size",
-  TooLong: "give its actual size",
-  Changed: "run the upload again when nothing writes to it",
+  Unreadable: "make the source readable, and run the upload again",
+  TooShort: "set size to the actual size of the source",
+  TooLong: "set size to the actual size of the source",
+  Changed: "run the upload again when no process writes to the source",
   NotReplayable: "use a larger chunkSize, or a source that can be read again"
 } as const
 
@@ -38,7 +38,7 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
   problem: Schema.String
 }) {
   override get message() {
-    return `the source of the upload: ${this.problem}; ${remedy[this.kind]}`
+    return `the upload source failed: ${this.problem}; ${remedy[this.kind]}`
   }
 }
 
@@ -261,7 +261,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
 /** The reason of a stream's failure that is not an `Error`. */
 const shown = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return String(error)
-  return Predicate.hasProperty(error, "_tag") ? String(error._tag) : "a value that is no Error"
+  return Predicate.hasProperty(error, "_tag") ? String(error._tag) : "a value that is not an Error"
 }
 
 /**
@@ -287,7 +287,7 @@ export const fromStream = <E>(
       ? error
       : new SourceFailed({
           kind: "Unreadable",
-          problem: error instanceof Error ? error.message : `it failed with ${shown(error)}`
+          problem: error instanceof Error ? error.message : `reading failed with ${shown(error)}`
         })
   )
 })

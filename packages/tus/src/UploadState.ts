@@ -320,6 +320,6 @@ export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
 export const leftInDoubt = (piece: Piece | undefined, size: bigint | undefined): UploadUntrusted | undefined => {
   const transfer = piece?._tag === "Created" ? piece.transfer : undefined
   return transfer?._tag === "Asking" && transfer.only !== undefined
-    ? Transfer.untrusted(transfer, size, "it was left before the server told where it stands")
+    ? Transfer.untrusted(transfer, size, "the upload stopped before the server reported its offset")
     : undefined
 }

@@ -76,7 +76,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
   it.effect("by another part refuses the parts, before a byte is sent", () =>
     Effect.gen(function* () {
       const { error, host, requests } = yield* at(undefined, "POST")
-      assert.strictEqual(error.message, `create at ${host}: status 201, one Location for two parts`)
+      assert.strictEqual(error.message, `create at ${host}: status 201, two parts have the same Location`)
       assert.notInclude(requests, "PATCH")
     })
   )
@@ -85,7 +85,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("A Location tha
     Effect.gen(function* () {
       const { error } = yield* at(undefined, "FINAL")
       assert.strictEqual(error._tag, "ConcatenationUnknown")
-      assert.match(error.message, /the Location of the final upload is that of a part/)
+      assert.match(error.message, /the final upload and a part have the same Location/)
     })
   )
 })
@@ -102,7 +102,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
       assert.deepInclude(error, { _tag: "ExtensionMissing", option: "parallel", extension: "concatenation" })
       assert.strictEqual(
         error.message,
-        `the server ${new URL(server.origin).host} does not offer concatenation, only creation, termination; run the upload without the option parallel`
+        `the server ${new URL(server.origin).host} does not support concatenation, only creation, termination; run the upload without the option parallel`
       )
       assert.deepStrictEqual(server.requests, ["OPTIONS"])
     })
@@ -169,7 +169,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
         const server = yield* finalAnswers(answer)
         const error = yield* Effect.flip(Upload.run(server.target, source, options))
         assert.strictEqual(error._tag, "UploadUntrusted")
-        assert.include(error.message, `the parts hold ${size} bytes, the final upload`)
+        assert.include(error.message, `the parts have ${size} bytes, but the upload-length of the final upload is`)
         assert.strictEqual(count(server, "HEAD"), 2)
         yield* Upload.run((yield* finalAnswers(answer, whole)).target, source, options)
       })
@@ -184,7 +184,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
       const error = yield* Effect.flip(untrusted)
       assert.deepInclude(error, {
         _tag: "UploadUntrusted",
-        problem: `offset at ${new URL(server.origin).host}: status 200, the parts hold ${size} bytes, the final upload 0`,
+        problem: `offset at ${new URL(server.origin).host}: status 200, the parts have ${size} bytes, but the upload-length of the final upload is 0`,
         mayBeWhole: true
       })
       const { length } = server.requests
@@ -197,7 +197,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Parts that wer
       )
       assert.deepInclude(events[0], {
         _tag: "Restarted",
-        reason: "by order; the upload of the journal was Untrusted"
+        reason: "restart was requested; the upload in the journal was Untrusted"
       })
       assert.strictEqual(count(server, "DELETE"), 4)
       // The three parts and the final upload of the new one.

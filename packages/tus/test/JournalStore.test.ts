@@ -56,7 +56,7 @@ describe("a store in a journal", () => {
     Effect.gen(function* () {
       const { tag, update, url } = yield* kept(Effect.void)
       yield* update(createdAt(url))
-      yield* update(UploadState.untrusted(new UploadUntrusted({ problem: "it stands at 17", mayBeWhole: false })))
+      yield* update(UploadState.untrusted(new UploadUntrusted({ problem: "upload-offset is 17", mayBeWhole: false })))
       yield* update(UploadState.part(0).set({ _tag: "Planned" }))
       yield* update(UploadState.concatenating("n", [url], 10n))
       yield* update(UploadState.completed(url, 10n))

@@ -106,7 +106,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const events = yield* collect(upload(target))
           const [waiting, ...more] = events
           if (waiting?._tag !== "Waiting") return assert.fail(waiting?._tag ?? "nothing")
-          assert.strictEqual(waiting.reason, "another process is at work on it, or ended while it was")
+          assert.strictEqual(waiting.reason, "another process runs the upload, or ended without releasing its lease")
           assert.deepStrictEqual(
             more.map(({ _tag }) => _tag),
             ["Completed"]
@@ -128,7 +128,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           const { entry, error, key, server, target } = yield* untrusted
           assert.deepInclude(error, {
             _tag: "UploadUntrusted",
-            problem: "it stands at 17, after bytes up to 700000 were sent",
+            problem: "upload-offset is 17, but bytes up to 700000 were sent",
             mayBeWhole: false
           })
           // What asks the server before anything else is not sent either.
@@ -167,7 +167,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
               by === "resumable" ? upload(target, restart) : ResumableUpload.resumeEvents(key, source, restart)
             assert.deepStrictEqual(
               (yield* collect(events)).map((event) => (event._tag === "Restarted" ? event.reason : event._tag)),
-              ["by order; the upload of the journal was Untrusted", "Created", "Finishing", "Completed"]
+              ["restart was requested; the upload in the journal was Untrusted", "Created", "Finishing", "Completed"]
             )
             assert.deepStrictEqual(server.requests, ["DELETE", "POST", "PATCH"])
             assert.strictEqual(yield* Scene.stored(server, -1), TusServer.sha256(bytes))
@@ -218,7 +218,7 @@ for (const [name, provided] of Object.entries(Journals.layers)) {
           assert.deepInclude(error, { _tag: "UploadMismatch", field: "upload-metadata" })
           assert.strictEqual(
             error.message,
-            `upload-metadata at ${new URL(server.tusUrl).host}: expected the upload_marker it was created with, found another; begin another upload (with restart: true where a journal knows this one)`
+            `upload-metadata at ${new URL(server.tusUrl).host}: expected the upload_marker of the creation, found another; start a new upload (with restart: true if the upload is in a journal)`
           )
           assert.deepStrictEqual(server.requests, ["HEAD"])
         })

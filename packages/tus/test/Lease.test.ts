@@ -75,7 +75,7 @@ describe("a lease", () => {
       assert.strictEqual(error._tag, "LeaseLost")
       assert.strictEqual(
         error.message,
-        "the lease of the upload k was lost: it ran out, its renewal failed: the store is away; run the upload again to continue it"
+        "the lease of the upload k was lost: the lease expired after its renewal failed: the store is away; run the upload again to continue"
       )
       assert.strictEqual((yield* Effect.flip(check))._tag, "LeaseLost")
       assert.isFalse(yield* isLeased(second))
@@ -124,7 +124,7 @@ describe("a lease", () => {
       way.failing = "never"
       const losing = yield* Effect.forkChild(Effect.flip(lost))
       yield* TestClock.adjust("10 seconds")
-      assert.include((yield* Fiber.join(losing)).message, "the store did not answer")
+      assert.include((yield* Fiber.join(losing)).message, "the lease expired before the store responded")
       way.failing = undefined
     })
   )
@@ -142,7 +142,7 @@ describe("a lease", () => {
         const now = leases.get("k")
         const losing = yield* Effect.forkChild(Effect.flip(lost))
         yield* TestClock.adjust("3334 millis")
-        assert.include((yield* Fiber.join(losing)).message, "another holder took it, or it was removed")
+        assert.include((yield* Fiber.join(losing)).message, "another holder took the lease, or the lease was removed")
         yield* Scope.close(held, Exit.void)
         assert.strictEqual(leases.get("k"), now)
       })

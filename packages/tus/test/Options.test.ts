@@ -76,10 +76,10 @@ const wrongMetadata: ReadonlyArray<readonly [Readonly<Record<string, string | nu
   [{ "a,b": "x" }, "metadata.a,b: Expected a key of printable ASCII without comma or space"],
   [{ é: null }, "metadata.é: Expected a key of printable ASCII without comma or space"],
   [{ "": "x" }, "metadata.: Expected a key of printable ASCII without comma or space"],
-  [{ assembly_url: "x" }, "metadata.assembly_url: Expected no such key: it is filled in from the target"],
+  [{ assembly_url: "x" }, "metadata.assembly_url: Expected no reserved key: the target sets its value"],
   [
     { upload_marker: "x" },
-    "metadata.upload_marker: Expected no such key: it finds an upload again whose creation was not answered"
+    "metadata.upload_marker: Expected no reserved key: its value identifies an upload after a lost response"
   ]
 ]
 

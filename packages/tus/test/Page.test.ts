@@ -75,7 +75,7 @@ layer(page, { excludeTestServices: true })("in a page", (it) => {
         const error = yield* Layer.build(journal).pipe(Effect.scoped, Effect.flip)
         assert.strictEqual(
           error.message,
-          "the upload journal: cannot write: crypto.subtle is not there: a page has it on https and on localhost only"
+          "the upload journal: cannot write: crypto.subtle is unavailable; serve the page over https or from localhost"
         )
       }
     }).pipe(Effect.provide(KeyValueStore.layerMemory))
@@ -88,7 +88,7 @@ layer(page, { excludeTestServices: true })("in a page", (it) => {
       const source = UploadSource.fromBytes(bytes)
       const error = yield* Effect.flip(Upload.run(target, source, { metadata, checksum: "sha256" }))
       assert.strictEqual(error._tag, "InvalidRequest")
-      assert.include(error.message, "checksum: Expected none: crypto.subtle is not there")
+      assert.include(error.message, "checksum: Expected no checksum: crypto.subtle is unavailable")
       assert.isEmpty(server.log)
     })
   )

@@ -256,7 +256,7 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       const error = yield* Effect.flip(Effect.provide(restarted, down))
       assert.deepInclude(error, {
         _tag: "UnexpectedResponse",
-        problem: "the Assembly is not over after it was canceled"
+        problem: "the Assembly has not ended after its cancellation"
       })
       assert.deepStrictEqual(created, [])
       const [known] = yield* assembliesIn

@@ -44,8 +44,8 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("the store of a
         Effect.catchTag("UploadUntrusted", ({ problem }) => Effect.succeed({ problem, heard: [...heard] }))
       )
       assert.deepStrictEqual(before, {
-        problem: "it stands at 17, after bytes up to 600000 were sent",
-        heard: ["it stands at 17, after bytes up to 600000 were sent"]
+        problem: "upload-offset is 17, but bytes up to 600000 were sent",
+        heard: ["upload-offset is 17, but bytes up to 600000 were sent"]
       })
     })
   )
@@ -64,7 +64,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("the store of a
       yield* Deferred.await(waiting)
       yield* Effect.yieldNow
       yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(heard, ["it was left before the server told where it stands"])
+      assert.deepStrictEqual(heard, ["the upload stopped before the server reported its offset"])
     })
   )
 

@@ -98,7 +98,7 @@ describe("The text of a server", () => {
       assert.strictEqual(yield* message(403, '{"error":"NO_MORE"}'), "NO_MORE")
       assert.strictEqual(yield* message(403, '{"other":1}'), '{"other":1}')
       assert.strictEqual(yield* message(403, "ERR_UPLOAD_STOPPED: no\n"), "ERR_UPLOAD_STOPPED: no")
-      assert.strictEqual(yield* message(403, " \n"), "status 403, without an explanation")
+      assert.strictEqual(yield* message(403, " \n"), "status 403 without an explanation")
     })
   )
 

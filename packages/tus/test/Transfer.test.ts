@@ -98,7 +98,7 @@ describe("Transfer.appended", () => {
       assert.deepStrictEqual(wrong.state, { ...asking, only: [60n], counted: offset })
       assert.strictEqual(
         wrong.error.message,
-        `append at tus.example.com: status 204, upload-offset ${offset} after bytes up to 60 were sent`
+        `append at tus.example.com: status 204, upload-offset is ${offset}, but bytes up to 60 were sent`
       )
     }
   })
@@ -135,7 +135,7 @@ describe("Transfer.located", () => {
         const error = Result.getOrThrow(Result.flip(Transfer.located(state, { offset }, expected)))
         assert.deepInclude(error, {
           _tag: "UploadUntrusted",
-          problem: `it stands at ${offset}, after bytes up to 60 were sent`,
+          problem: `upload-offset is ${offset}, but bytes up to 60 were sent`,
           mayBeWhole: offset >= 100n
         })
       }
@@ -157,7 +157,7 @@ describe("Transfer.located", () => {
         assert.deepStrictEqual(doubt(state, offset, expected), { ...state, told: offset })
         assert.deepInclude(doubt({ ...state, told: offset }, offset, expected), {
           _tag: "UploadUntrusted",
-          problem: `it stands at ${offset}, and no more than 50 bytes were sent`,
+          problem: `upload-offset is ${offset}, but at most 50 bytes were sent`,
           mayBeWhole: offset >= 100n
         })
       }
@@ -231,8 +231,8 @@ describe("Transfer.abandoned", () => {
   it("leaves nothing to go on with, while other bytes than were sent are counted", () => {
     assert.strictEqual(
       Transfer.abandoned({ ...asking, only: [60n] }, error, 100n).message,
-      "the server may have stored other bytes than the ones that were sent " +
-        "(it counted other bytes than were sent, and then it is away); cancel the Assembly, which may use them, and upload the file to another one"
+      "the server may have stored wrong bytes " +
+        "(upload-offset did not match the sent bytes, and then it is away); cancel the Assembly, which may use these bytes, and upload the file to another Assembly"
     )
   })
   it("tells what happened without the advice of that error", () => {
@@ -242,7 +242,10 @@ describe("Transfer.abandoned", () => {
         new TusError.UploadMismatch({ field: "upload-length", expected: "100", found: "17" }),
         "upload-length: expected 100, found 17"
       ],
-      [new SourceFailed({ kind: "TooShort", problem: "it ended after 1 of 2 bytes" }), "it ended after 1 of 2 bytes"],
+      [
+        new SourceFailed({ kind: "TooShort", problem: "the source ended after 1 of 2 bytes" }),
+        "the source ended after 1 of 2 bytes"
+      ],
       [
         new ApiError.RateLimited({
           operation: "Tus.offset",
@@ -255,7 +258,7 @@ describe("Transfer.abandoned", () => {
       ]
     ] as const) {
       assert.deepInclude(Transfer.abandoned(state, failure, 100n), {
-        problem: `it counted other bytes than were sent, and then ${happened}`
+        problem: `upload-offset did not match the sent bytes, and then ${happened}`
       })
     }
   })

@@ -41,19 +41,19 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
   ],
   [
     new TusError.CreationUnknown({ host, problem: "create: the connection failed" }),
-    "the answer to the creation at tus.example.com was lost (create: the connection failed), so the upload may exist; look at the tus_uploads of the Assembly before you upload the file again"
+    "the response to the creation at tus.example.com was lost (create: the connection failed), so the upload may exist; check the tus_uploads of the Assembly before you upload the file again"
   ],
   [
     new TusError.ConcatenationUnknown({ host, problem: "create: the connection failed" }),
-    "the server tus.example.com did not confirm that it put the parts together (create: the connection failed), so the file may exist; look at the tus_uploads of the Assembly before you upload the file again"
+    "the server tus.example.com did not confirm the concatenation of the parts (create: the connection failed), so the file may exist; check the tus_uploads of the Assembly before you upload the file again"
   ],
   [
     new TusError.UploadUntrusted({ problem: "16607 for 4194304", mayBeWhole: false }),
-    "the server may have stored other bytes than the ones that were sent (16607 for 4194304); upload the file again (with restart: true where a journal knows the upload)"
+    "the server may have stored wrong bytes (16607 for 4194304); upload the file again (with restart: true if the upload is in a journal)"
   ],
   [
     new TusError.UploadUntrusted({ host, problem: "5 for 4", mayBeWhole: true }),
-    "the server tus.example.com may have stored other bytes than the ones that were sent (5 for 4); cancel the Assembly, which may use them, and upload the file to another one"
+    "the server tus.example.com may have stored wrong bytes (5 for 4); cancel the Assembly, which may use these bytes, and upload the file to another Assembly"
   ],
   [
     new TusError.ExtensionMissing({
@@ -62,33 +62,33 @@ const texts: ReadonlyArray<readonly [{ readonly _tag: string; readonly message: 
       extension: "concatenation",
       offered: ["creation", "checksum"]
     }),
-    "the server tus.example.com does not offer concatenation, only creation, checksum; run the upload without the option parallel"
+    "the server tus.example.com does not support concatenation, only creation, checksum; run the upload without the option parallel"
   ],
   [
     new TusError.UploadMismatch({ host, field: "upload-length", expected: "5", found: "6" }),
-    "upload-length at tus.example.com: expected 5, found 6; begin another upload (with restart: true where a journal knows this one)"
+    "upload-length at tus.example.com: expected 5, found 6; start a new upload (with restart: true if the upload is in a journal)"
   ],
   [
     new TusError.UploadMismatch({ field: "size", expected: "5", found: "6" }),
-    "size: expected 5, found 6; give the source that the upload was begun with"
+    "size: expected 5, found 6; use the source that the upload was started with"
   ],
   [new UploadTarget.InvalidTarget({ field: "origins", rule: "a rule" }), "origins: a rule"],
   [new UploadTarget.UnsafeLocation({ rule: "a rule" }), "the upload URL is refused: a rule"],
   [
-    new SourceFailed({ kind: "TooShort", problem: "it ended after 1 of 2 bytes" }),
-    "the source of the upload: it ended after 1 of 2 bytes; give its actual size"
+    new SourceFailed({ kind: "TooShort", problem: "the source ended after 1 of 2 bytes" }),
+    "the upload source failed: the source ended after 1 of 2 bytes; set size to the actual size of the source"
   ],
   [
     new UploadJournal.NoSuchUpload({ key: "k" }),
-    "the upload journal has no upload k; begin it with ResumableUpload.run"
+    "the upload journal has no upload k; start the upload with ResumableUpload.run"
   ],
   [
     new UploadJournal.UploadLeased({ key: "k", until: 0 }),
-    "another process runs the upload k; wait for it, or run the upload again when it has ended"
+    "another process runs the upload k; run the upload again when that process has ended"
   ],
   [
     new UploadJournal.JournalTorn({ key: "k", problem: "3 characters" }),
-    "the upload journal: the entry k is invalid: 3 characters; remove it with forget, and run the upload again"
+    "the upload journal: the entry k is invalid: 3 characters; remove the entry with forget, and run the upload again"
   ]
 ]
 
@@ -167,7 +167,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The text of an
       const error = yield* Effect.flip(Tus.create(target, fixed))
       assert.strictEqual(
         error.message,
-        `create at ${new URL(server.tusUrl).host}: status 201, headers that break a rule: location: Missing key; ` +
+        `create at ${new URL(server.tusUrl).host}: status 201, invalid headers: location: Missing key; ` +
           `tus-resumable: Expected "1.0.0"; upload-offset: ${integer}`
       )
     })
@@ -179,14 +179,11 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The text of an
       const { url } = yield* Tus.create(target, fixed)
       server.faults.push({ _tag: "Status", method: "HEAD", status: 302 })
       const odd = yield* Effect.flip(Tus.offset(url))
-      assert.strictEqual(
-        odd.message,
-        `offset at ${new URL(server.tusUrl).host}: status 302, not a status that this request may have`
-      )
+      assert.strictEqual(odd.message, `offset at ${new URL(server.tusUrl).host}: status 302, unexpected status`)
       // Answers to HEAD have no body that could explain it.
       server.faults.push({ _tag: "Status", method: "HEAD", status: 503 })
       const silent = yield* Effect.flip(Tus.offset(url))
-      assert.strictEqual(silent.message, `offset at ${new URL(server.tusUrl).host}: status 503, without an explanation`)
+      assert.strictEqual(silent.message, `offset at ${new URL(server.tusUrl).host}: status 503 without an explanation`)
     })
   )
 

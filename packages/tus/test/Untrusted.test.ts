@@ -58,7 +58,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (i
         const { error, requests } = yield* fails(UploadSource.fromBytes(bytes), [first, wrong("HEAD", 17)])
         assert.deepInclude(error, {
           _tag: "UploadUntrusted",
-          problem: "it stands at 17, after bytes up to 600000 were sent"
+          problem: "upload-offset is 17, but bytes up to 600000 were sent"
         })
         assert.deepStrictEqual(requests, ["POST", "PATCH", "HEAD"])
       })
@@ -89,7 +89,7 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("an upload", (i
       const { error, requests } = yield* fails(UploadSource.fromBytes(bytes), faults)
       assert.deepInclude(error, {
         _tag: "UploadUntrusted",
-        problem: "it stands at 1000, and no more than 0 bytes were sent"
+        problem: "upload-offset is 1000, but at most 0 bytes were sent"
       })
       assert.deepStrictEqual(requests, ["POST", "HEAD", "HEAD"])
     })

@@ -220,7 +220,7 @@ layer(Layer.merge(NodeFileSystem.layer, NodeHttpClient.layerUndici), { excludeTe
         assert.deepInclude(error, { _tag: "SourceFailed", kind: "Changed" })
         assert.strictEqual(
           error.message,
-          `the source of the upload: ${path} was replaced by another file; run the upload again when nothing writes to it`
+          `the upload source failed: ${path} was replaced by another file; run the upload again when no process writes to the source`
         )
       })
     )

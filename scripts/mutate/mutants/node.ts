@@ -59,7 +59,7 @@ export const node = [
         replace: `take(piece)`
       },
       {
-        name: "a body that breaks off is taken for a whole one",
+        name: "an incomplete body is taken for a whole one",
         find: `.on("error", fail).on("close", onClose)`,
         replace: `.on("error", onEnd).on("close", onEnd)`
       },

@@ -15,5 +15,5 @@ const instantOf = (since: AssemblyStatistics.Query["since"]): number =>
 /** Exactly 91 days are permitted. A text that is not an instant passes, because only the service can read it. */
 export const check = ({ since }: AssemblyStatistics.Query, now: DateTime.Utc): ReadonlyArray<ApiError.Issue> =>
   instantOf(since) < DateTime.toEpochMillis(now) - limit
-    ? [{ path: ["since"], message: "Expected a moment at most 91 days ago" }]
+    ? [{ path: ["since"], message: "Expected a time at most 91 days ago" }]
     : []

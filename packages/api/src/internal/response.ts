@@ -165,7 +165,7 @@ const toFailed = Effect.fnUntraced(function* (
 const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): Failed => {
   const [first] = Input.fromSchemaIssue(issue)
   const place = first === undefined || first.path.length === 0 ? "" : ` at ${first.path.join(".")}`
-  const problem = `a body that breaks a rule${place}: ${first?.message}`
+  const problem = `an invalid body${place}: ${first?.message}`
   return withoutWait(unexpected(answered, problem, text))
 }
 
@@ -206,7 +206,7 @@ export const decoder = (operation: Operation.Any, options: { readonly maxBytes: 
   return (response: HttpClientResponse.HttpClientResponse, asked: Asked): Effect.Effect<unknown, Failed> => {
     const answered: Answered = { ...asked, operation, response }
     if (AuthTransport.isRedirect(response.status)) {
-      return Effect.fail(withoutWait(unexpected(answered, "a redirect, which is not followed", "")))
+      return Effect.fail(withoutWait(unexpected(answered, "redirects are not followed", "")))
     }
     return Body.read(response, asked.subject, { ...options, excerptOf: (text) => excerptOf(answered, text) }).pipe(
       Effect.mapError(withoutWait),

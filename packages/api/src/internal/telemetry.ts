@@ -28,7 +28,7 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Failure<A,
 
 const retries = (operation: string, error: string) =>
   Metric.counter("assembly_retries", {
-    description: "Requests that were sent again, by operation and the error before",
+    description: "Retried requests, by operation and the error of the previous attempt",
     incremental: true,
     attributes: { operation, error }
   })
@@ -52,7 +52,7 @@ export const retried = (
   Metric.update(retries(operation, error._tag), 1).pipe(
     Effect.andThen(Effect.annotateCurrentSpan("http.request.resend_count", failures)),
     Effect.andThen(
-      Effect.logDebug(`${operation}: again in ${Math.round(pause)} ms`).pipe(
+      Effect.logDebug(`${operation}: retrying in ${Math.round(pause)} ms`).pipe(
         Effect.annotateLogs({ failures, ...attributesOf(error) })
       )
     )
@@ -60,7 +60,7 @@ export const retried = (
 
 /** Logs that the clock is wrong, because no error shows it. */
 export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
-  Effect.logWarning(`${operation}: the clock of the service is ${clockSkew} ms ahead; signing with that corrected`)
+  Effect.logWarning(`${operation}: the clock of the service is ${clockSkew} ms ahead; signing with the corrected time`)
 
 /** The span of an operation, its count, its duration, and a debug log of its failure. */
 export const observe = (

@@ -32,12 +32,12 @@ interface Kind {
   readonly isPermanent?: true
 }
 
-const reset: Kind = { words: "the connection was closed by the other side" }
+const reset: Kind = { words: "the server closed the connection" }
 const refused: Kind = { words: "the connection was refused", isBeforeSending: true }
 const unreachable: Kind = { words: "the network is unreachable" }
 const late: Kind = { words: "the connection timed out" }
 const unknownHost: Kind = { words: "the host is unknown", isBeforeSending: true, isPermanent: true }
-const noHttp: Kind = { words: "the answer is not HTTP" }
+const noHttp: Kind = { words: "the response is not HTTP" }
 const handshake: Kind = { words: "the TLS handshake failed", isPermanent: true }
 const untrusted: Kind = {
   words: "the certificate of the server is not trusted",
@@ -49,7 +49,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["ECONNREFUSED", refused],
   ["ConnectionRefused", refused], // Bun
   ["ENOTFOUND", unknownHost],
-  ["EAI_AGAIN", { words: "the name of the host could not be resolved for now", isBeforeSending: true }],
+  ["EAI_AGAIN", { words: "the name resolution of the host failed temporarily", isBeforeSending: true }],
   ["ECONNRESET", reset],
   ["ECONNABORTED", reset],
   ["EPIPE", reset],
@@ -62,8 +62,8 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["EADDRNOTAVAIL", unreachable],
   ["ETIMEDOUT", late],
   ["UND_ERR_CONNECT_TIMEOUT", { ...late, isBeforeSending: true }],
-  ["UND_ERR_HEADERS_TIMEOUT", { words: "the answer timed out" }],
-  ["UND_ERR_BODY_TIMEOUT", { words: "the answer timed out" }],
+  ["UND_ERR_HEADERS_TIMEOUT", { words: "the response timed out" }],
+  ["UND_ERR_BODY_TIMEOUT", { words: "the response timed out" }],
   ["CERT_HAS_EXPIRED", { ...untrusted, words: "the certificate of the server has expired" }],
   ["CERT_NOT_YET_VALID", { ...untrusted, words: "the certificate of the server is not valid yet" }],
   ["ERR_TLS_CERT_ALTNAME_INVALID", { ...untrusted, words: "the certificate of the server is for another host" }],
@@ -162,7 +162,7 @@ const fromCause = (cause: unknown, circumstances: Circumstances, phase: string):
   // The message of `fetch` for a redirect that it does not follow. The error has no code.
   if (chain.some((error) => Reflect.get(error, "message") === "unexpected redirect")) {
     return new Lost({
-      problem: "a redirect, which is not followed",
+      problem: "redirects are not followed",
       code: "REQUEST_REDIRECTED",
       sent: "maybe",
       permanent: false
@@ -189,16 +189,16 @@ export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstan
         ? fromCause(reason.cause, circumstances, "")
         : new Lost({ problem: reason.description, sent: sent(false, circumstances), permanent: false })
     case "DecodeError":
-      return fromCause(reason.cause, circumstances, " in the middle of the answer")
+      return fromCause(reason.cause, circumstances, " in the middle of the response")
     case "EncodeError":
       return reason.cause === undefined
         ? new Lost({
-            problem: "this runtime cannot stream the body of a request",
+            problem: "this runtime cannot stream a request body",
             code: "STREAM_UNSUPPORTED",
             sent: circumstances.sends <= 1 ? "no" : "maybe",
             permanent: true
           })
-        : new Lost({ problem: "the body of the request broke off", sent: "maybe", permanent: false })
+        : new Lost({ problem: "the stream of the request body failed", sent: "maybe", permanent: false })
     case "InvalidUrlError":
       return new Lost({ problem: "the URL is not valid", sent: "no", permanent: true })
     default:

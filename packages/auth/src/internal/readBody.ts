@@ -197,7 +197,7 @@ export const readError = (
 
     const reading = readInto(chunks, response, maxBytes).pipe(
       Effect.flatMap((isWhole) => (isWhole ? whole : Effect.succeed(broken(tooLarge(maxBytes))))),
-      Effect.catch(() => Effect.succeed(broken("a body that breaks off")))
+      Effect.catch(() => Effect.succeed(broken("an incomplete body")))
     )
     return afterStatus(reading, () => broken(`a body that did not end within ${Duration.toSeconds(rest)} s`))
   })

@@ -33,31 +33,31 @@ const other = {
     permanent: true
   }),
   answeredElsewhere: new Lost({
-    problem: "another URL answered than the one that was asked",
+    problem: "the response came from another URL than the requested one",
     code: "REQUEST_REDIRECTED",
     sent: "maybe",
     permanent: true
   }),
   resized: new Lost({
-    problem: "the HTTP client would have sent a body of another length",
+    problem: "the HTTP client would have changed the length of the request body",
     code: "BODY_CHANGED",
     sent: "no",
     permanent: true
   }),
   encoded: new Lost({
-    problem: "the HTTP client would have encoded the body (content-encoding)",
+    problem: "the HTTP client would have encoded the request body (content-encoding)",
     code: "BODY_CHANGED",
     sent: "no",
     permanent: true
   }),
   changed: new Lost({
-    problem: "the HTTP client changed the body of the request",
+    problem: "the HTTP client changed the request body",
     code: "BODY_CHANGED",
     sent: "maybe",
     permanent: true
   }),
   readTwice: new Lost({
-    problem: "the HTTP client reads the body of a request twice",
+    problem: "the HTTP client read the request body twice",
     code: "BODY_READ_TWICE",
     sent: "maybe",
     permanent: true

@@ -92,7 +92,7 @@ const toError = (
   if (status === 401) return new AuthError.WrongCredentials(refusal)
   if (status >= 500) {
     return new AuthError.TokenUnavailable({
-      problem: `the service answered with status ${status}`,
+      problem: `the service responded with status ${status}`,
       ...(Option.isSome(wait) ? { retryAfter: wait.value } : undefined)
     })
   }
@@ -129,7 +129,7 @@ const read = (grant: Grant, { credentials }: Environment) =>
   ): Effect.fn.Return<Answer, AuthError.AuthError> {
     const { headers, status } = response
     if (Transport.isRedirect(status)) {
-      return yield* new AuthError.UnexpectedTokenResponse({ status, problem: "a redirect, which is not followed" })
+      return yield* new AuthError.UnexpectedTokenResponse({ status, problem: "redirects are not followed" })
     }
 
     const { problem, text } = yield* readBody(response)
@@ -164,7 +164,7 @@ const exchange = (grant: Grant, environment: Environment): Effect.Effect<Answer,
           Effect.sleep(environment.requestTimeout),
           Effect.fail(
             new AuthError.TokenUnavailable({
-              problem: `no answer after ${Duration.toSeconds(environment.requestTimeout)} s`
+              problem: `no response after ${Duration.toSeconds(environment.requestTimeout)} s`
             })
           )
         )

@@ -24,8 +24,8 @@ export class NotAdmitted extends Data.TaggedError("NotAdmitted")<{
 }> {
   override get message() {
     return Option.match(this.wait, {
-      onNone: () => "the rate limiter does not work; nothing was sent",
-      onSome: (wait) => `the rate limiter has no permit for ${Duration.toSeconds(wait)} s; nothing was sent`
+      onNone: () => "the rate limiter failed; no request was sent",
+      onSome: (wait) => `the rate limiter has no permit for ${Duration.toSeconds(wait)} s; no request was sent`
     })
   }
 }

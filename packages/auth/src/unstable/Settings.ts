@@ -59,7 +59,7 @@ export const whole = (value: number | undefined, least: number): string | undefi
  * @category utilities
  */
 export const notBlank = (value: string | undefined): string | undefined =>
-  value === undefined || value.trim() !== "" ? undefined : "Expected a text that is not blank"
+  value === undefined || value.trim() !== "" ? undefined : "Expected a non-blank string"
 
 /**
  * An option that breaks a rule.

@@ -12,7 +12,9 @@ interface Held {
 }
 
 const problemOf = (error: unknown): string =>
-  error instanceof Error || error instanceof DOMException ? `${error.name}: ${error.message}` : "the browser refused it"
+  error instanceof Error || error instanceof DOMException
+    ? `${error.name}: ${error.message}`
+    : "the browser refused the lock"
 
 /** Takes a lock, unless another holder has it. The request for the lock ends when the lock is released or stolen. */
 const take = (manager: LockManager, name: string): Effect.Effect<Held | undefined, JournalFailed> =>
@@ -33,7 +35,7 @@ const take = (manager: LockManager, name: string): Effect.Effect<Held | undefine
     const ended = request.then(
       () => undefined,
       (error: unknown) => {
-        if (isGranted) Deferred.doneUnsafe(lost, Effect.succeed("another page stole its lock"))
+        if (isGranted) Deferred.doneUnsafe(lost, Effect.succeed("another page stole the lock"))
         else resume(Effect.fail(new JournalFailed({ action: "lease", problem: problemOf(error) })))
       }
     )

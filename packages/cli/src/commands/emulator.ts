@@ -39,7 +39,7 @@ export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("Incomple
 /** A certificate was given without its key, or a key without its certificate. */
 export class IncompleteCertificate extends Schema.TaggedError<IncompleteCertificate>()("IncompleteCertificate", {}) {
   override get message() {
-    return "give --tls-cert and --tls-key together, or --tls alone for a certificate that is made at the start"
+    return "give --tls-cert and --tls-key together, or --tls alone for a new certificate"
   }
 }
 
@@ -126,14 +126,14 @@ export const emulator = Command.make(
     ),
     ...credentialFlags,
     tls: Flag.Boolean("tls").pipe(
-      Flag.withDescription("Answer over TLS, with HTTP/2, as pages meet the service; with a certificate of its own"),
+      Flag.withDescription("Serve HTTPS with HTTP/2 and a new self-signed certificate"),
       Flag.withDefault(false)
     ),
     tlsCert: Flag.File("tls-cert").pipe(
-      Flag.withDescription("A certificate to answer over TLS with, in PEM; with --tls-key"),
+      Flag.withDescription("The TLS certificate in PEM; requires --tls-key"),
       Flag.optional
     ),
-    tlsKey: Flag.File("tls-key").pipe(Flag.withDescription("Its private key, in PEM"), Flag.optional),
+    tlsKey: Flag.File("tls-key").pipe(Flag.withDescription("The private key of --tls-cert in PEM"), Flag.optional),
     publicUrl: Flag.String("public-url").pipe(
       Flag.withDescription("The origin of a proxy in front of the emulator; URLs in responses have this origin"),
       Flag.optional
@@ -163,7 +163,9 @@ export const emulator = Command.make(
         Shell.exportLine("ASSEMBLY_AUTH_KEY", credentials.key),
         Shell.exportLine("ASSEMBLY_AUTH_SECRET", Redacted.value(credentials.secret)),
         ...(localUrl === baseUrl ? [] : [`# Listening on ${localUrl}.`]),
-        ...(tls === "self-signed" ? [`# Its certificate is new: accept it once at ${localUrl} in the browser.`] : []),
+        ...(tls === "self-signed"
+          ? [`# The certificate is self-signed: accept it once at ${localUrl} in the browser.`]
+          : []),
         "# Running. Press Ctrl+C to stop."
       ])
       return yield* Effect.never
@@ -187,4 +189,4 @@ export const emulator = Command.make(
       )
     )
   })
-).pipe(Command.withDescription("Run the service on this machine, to develop and test against"))
+).pipe(Command.withDescription("Run an emulator of the service for development and tests"))

@@ -33,7 +33,7 @@ export const moment = (round: Round) =>
 
 const parseListDate = (text: string): Effect.Effect<DateTime.Utc, SchemaIssue.Issue> =>
   Option.match(Calendar.instantOf(`${text.replace(" ", "T")}.000Z`), {
-    onNone: () => Effect.fail(new SchemaIssue.InvalidValue({ expected: "a day of the calendar" }, text)),
+    onNone: () => Effect.fail(new SchemaIssue.InvalidValue({ expected: "a valid calendar date" }, text)),
     onSome: Effect.succeed
   })
 
@@ -44,7 +44,7 @@ const toText = (second: number): string =>
 
 const listDate = (round: Round) =>
   Schema.String.check(
-    Schema.isPattern(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/u, { expected: "a date-time as Y-m-d H:i:s" })
+    Schema.isPattern(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/u, { expected: "a date-time YYYY-MM-DD HH:MM:SS" })
   ).pipe(
     Schema.decodeTo(moment(round), {
       decode: SchemaGetter.transformEffect(parseListDate),

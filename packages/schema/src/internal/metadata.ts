@@ -71,11 +71,11 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const decodeValue = (value: string): Result.Result<string, string> =>
   Result.gen(function* () {
-    if (!base64.test(value)) return yield* Result.fail("a value in padded Base64 of the standard alphabet")
+    if (!base64.test(value)) return yield* Result.fail("padded Base64 in the standard alphabet")
     const bytes = yield* Result.mapError(Base64.decode(value), ({ message }) => message)
     return yield* Result.try({
       try: () => utf8.decode(bytes),
-      catch: () => "a value that is UTF-8 inside the Base64"
+      catch: () => "UTF-8 text in Base64"
     })
   })
 
@@ -95,8 +95,8 @@ const decode = (
   for (const entry of header.split(",")) {
     const space = entry.indexOf(" ")
     const key = space === -1 ? entry : entry.slice(0, space)
-    if (key === "") broken("entries of a key and a Base64 value, separated by single commas", [])
-    else if (found.has(key)) broken("a key that is there once", [key])
+    if (key === "") broken("comma-separated pairs of a key and a Base64 value", [])
+    else if (found.has(key)) broken("a unique key", [key])
     else {
       const value = space === -1 ? Result.succeed(null) : decodeValue(entry.slice(space + 1))
       if (Result.isFailure(value)) broken(value.failure, [key])

@@ -21,7 +21,7 @@ export const TusErrorText = Schema.TaggedUnion({
   },
   Hook: {
     text: Schema.String.check(
-      Schema.makeFilter((text) => !line.test(text), { expected: "a text not in the line form" })
+      Schema.makeFilter((text) => !line.test(text), { expected: "a text other than ERR_CODE: message" })
     )
   }
 })

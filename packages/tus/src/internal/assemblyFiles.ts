@@ -96,7 +96,7 @@ const uploadAll = <Source extends UploadSource, R>(
       if (!isDistinct(file, event)) {
         return new UploadUntrusted({
           host: hostOf(target.tusUrl),
-          problem: "one Location for two files",
+          problem: "two files have the same Location",
           mayBeWhole: true
         })
       }

@@ -66,8 +66,14 @@ const read = (url: UploadUrl, found: typeof FinalHeaders.Type, length: bigint): 
   const offset = found["upload-offset"]
   const isDeferred = told === undefined && found["upload-defer-length"] !== undefined
   if (isDeferred || (told !== undefined && told !== length)) {
-    const other = isDeferred ? "waits for its length" : `${told}`
-    return Option.some(doubt("Contradiction", url, `the parts hold ${length} bytes, the final upload ${other}`))
+    const other = isDeferred ? "deferred" : `${told}`
+    return Option.some(
+      doubt(
+        "Contradiction",
+        url,
+        `the parts have ${length} bytes, but the upload-length of the final upload is ${other}`
+      )
+    )
   }
   return told === length && offset === length
     ? Option.none()
@@ -143,7 +149,7 @@ const prove = <E>(
     const { policy, store } = session
     const pauseAfter = Policy.retrying(policy)
     const had = { Pending: 0, Contradiction: 0, Gone: 0, Failed: 0 }
-    let why: Parameters<typeof unknown>[1] = { problem: "it was not told where it stands" }
+    let why: Parameters<typeof unknown>[1] = { problem: "the server did not report the offset of the final upload" }
     const loop = Effect.gen(function* () {
       for (let asked = 1; ; asked++) {
         const standing = yield* look(session, url, length)
@@ -204,7 +210,7 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
       Effect.catchTag("CreationUnknown", asUnknown),
       Effect.filterOrFail(
         ({ url }) => parts.every((part) => Redacted.value(part) !== Redacted.value(url)),
-        () => unknown(session, { problem: "the Location of the final upload is that of a part" })
+        () => unknown(session, { problem: "the final upload and a part have the same Location" })
       ),
       Effect.tapError((error) =>
         Creation.isRefusal(error) ? ignored(store.update(UploadState.refused(before))) : Effect.void
@@ -222,7 +228,7 @@ export const finish = <E>(session: Session.Session<E>, { length, marker, url }: 
   const { metadata, policy, target } = session
   return Creation.recover(
     { target, marker, sent: { metadata, size: length }, policy },
-    { problem: "the process ended before it came" }
+    { problem: "the process ended before the response arrived" }
   ).pipe(
     Effect.catchTag("CreationUnknown", asUnknown),
     Effect.flatMap((created) => found(session, created, length))

@@ -1,5 +1,5 @@
 /** The advice about a removed upload; the end of the message of `UploadGone`. */
-export const goneAdvice = "; run the upload again to begin another one"
+export const goneAdvice = "; run the upload again to start a new upload"
 
 interface Failure {
   readonly _tag: string

@@ -54,7 +54,7 @@ const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): Reado
 
 /** Responses to HEAD have no body. */
 const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>): string =>
-  Transport.Redaction.text(words, { secrets }) || `status ${status}, without an explanation`
+  Transport.Redaction.text(words, { secrets }) || `status ${status} without an explanation`
 
 interface Refusal {
   readonly request: TusError.RequestName
@@ -96,7 +96,7 @@ const toError = (
       if (status >= 400) {
         return new TusError.ServerFailure(Option.isSome(wait) ? { ...answer, retryAfter: wait.value } : answer)
       }
-      return new TusError.ProtocolViolation({ ...subject, request, problem: "not a status that this request may have" })
+      return new TusError.ProtocolViolation({ ...subject, request, problem: "unexpected status" })
   }
 }
 
@@ -148,7 +148,7 @@ const readHeaders = <A>(
         host: hostOf(response.request.url),
         status: response.status,
         ...Transport.requestIdOf(response.headers, secretsOf(response.request)),
-        problem: `headers that break a rule: ${brokenRules(issue)}`
+        problem: `invalid headers: ${brokenRules(issue)}`
       })
   )
 

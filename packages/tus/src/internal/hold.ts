@@ -47,7 +47,7 @@ export const hold = (
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
         const giveUpAt = Math.min(until, now + longest) + 1
-        const reason = "another process is at work on it, or ended while it was"
+        const reason = "another process runs the upload, or ended without releasing its lease"
         emit(UploadEvent.Waiting({ reason, until: giveUpAt }))
         return yield* attempt(giveUpAt)
       })

@@ -91,7 +91,9 @@ const step = <E extends { readonly _tag: string }>(
       return sendWhole(work, state)
     case "Parts":
       return source._tag === "OneShot"
-        ? Effect.fail(new SourceFailed({ kind: "NotReplayable", problem: "its parts would be read side by side" }))
+        ? Effect.fail(
+            new SourceFailed({ kind: "NotReplayable", problem: "a one-shot stream cannot be read in parallel parts" })
+          )
         : Parts.run(session, source, state, concurrency)
     case "Concatenating":
       return Concatenation.finish(session, state)

@@ -46,7 +46,7 @@ export const make = <Entry extends Dated>(
         : decode(text).pipe(
             Effect.map(Option.some),
             // The issue of the schema is omitted, because the text contains capabilities.
-            Effect.mapError(() => new JournalTorn({ key, problem: `${text.length} characters that are no entry` }))
+            Effect.mapError(() => new JournalTorn({ key, problem: `the ${text.length} characters cannot be decoded` }))
           )
     )
 
@@ -75,7 +75,7 @@ export const make = <Entry extends Dated>(
         const key = yield* JournalKey.check(text)
         const encoded = yield* Effect.mapError(
           encode(entry),
-          () => new JournalFailed({ action: "write", problem: "an entry that breaks its own rules" })
+          () => new JournalFailed({ action: "write", problem: "the new entry is invalid" })
         )
         yield* store.set(key, encoded)
         yield* onPut

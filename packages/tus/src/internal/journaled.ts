@@ -80,7 +80,7 @@ const verify = (
     const identity = entry.identity ?? undefined
     const own = yield* UploadJournal.keyOf(entry.target, { ...entry, identity, filename, fieldname })
     if (own !== key) {
-      return yield* new UploadJournal.JournalTorn({ key, problem: "it is that of another upload, or was edited" })
+      return yield* new UploadJournal.JournalTorn({ key, problem: "the content does not match the key" })
     }
     const target = yield* Effect.fromResult(UploadTarget.within(entry.target, origins))
     const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))
@@ -128,7 +128,7 @@ const startAnew = (
       yield* Removal.remove({ ...about, policy: session.policy }, state)
       yield* lease.check
       yield* journal.forget(key)
-      emit(UploadEvent.Restarted({ reason: `by order; the upload of the journal was ${state._tag}` }))
+      emit(UploadEvent.Restarted({ reason: `restart was requested; the upload in the journal was ${state._tag}` }))
     }
     yield* Interpreter.run({ session, source, concurrency })
   })

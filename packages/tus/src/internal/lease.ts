@@ -132,14 +132,14 @@ export const make = (
         const isOurs = yield* Fiber.join(changing).pipe(
           Effect.timeoutOrElse({
             duration: Duration.millis(time > 0 ? time : millis / 3),
-            orElse: () => lose("it ran out, the store did not answer its renewal")
+            orElse: () => lose("the lease expired before the store responded to the renewal")
           })
         )
-        return isOurs ? true : yield* lose("another holder took it, or it was removed")
+        return isOurs ? true : yield* lose("another holder took the lease, or the lease was removed")
       }).pipe(
         Effect.catchTag("JournalFailed", ({ problem }) =>
           Effect.flatMap(left, (time) =>
-            time > 0 ? Effect.succeed(false) : lose(`it ran out, its renewal failed: ${problem}`)
+            time > 0 ? Effect.succeed(false) : lose(`the lease expired after its renewal failed: ${problem}`)
           )
         )
       )

@@ -23,15 +23,15 @@ const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { er
 
 /** The keys that a creation sets itself, with the reason. */
 const reserved = {
-  assembly_url: "it is filled in from the target",
-  [Receipts.markerKey]: "it finds an upload again whose creation was not answered"
+  assembly_url: "the target sets its value",
+  [Receipts.markerKey]: "its value identifies an upload after a lost response"
 }
 
 /** Whether the header of a creation can contain the metadata. The errors do not contain values, which may be secret. */
 const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issues => {
   const taken = Object.entries(reserved)
     .filter(([key]) => Object.hasOwn(metadata, key))
-    .map(([key, why]): ApiError.Issue => ({ path: ["metadata", key], message: `Expected no such key: ${why}` }))
+    .map(([key, why]): ApiError.Issue => ({ path: ["metadata", key], message: `Expected no reserved key: ${why}` }))
   const broken = Result.match(encodeMetadata({ ...metadata, assembly_url: "-" }), {
     onFailure: Input.fromSchemaIssue,
     onSuccess: (): Issues => []
@@ -85,7 +85,7 @@ export const refuse = (operation: string, found: Issues): Effect.Effect<void, Ap
 /** The issue of a `checksum` option that this runtime cannot compute. */
 export const missingDigest = ({ checksum }: Pick<Upload, "checksum">): Effect.Effect<Issues> =>
   Effect.map(Subtle.isAvailable, (isThere) =>
-    checksum === undefined || isThere ? [] : [issue("checksum", `Expected none: ${Subtle.problem}`)]
+    checksum === undefined || isThere ? [] : [issue("checksum", `Expected no checksum: ${Subtle.problem}`)]
   )
 
 /** Fails if the options of an upload break a rule. */

@@ -94,10 +94,10 @@ export const collect = (
   })
 
 export const tooShort = (got: bigint, expected: bigint): SourceFailed =>
-  new SourceFailed({ kind: "TooShort", problem: `it ended after ${got} of ${expected} bytes` })
+  new SourceFailed({ kind: "TooShort", problem: `the source ended after ${got} of ${expected} bytes` })
 
 export const tooLong = (expected: bigint): SourceFailed =>
-  new SourceFailed({ kind: "TooLong", problem: `it holds more than the announced ${expected} bytes` })
+  new SourceFailed({ kind: "TooLong", problem: `the source has more than the announced ${expected} bytes` })
 
 /** Refuses bytes that contradict the announced size, before any of them is sent. */
 const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effect<Window.Window, SourceFailed> => {
@@ -134,7 +134,7 @@ export const oneShot = (
           if (offset < window.start || offset > window.start + BigInt(window.size)) {
             return yield* new SourceFailed({
               kind: "NotReplayable",
-              problem: `the server wants the bytes from ${offset} on, but those before ${window.start} were given away`
+              problem: `the server needs the bytes from ${offset}, but the bytes before ${window.start} were released`
             })
           }
           window = yield* advance(Window.release(window, offset))

@@ -70,7 +70,7 @@ const checkDistinct = ({ tusUrl }: UploadTarget, urls: ReadonlyArray<UploadUrl>)
           request: "create",
           host: hostOf(tusUrl),
           status: 201,
-          problem: "one Location for two parts"
+          problem: "two parts have the same Location"
         })
       )
 

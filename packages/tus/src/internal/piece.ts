@@ -96,7 +96,7 @@ const recover = <E>(job: Job<E>, marker: string) =>
     const { size } = outgoing
     const { finished, url } = yield* Creation.recover(
       { target, marker, sent: { metadata, size }, policy },
-      { problem: "the process ended before it came" }
+      { problem: "the process ended before the response arrived" }
     )
     const created: UploadState.Created = {
       _tag: "Created",

@@ -138,7 +138,7 @@ export const verifyMetadata =
     }
     const differs = (field: string) =>
       Effect.fail(
-        new UploadMismatch({ field: "upload-metadata", expected: `the ${field} it was created with`, found: "another" })
+        new UploadMismatch({ field: "upload-metadata", expected: `the ${field} of the creation`, found: "another" })
       )
     return decodeMetadata(found.metadata).pipe(
       Effect.matchEffect({

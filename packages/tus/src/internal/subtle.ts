@@ -11,7 +11,7 @@ export const isAvailable: Effect.Effect<boolean> = WebCrypto.use((crypto: Crypto
 )
 
 /** The reason why not, as the text of an error. */
-export const problem = "crypto.subtle is not there: a page has it on https and on localhost only"
+export const problem = "crypto.subtle is unavailable; serve the page over https or from localhost"
 
 /** Fails if a journal cannot compute the keys of its entries. */
 export const forJournal: Effect.Effect<void, JournalFailed> = Effect.flatMap(isAvailable, (isThere) =>

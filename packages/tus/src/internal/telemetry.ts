@@ -11,15 +11,15 @@ import type * as Tracer from "effect/Tracer"
 import type { UploadSource } from "../UploadSource.ts"
 import type { Emit } from "./events.ts"
 
-const active = Metric.gauge("assembly_uploads_active", { description: "Uploads that run now" })
+const active = Metric.gauge("assembly_uploads_active", { description: "Running uploads" })
 
 const retries = Metric.counter("assembly_upload_retries", {
-  description: "Requests of uploads that failed and were followed by another one",
+  description: "Retried upload requests",
   incremental: true
 })
 
 const bytes = Metric.counter("assembly_upload_bytes", {
-  description: "Bytes that servers confirmed in the answer to the request that carried them",
+  description: "Bytes that servers confirmed in the response to the request that sent them",
   incremental: true
 })
 

@@ -67,7 +67,7 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
         text += said.length
         texts.push(said)
         files++
-        if (bytes > resultBytes) return tooMuch(`The Steps make more than ${resultBytes} bytes.`)
+        if (bytes > resultBytes) return tooMuch(`The results of the Steps exceed ${resultBytes} bytes.`)
         if (text > resultText) return tooMuch("The results are too large for a Status.")
       }
       return Effect.succeed(`[${texts.join(",")}]`)

@@ -109,7 +109,7 @@ export const ensure: (
     }
     for (const { id, settings, workspace } of given) {
       if (yield* templates.put(workspace, id, settings)) continue
-      return yield* new InvalidTemplate({ id, problem: `another one has the name ${settings.name}` })
+      return yield* new InvalidTemplate({ id, problem: `another Workspace has the name ${settings.name}` })
     }
   }).pipe(sql.withTransaction, Statement.stored)
   return { slug, key: key.key, secret: key.secret }

@@ -22,7 +22,7 @@ type Handler = Effect.Effect<Response, Types.unhandled>
 const disconnect = (request: Request): Effect.Effect<void> =>
   Effect.sync(() => void NodeHttpServerRequest.toServerResponse(request).destroy())
 
-const message = "The emulator was asked to refuse this request."
+const message = "The emulator refused this request because of a configured fault."
 
 const refusal = (request: Request, status: number): Response =>
   RouteRefusal.toResponse(request, { code: "INJECTED_FAULT", status, message })

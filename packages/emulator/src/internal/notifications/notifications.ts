@@ -168,12 +168,12 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
       Effect.timeout(answerTimeout),
       Effect.catchTags({
         HttpClientError: () => Effect.succeed(unanswered("The connection failed.")),
-        NotHttp: () => Effect.succeed(unanswered("The URL is not one of http or https without credentials.", true)),
+        NotHttp: () => Effect.succeed(unanswered("The URL must be http or https, without credentials.", true)),
         OutOfReach: ({ hostname }) => {
           const error = outOfReach(hostname, reach)
           return Effect.as(Effect.logWarning(`A notification was refused: ${error}`), unanswered(error, true))
         },
-        TimeoutError: () => Effect.succeed(unanswered("There was no answer in time."))
+        TimeoutError: () => Effect.succeed(unanswered("The response timed out."))
       })
     )
 

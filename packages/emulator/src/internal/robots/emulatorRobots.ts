@@ -20,7 +20,7 @@ const invalid = ({ message }: Schema.SchemaError) => new StepFailed({ error: "AS
 export const fail: Robot = {
   isSlow: false,
   run: Effect.fnUntraced(function* ({ step }) {
-    const { error = "INTERNAL_COMMAND_ERROR", message = "The Step was asked to fail." } = yield* decodeFailure(
+    const { error = "INTERNAL_COMMAND_ERROR", message = "The Step is configured to fail." } = yield* decodeFailure(
       step
     ).pipe(Effect.mapError(invalid))
     return yield* new StepFailed({ error, message })

@@ -10,9 +10,9 @@ const decodeOptions = Schema.decodeUnknownEffect(Schema.Struct({ path: Schema.op
 const decodeNames = Schema.decodeUnknownEffect(Schema.NonEmptyArray(DamAsset.Filename))
 
 const messages: Readonly<Record<DamStore.Problem, string>> = {
-  AssetNotFound: "The asset is not there.",
-  FolderNotFound: "The folder is not there.",
-  NameTaken: "A part of the path is taken by something else.",
+  AssetNotFound: "The asset does not exist.",
+  FolderNotFound: "The folder does not exist.",
+  NameTaken: "Another item has the name of a folder in the path.",
   PathTooLong: "The path has more than 512 code points or 1024 bytes."
 }
 
@@ -61,7 +61,7 @@ const interpolate = (template: string, valueOf: Value): string | undefined => {
   return append(template.slice(end)) ? path : undefined
 }
 
-const breaksRule = ({ message }: Schema.SchemaError) => failed(`The path breaks a rule: ${message}`)
+const breaksRule = ({ message }: Schema.SchemaError) => failed(`The path is invalid: ${message}`)
 
 const placeOf = Effect.fnUntraced(function* (work: Work, source: StepFile) {
   const { path: template = "${file.name}" } = yield* Effect.mapError(decodeOptions(work.step), breaksRule)

@@ -33,7 +33,7 @@ const decoder = <A>(schema: Schema.ConstraintDecoder<A>) => {
     decode(headers).pipe(
       Effect.mapError((issue) => {
         const [first] = Input.fromSchemaIssue(issue)
-        return TusRefusal.invalidHeader(String(first?.path[0] ?? "headers"), first?.message ?? "breaks a rule")
+        return TusRefusal.invalidHeader(String(first?.path[0] ?? "headers"), first?.message ?? "is invalid")
       })
     )
 }
