@@ -430,7 +430,7 @@ describe("what can be observed", () => {
       const about = (id: string) => metrics.filter((metric) => metric.id === id).map(({ attributes }) => attributes)
       assert.deepInclude(about("assembly_operations"), { operation: "Assemblies.list", outcome: "success" })
       assert.deepInclude(about("assembly_retries"), { operation: "Assemblies.list", error: "TransportFailure" })
-      assert.include(lines.join("\n"), "Assemblies.list: again in")
+      assert.include(lines.join("\n"), "Assemblies.list: retrying in")
       assert.notMatch(lines.join("\n"), /sha384|test-key|signature/)
     })
   )
