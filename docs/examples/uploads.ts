@@ -1,5 +1,5 @@
 /** The programs of docs/uploads.md. */
-import { ApiError } from "@assembly-effect/api"
+import { ApiError, Assemblies } from "@assembly-effect/api"
 import {
   UploadEvent,
   ResumableAssemblyUpload,
@@ -91,6 +91,29 @@ export const wholeJob = (paths: ReadonlyArray<string>) =>
     ),
     AssemblyUploadEvent.result
   )
+// #endregion
+
+// #region perFile
+export const progressPerFile = (paths: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const steps = { ":original": { robot: "/upload/handle" } }
+    const target = yield* UploadTarget.fromAssembly(
+      yield* Assemblies.create({ steps, numExpectedUploadFiles: paths.length })
+    )
+    const upload = (path: string) =>
+      Effect.gen(function* () {
+        const source = yield* UploadSource.fromPath(path)
+        return yield* Upload.events(target, source, { metadata: { filename: path, fieldname: "file" } }).pipe(
+          Stream.tap((event) =>
+            event._tag === "Progress"
+              ? Console.log(`${path}: ${event.sent} of ${event.total ?? "?"} bytes`)
+              : Effect.void
+          ),
+          UploadEvent.result
+        )
+      })
+    return yield* Effect.forEach(paths, upload, { concurrency: 3 })
+  })
 // #endregion
 
 // #region surviving

@@ -47,7 +47,9 @@ export const make = async (runtime: Runtime, tarballs: ReadonlyArray<Tarball>): 
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
-  write("package.json", JSON.stringify({ name: "foreign", private: true, type: "module" }))
+  // As the README says.
+  await Command.runOrFail("npm", ["init", "-y"], { cwd: folder, env })
+  await Command.runOrFail("npm", ["pkg", "set", "type=module"], { cwd: folder, env })
   const beside = ["effect", "@effect/platform-node", "typescript", "@types/node"]
   const installed = await Command.runOrFail(
     "npm",

@@ -115,9 +115,10 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
 /**
  * - `baseUrl`: https, or http on loopback. Credentials are sent only there.
  * - `origins`: further origins of the service, such as `https://upload.example.com`, or patterns such as
- *   `https://upload-*.example.com`. A URL of an upload, a Status or updates from a response is used only if its origin
- *   is one of these, the origin of the base URL, one of the cells of the public service, or an address of `localhost`
- *   if the base URL has that name.
+ *   `https://upload-*.example.com`. Responses contain URLs of uploads, Statuses and updates. Such a URL is used only if
+ *   its origin is permitted. These origins and the origin of the base URL are always permitted. If the base URL is the
+ *   public service, all its cells are permitted. If its host is `localhost`, `127.0.0.1` and `[::1]` with the same port
+ *   are permitted.
  * - `requestTimeout`: the time limit of one request with its complete response, 1 minute by default. The wait for a
  *   permit of a rate limiter (`Guard`) does not count.
  * - `deadline`: the time limit of all attempts of one operation and the pauses between them, 5 minutes by default.

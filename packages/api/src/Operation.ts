@@ -32,8 +32,8 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
 /**
  * An operation: its path, its authentication, its request and its response.
  *
- * - `carrier`: the place of the params: the query, a form or a multipart form.
- * - `nonceIn`: the place of the nonce in the params.
+ * - `carrier`: what contains the params: the query, a urlencoded body or a multipart body.
+ * - `nonceIn`: the path of the nonce in the params.
  * - `fields`: the form fields next to the params.
  * - `answers`: the kind of response. With `result`, a body with an error code is an error under any status. With
  *   `assemblyStatus`, the Status of a failed Assembly is a success too; it must belong to the `assemblyId` in the path,

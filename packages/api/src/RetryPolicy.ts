@@ -181,6 +181,9 @@ export const standard: Policy = makeUnsafe({})
  * Makes a policy with the pauses of a `Schedule`. It gives up when the schedule ends. The input of the schedule is the
  * {@link Failure}.
  *
+ * The result is a policy, not a combinator: use it as the value of {@link RetryPolicy}, or as the argument of
+ * {@link withPolicy}. `withPolicy` also takes a `Schedule` directly; `fromSchedule` is needed only for `maxWait`.
+ *
  * Failures that {@link isRetryable} does not permit are never retried. If the response requests a pause, the policy
  * waits at least that long. If that pause is longer than `maxWait`, 1 minute by default, it gives up.
  *

@@ -3,7 +3,7 @@ import { Assemblies, type AssemblyClient, Dam } from "@assembly-effect/api"
 import { Credentials, Webhook } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
-import type { AssetId } from "@assembly-effect/schema/Identifier"
+import { AssetId } from "@assembly-effect/schema/Identifier"
 import { Upload, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -25,6 +25,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
+import * as Operations from "../../../docs/examples/operations.ts"
 import { exportDay } from "../../../docs/examples/nightly-listing.ts"
 import { layerObservability } from "../../../docs/examples/observability.ts"
 import { renameAll } from "../../../docs/examples/rename-from-csv.ts"
@@ -151,6 +152,31 @@ describe("docs/examples", () => {
         assert.strictEqual(kept.length, 1)
         assert.match((yield* ask)[0] ?? "", /Assemblies$/)
         assert.deepStrictEqual(yield* read, kept)
+      })
+    )
+
+    it.effect("operations.ts, the programs of docs/operations.md", () =>
+      Effect.gen(function* () {
+        const read = (path: string) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")
+        const regions = [...read("examples/operations.ts").matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
+        assert.strictEqual(regions.length, 4)
+        for (const [, text = ""] of regions)
+          assert.include(read("operations.md"), `\`\`\`ts\n${text.trimEnd()}\n\`\`\``)
+
+        const fromDate = DateTime.subtract(yield* DateTime.now, { days: 1 })
+        const failing = yield* Assemblies.create({ steps: { broken: { robot: "/emulator/fail", error: "MY_ERROR" } } })
+        assert.include(yield* Operations.failures(fromDate), `${failing.assembly_id}: MY_ERROR`)
+        for (const list of [Operations.once, Operations.spaced, Operations.limited]) {
+          assert.isAbove((yield* list(fromDate)).items.length, 0)
+        }
+
+        const { baseUrl, credentials } = yield* Emulator.Emulator
+        const patient = Operations.patientClient(baseUrl).pipe(Layer.provide(signed(credentials)))
+        assert.isAbove((yield* Effect.provide(Operations.once(fromDate), patient)).items.length, 0)
+
+        assert.strictEqual(yield* Operations.rename(yield* store("before.txt"), "after.txt"), "renamed")
+        const missing = AssetId.make("AAAAAAAAAAAAAAAAAAAAAA")
+        assert.strictEqual(yield* Operations.rename(missing, "after.txt"), "no such asset")
       })
     )
 

@@ -22,7 +22,7 @@ import * as Tokens from "./Tokens.ts"
  *
  * - `baseUrl`: the checked base URL of the request. A token is requested only there.
  * - `params`: the encoded params.
- * - `nonceIn`: the place in the params where the operation expects the nonce.
+ * - `nonceIn`: the path in the params where the operation expects the nonce.
  * - `scope`: the scope that the Auth Key or token must have.
  * - `clockSkew`: how far the service's clock is ahead of the local clock, if known; negative if it is behind. The
  *   expiry of a signature is computed in the service's time.

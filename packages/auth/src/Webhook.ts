@@ -50,7 +50,7 @@ export class SignatureMismatch extends Schema.TaggedError<SignatureMismatch>()("
 }
 
 /**
- * A signed notification that is not an Assembly Status. `path` is the place of the broken rule.
+ * A signed notification that is not an Assembly Status. `path` names the field that breaks a rule.
  *
  * @since 0.1.0
  * @category errors

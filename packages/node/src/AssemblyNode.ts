@@ -25,7 +25,8 @@ import * as RuntimeClient from "./RuntimeClient.ts"
 /**
  * The services that the Layers of this module provide: the client of the operations, the `Uploader`, the HTTP client of
  * `RuntimeClient`, and the files, paths and terminal of Node. `Upload` and the other functions of
- * `@assembly-effect/tus` use the HTTP client.
+ * `@assembly-effect/tus` use the HTTP client. `LeaseHolder` is included too: an upload that is resumed from a journal does
+ * not wait for the lease of a process of this machine that has ended.
  *
  * @since 0.1.0
  * @category models
@@ -116,7 +117,7 @@ export const layer = (
   )
 
 /**
- * Everything for the service at `baseUrl`, with a bearer token of the program.
+ * Everything for the service at `baseUrl`, with a bearer token that the program supplies.
  *
  * @example
  * AssemblyNode.layerBearer({ baseUrl: "https://api2.example.com", token: Redacted.make("my-token") })

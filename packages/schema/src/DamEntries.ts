@@ -46,7 +46,7 @@ export const Found = named<Found>()(Schema.Struct({ ok: Schema.Literal("DAM_ASSE
 export interface Found extends Structure<typeof Found> {}
 
 /**
- * A place in a list. It is opaque: only the service makes it, and only the same list takes it.
+ * A position in a list. It is opaque: only the service makes it, and only the same list takes it.
  *
  * Beyond the specification.
  *

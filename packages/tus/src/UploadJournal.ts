@@ -179,7 +179,10 @@ export const make = (
   const millis = Duration.toMillis(options.leaseDuration ?? "10 seconds")
   const lease = "lock" in leases ? Lock.make(leases, { millis }) : Leasing.make(leases, { millis, holder })
 
-  /** Removes a lease that expired long ago. If a process acquires it at this moment, its next renewal fails. */
+  /**
+   * Removes a lease that expired long ago. If a process acquires the lease between this check and the removal, it loses
+   * the lease again: its first renewal fails, and its upload ends with `LeaseLost`.
+   */
   const removeExpiredLease = (key: Key) =>
     Effect.gen(function* () {
       if ("lock" in leases) return

@@ -93,6 +93,19 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
     })
   )
 
+  it.effect("progress for each file", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const paths = [yield* fs.makeTempFileScoped(), yield* fs.makeTempFileScoped()]
+      yield* Effect.forEach(paths, (path, index) => fs.writeFile(path, Scene.content(300_000 + index)))
+      const completed = yield* Examples.progressPerFile(paths)
+      assert.deepStrictEqual(
+        completed.map(({ length }) => length),
+        [300_000n, 300_001n]
+      )
+    })
+  )
+
   it.effect("the whole job, in several runs", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

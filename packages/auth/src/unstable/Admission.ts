@@ -13,8 +13,8 @@ import * as Option from "effect/Option"
 import { withLimit } from "../internal/readBody.ts"
 
 /**
- * A request was not admitted and not sent. `wait` is the time until a permit, if it is longer than the permitted wait.
- * It is `None` if the limiter itself failed.
+ * A request was not admitted and not sent. `wait` is the time until the rate limiter can give a permit, which is longer
+ * than the caller is willing to wait (`patience`). It is `None` if the rate limiter itself failed.
  *
  * @since 0.1.0
  * @category errors

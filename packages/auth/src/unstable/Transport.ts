@@ -108,7 +108,7 @@ const settle = (
  *   origin, another body length, an added `content-encoding` and changed bytes before they are sent. The guard works
  *   through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. A response that
  *   the client returns after a stop is ignored. The body of a streamed request can be read once.
- * - A redirect is not followed, because it would take the credential or the bytes to another place. `streaming`
+ * - A redirect is not followed, because it would take the credential or the bytes to another server. `streaming`
  *   requests fail at a redirect if `fetch` supports the mode `error`, in which it does not keep a copy of the body.
  *   Other requests get the status of the redirect.
  * - The span of the HTTP client is off, because it would record the signed URL or the capability.

@@ -13,7 +13,10 @@ interface Breakage<in A> {
   readonly change: (valid: A) => unknown
 }
 
-/** A rule, with the ways to break it in decoded form and on the wire. The list is empty if a form cannot break it. */
+/**
+ * A rule, with the ways to break it: `decoded` changes a value as a program has it, `wire` changes its encoded value. One
+ * of them is undefined if no such value can break the rule.
+ */
 export interface Rule<in Type, in Encoded> {
   readonly rule: string
   readonly decoded?: Arbitrary.Arbitrary<Breakage<Type>> | undefined

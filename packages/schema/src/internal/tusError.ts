@@ -32,7 +32,7 @@ export const TusErrorText = Schema.TaggedUnion({
 export type TusErrorText = typeof TusErrorText.Type
 
 /**
- * The body of a tus error response. Every text matches one of the two forms (spec.md, "Errors").
+ * Parses the body of a tus error response. A text that is no `Line` is a `Hook`.
  *
  * Clause: spec.md, "Errors".
  *
@@ -45,8 +45,8 @@ export const parseTusError = (text: string): TusErrorText => {
 }
 
 /**
- * The body of a tus error response, in one of its two forms. Every text has a form: if it is not a line, it is raw text
- * (spec.md, "Errors").
+ * The body of a tus error response (spec.md, "Errors"). Decoding never fails: a text of the shape `ERR_CODE: message` is
+ * a `Line`, and any other text is the raw text of a `Hook`.
  *
  * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
  *

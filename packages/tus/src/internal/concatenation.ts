@@ -1,6 +1,7 @@
 /**
  * The final upload, which concatenates stored parts (spec.md, "Create a tus upload", concatenation). It is created
- * once. A 201 response shows only that the server has started, so the final upload must be proven.
+ * once. A 201 response shows only that the server has started. The client therefore requests the state of the final
+ * upload until the server reports that it is complete.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Clock from "effect/Clock"
@@ -42,7 +43,7 @@ const ask = (url: UploadUrl) =>
   })
 
 /**
- * The reason why a final upload is not proven yet.
+ * Why the client does not know yet that a final upload is complete.
  *
  * - `Pending`: the server is still concatenating the parts.
  * - `Contradiction`: its length is not the length of the parts. One such response may be wrong; two are accepted as
@@ -80,7 +81,7 @@ const read = (url: UploadUrl, found: typeof FinalHeaders.Type, length: bigint): 
     : Option.some(doubt("Pending", url, `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
 }
 
-/** Requests the state of a final upload. Returns a doubt, or nothing if the upload is proven. */
+/** Requests the state of a final upload. Returns `None` if it is complete, else why this is not known. */
 const look = <E>(
   { metadata, policy, target }: Session.Session<E>,
   url: UploadUrl,
@@ -97,7 +98,7 @@ const look = <E>(
     )
   )
 
-/** How often each doubt may occur in one proof. The policy decides how often a request may fail. */
+/** How many times `prove` may see each `Doubt` before it gives up. For `Failed` requests, the policy decides. */
 const patience = ({ _tag, error }: Doubt): number => {
   switch (_tag) {
     case "Pending":
@@ -180,7 +181,7 @@ const prove = <E>(
 const complete = <E>({ store }: Session.Session<E>, url: UploadUrl, length: bigint) =>
   store.update(UploadState.completed(url, length))
 
-/** Stores the URL of the final upload. A receipt that shows a complete upload is sufficient proof. */
+/** Stores the URL of the final upload. If a receipt shows that it is complete, no further request is necessary. */
 const found = <E>(session: Session.Session<E>, { finished, url }: Creation.Created, length: bigint) => {
   session.store.note(UploadState.concatenated(url))
   return finished ? complete(session, url, length) : Effect.void

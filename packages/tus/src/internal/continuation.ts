@@ -16,7 +16,10 @@ import * as StateStore from "./stateStore.ts"
 import * as Telemetry from "./telemetry.ts"
 
 /**
- * The upload to continue. `name` is the module for the span; `isReplayed`: whether a later run reads the source again.
+ * The upload to continue.
+ *
+ * - `name`: the public module that was called. The span has its name.
+ * - `isReplayed`: whether a later run reads the source again.
  */
 export interface Continuation {
   readonly name: "Upload" | "UploadSteps"

@@ -102,7 +102,7 @@ const recover = <E>(job: Job<E>, marker: string) =>
       _tag: "Created",
       marker,
       url,
-      // For a part, the receipt is not sufficient proof: the offset is requested from the server.
+      // The receipt of a part does not show that it is complete, so the offset is requested from the server.
       ...(finished && size !== undefined && !isPart ? { transfer: { _tag: "Done", length: size } } : undefined)
     }
     yield* keep(job, created)

@@ -51,8 +51,8 @@ interface Failed {
 }
 
 /**
- * The length to send with a body: with the last bytes it is the length of the upload, unless the server knows it
- * already.
+ * The length of the upload that a request declares in `Upload-Length`. It is undefined if the server knows the length
+ * already, or if the body does not contain the last byte: the length is not known before.
  */
 const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined

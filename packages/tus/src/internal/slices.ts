@@ -61,7 +61,8 @@ const aim = (policy: Policy): number => Math.min(800, Duration.toMillis(policy.s
 
 /**
  * Estimates the time of a slice of another size. The difference between two slices shows the time of a byte; the rest
- * is the time of the round trip and of the server. With one slice, its whole time counts as the time of its bytes.
+ * is the time of the round trip and of the server. After only one slice the two cannot be separated: the time of a byte
+ * is then the time of the slice divided by its bytes.
  */
 const forecast = (last: Passed, other: Passed | undefined) => {
   const whole = last.millis / last.bytes

@@ -147,7 +147,7 @@ const inTime =
 const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
   (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
-/** The reason why a form was not read. */
+/** Why the fields of a request cannot be read: they are malformed, too large or too slow. */
 export type Problem = Malformed | TooLarge | TooSlow
 
 /** Reads the fields of a urlencoded body. */
@@ -160,7 +160,8 @@ export const readUrlEncoded = (
     : Effect.fail(new Malformed({ problem: "The body is not application/x-www-form-urlencoded." }))
 
 /**
- * Reads a request from the place where its operation has its fields. A multipart operation accepts both kinds of form.
+ * Reads the fields of a request: from the query or from the body, as its operation defines. An operation with a
+ * multipart body accepts a urlencoded body too.
  */
 export const read = (
   operation: Operation.Any,
@@ -178,7 +179,7 @@ export const read = (
   return Effect.fail(new Malformed({ problem: `The operation does not accept a body of type ${type || "unknown"}.` }))
 }
 
-/** The refusal of a form that was not read. `malformed` makes the operation's own refusal. */
+/** The response to a {@link Problem}. `malformed` makes the refusal for a malformed request; each operation has its own. */
 export const refuse =
   (malformed: (problem: string) => Refusal.Refusal) =>
   (problem: Problem): Refusal.Refusal => {

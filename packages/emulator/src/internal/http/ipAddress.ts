@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js"
 import { isIP } from "node:net"
 
 /**
- * Where an IP address belongs: public, loopback, or private, which includes link-local, unique local, shared, reserved,
+ * The kind of an IP address: public, loopback, or private, which includes link-local, unique local, shared, reserved,
  * multicast, unspecified and translated addresses.
  */
 export type Place = "public" | "loopback" | "private"
@@ -11,8 +11,8 @@ export type Place = "public" | "loopback" | "private"
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
 /**
- * The place of an address. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) has the place of the IPv4 address. An
- * invalid address is private.
+ * Whether an address is public, loopback or private. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) counts as its IPv4
+ * address, and an invalid address counts as private.
  */
 export const placeOf = (address: string): Place => {
   if (isIP(address) === 0) return "private"

@@ -30,7 +30,10 @@ const hostnameOf = (host: string): string | undefined => {
   return origin === undefined ? undefined : new URL(origin).hostname.replace(/\.$/, "")
 }
 
-/** Whether a host is loopback without a DNS look-up, so that DNS rebinding cannot use it. */
+/**
+ * Whether a host is this machine: an IP address of loopback, `localhost` or a subdomain of it. Other names are never
+ * looked up in DNS, because an attacker can make a name of their own resolve to loopback (DNS rebinding).
+ */
 const isLoopback = (hostname: string): boolean => {
   const address = IpAddress.ofHost(hostname)
   return address === undefined

@@ -43,7 +43,10 @@ const decodeDeferred = decoder(TusUpload.DeferredHeaders)
 const decodeFinal = decoder(TusUpload.FinalHeaders)
 const decodeAppend = decoder(TusUpload.AppendHeaders)
 
-/** Decodes a creation. The header that only one form has decides which form is decoded. */
+/**
+ * Decodes the headers of a creation. There are three kinds of creations, each with a schema: a final upload
+ * (`upload-concat: final;…`), an upload whose length follows later (`upload-defer-length`), and an upload with a length.
+ */
 const readCreation = Effect.fnUntraced(function* (
   headers: Headers.Headers
 ): Effect.fn.Return<Uploads.Creation | Uploads.Final, TusRefusal.TusRefusal> {
