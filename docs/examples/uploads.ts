@@ -103,7 +103,8 @@ export const progressPerFile = (paths: ReadonlyArray<string>) =>
     const upload = (path: string) =>
       Effect.gen(function* () {
         const source = yield* UploadSource.fromPath(path)
-        return yield* Upload.events(target, source, { metadata: { filename: path, fieldname: "file" } }).pipe(
+        const filename = path.split("/").at(-1) ?? path
+        return yield* Upload.events(target, source, { metadata: { filename, fieldname: "file" } }).pipe(
           Stream.tap((event) =>
             event._tag === "Progress"
               ? Console.log(`${path}: ${event.sent} of ${event.total ?? "?"} bytes`)

@@ -1,6 +1,8 @@
 /**
  * A route for notifications. It handles notifications with a valid signature, and refuses all others without an effect.
  * The service repeats a notification until the response is 200, so the handler should be idempotent.
+ *
+ * `Webhook.layer()` provides what the route needs. It takes the Credentials, which `AssemblyNode.layerConfig()` provides.
  */
 import { Webhook } from "@assembly-effect/auth"
 import type { Assembly } from "@assembly-effect/schema"

@@ -12,7 +12,7 @@
  *   and `%uNNNN` of either case, `+` for a space, or an HTML entity. Encodings may be mixed, and nested up to five
  *   levels. No 8 consecutive characters of a secret remain, wherever the text was cut; a shorter secret is removed only
  *   as a whole. At the end of the text, already the first 4 characters of a secret are removed.
- * - Capabilities are removed by their form, even if they are not listed as secrets: the id in an upload URL, in a
+ * - Capabilities are recognized by a pattern, and removed even if they are not listed as secrets: the id in an upload URL, in a
  *   Status URL or in a URL of its updates; the query and the user info of any URL; signatures and tokens by their
  *   names; the value of an `authorization` header; any 32 consecutive hexadecimal digits; and any 40 characters of
  *   Base64 with letters of both cases and a digit. The host and the path before an id stay, because they help to find
@@ -22,7 +22,7 @@
  *
  * **Gotchas**
  *
- * A secret in another encoding, such as Base64, is found only by its form and only if it is long. List that encoding as
+ * A secret in another encoding, such as Base64, is found only by these patterns, and only if it is long. List that encoding as
  * a secret too.
  *
  * @example

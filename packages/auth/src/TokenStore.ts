@@ -39,7 +39,8 @@ export interface Token {
 }
 
 /**
- * The permissions of a token: the Auth Key, the place and the scopes. `scopes` is empty if no scope is needed.
+ * The permissions of a token: its Auth Key, its audience, the base URL of the service, and its scopes. `scopes` is empty
+ * if no scope is needed.
  *
  * @since 0.1.0
  * @category models

@@ -110,7 +110,7 @@ const keys = {
 /**
  * The params that create an Auth Key.
  *
- * - `scope`: at least one scope. It is sent as a list, because the form is not documented.
+ * - `scope`: at least one scope. It is sent as a list. The service does not document how it expects several scopes.
  * - `authKey`: the key, if the service does not choose it.
  * - `canShowAuthSecret`: whether the secret can be requested later.
  * - `signatureAlgo`: the only algorithm whose signatures the service accepts.

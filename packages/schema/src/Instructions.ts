@@ -137,8 +137,8 @@ const isReference = (found: Reference | Problem): found is Reference => "name" i
 const original = ":original"
 
 /**
- * The names of the Steps that a Step uses, without repetitions, in all forms of `use`. Parts in another form are left
- * out.
+ * The names of the Steps that a Step uses, without repetitions. `use` may be a name, a list or an object. Parts that are
+ * none of these are left out.
  *
  * @example
  * Instructions.used({ robot: "/image/resize", use: { steps: [":original", "faces"] } }) // [":original", "faces"]

@@ -177,7 +177,7 @@ const isPublic = (origin: string): boolean => origin === publicService.origin ||
 const statusPath = /^https?:\/\/[^/]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-9]{32})$/i
 
 /**
- * The Assembly id of a Status URL in plain form: without a query, encoded segments or dot segments.
+ * The Assembly id of a Status URL. Undefined if the URL has a query, an encoded segment or a dot segment.
  *
  * @since 0.1.0
  * @category utilities

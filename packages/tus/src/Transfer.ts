@@ -181,8 +181,8 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
 })
 
 /**
- * A doubtful response. `state` requests the offset again. If the next response confirms the doubtful one, the upload
- * fails with `error`.
+ * A response that contradicts what was sent, and may be wrong. `state` requests the offset again. If the next response
+ * reports the same offset, the upload fails with `error`.
  *
  * @since 0.1.0
  * @category models

@@ -1,5 +1,5 @@
 /**
- * Finds texts that grant access by their form, without a list of secrets.
+ * Finds texts that grant access by patterns, without a list of secrets.
  */
 import type { Range } from "./fragments.ts"
 

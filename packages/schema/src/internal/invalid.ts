@@ -1,5 +1,5 @@
 /**
- * Generates invalid values: generates a valid value, then breaks one rule at one place.
+ * Generates invalid values: generates a valid value, then breaks one rule in one field.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
@@ -62,7 +62,7 @@ export const listDates = {
   )
 }
 
-/** The name of a key, or its two names: in decoded form and on the wire. */
+/** The name of a key, or its two names: in the decoded and in the encoded value. */
 type Key = string | readonly [decoded: string, wire: string]
 
 const decodedName = (key: Key): string => (typeof key === "string" ? key : key[0])

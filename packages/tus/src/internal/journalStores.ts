@@ -35,7 +35,7 @@ const leasePrefix = "lease-"
 
 /**
  * Texts in a KeyValueStore. It has no atomic set-if-absent: two processes may both create the first lease of a key, and
- * the process that wrote first loses it at its next renewal. A later change uses `modify`, and is atomic if `modify` is
+ * the process that wrote first fails when it renews its lease. A later change uses `modify`, and is atomic if `modify` is
  * atomic. Changes of this process run one after another.
  */
 export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => {

@@ -98,8 +98,8 @@ const checkReferer = ({ params: { auth }, referer }: Claim) => {
 const utf8 = new TextEncoder()
 
 /**
- * The signature in lower case if it is valid for `text`. Without one canonical form, the same signature with upper-case
- * digits could be used a second time.
+ * The signature in lower case if it is valid for `text`. The used signatures are stored in lower case:
+ * otherwise the same signature with upper-case digits could be used a second time.
  */
 const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: string, signature: string) {
   const canonical = signature.toLowerCase()

@@ -73,7 +73,7 @@ const FolderRow = Schema.Struct({
   name: Schema.String
 })
 
-/** The place of a file: its folder, or the root of its Workspace, and its name. */
+/** Where a file is stored: its Workspace, its folder (`null` is the root), and its name. */
 interface Place {
   readonly workspace: string
   readonly folder_id: string | null

@@ -38,7 +38,7 @@ const describe = (upload: UploadStore.Row, digest: FileStore.Digest, url: string
   const mime = ext === "" ? null : Option.getOrNull(Mime.getType(upload.filename))
   const isTus = upload.kind !== "form"
   return {
-    // The id of an upload has the form of a file id and is unique.
+    // The id of an upload is unique, and is a valid file id.
     id: upload.id,
     original_id: upload.id,
     original_name: upload.filename,

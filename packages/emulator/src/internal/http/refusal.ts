@@ -29,7 +29,7 @@ export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
   return [...told, ...more].join("; ").slice(0, maxMessage)
 }
 
-/** The refusal of a creation or replay whose form breaks a rule. Beyond the specification. */
+/** The refusal of the creation or the replay of an Assembly with an invalid field. Beyond the specification. */
 export const invalidForm = (issues: ReadonlyArray<ApiError.Issue>): Refusal =>
   new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
 

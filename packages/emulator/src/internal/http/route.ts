@@ -84,7 +84,7 @@ const splitFields = (all: Form.Fields, aliases: Readonly<Record<string, string>>
 const otherFields = (fields: Form.Fields, named: unknown): Form.Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !Object.hasOwn(Object(named), name)))
 
-/** Refuses numbers in another form than the canonical one, such as `01` and `1e0`. */
+/** Refuses numbers that are not written in the canonical way, such as `01` and `1e0`. */
 const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: unknown, invalid: Rules["invalid"]) {
   const changed = Object.entries(Object(named)).find(([name, text]) => fieldOf(fields, name) !== text)
   if (changed === undefined) return

@@ -4,7 +4,7 @@ import * as RequestPath from "./requestPath.ts"
 import * as Refusal from "./refusal.ts"
 import * as TusRefusal from "../tus/tusRefusal.ts"
 
-/** A refusal by a middleware, in the error form of the route. */
+/** A refusal by a middleware, as an error of the API or of tus, depending on the path. */
 export const toResponse = (
   request: HttpServerRequest.HttpServerRequest,
   // The fields are copied one by one, because spreading an error loses its message.

@@ -31,8 +31,8 @@ export interface Upload {
 }
 
 /**
- * The common fields of the three forms of a creation. `header` is the value of `upload-metadata`, `metadata` its
- * decoded form.
+ * The common fields of the three kinds of creations. `header` is the value of `upload-metadata`, and `metadata` is that
+ * value decoded.
  */
 interface Described {
   readonly header: string
