@@ -165,7 +165,7 @@ describe("a token that is repeated in an error", () => {
       return yield* Effect.flip(Effect.provide(get, clientAt(server, http, { token: secret }).layer))
     })
 
-  it.effect.each(["", '"', "\\", "a"])("is taken out where it is %j, and the error stays readable", (secret) =>
+  it.effect.each(['"', "\\", "a"])("is taken out where it is %j, and the error stays readable", (secret) =>
     Effect.gen(function* () {
       const body = { error: "SOME_CODE", message: `it was <${secret}>, twice`, reason: [{ [`key ${secret}`]: secret }] }
       const error = yield* failure(secret, Server.json(403, body))
@@ -177,13 +177,12 @@ describe("a token that is repeated in an error", () => {
           reason: [{ "key <redacted>": "<redacted>" }]
         })
       }
-      if (secret === "") assert.deepInclude(error, { explanation: "it was <>, twice" })
     })
   )
 
   it.effect("is taken out of an excerpt in each of its forms, before anything is cut", () =>
     Effect.gen(function* () {
-      const odd = 'a"b/c d\\e'
+      const odd = 'a"b/c+d\\e'
       const text = `${JSON.stringify({ odd })} ${encodeURIComponent(odd)} ${odd}`
       const error = yield* failure(odd, Server.text(500, `<html>${text}`))
       assert.deepInclude(error, {

@@ -79,8 +79,9 @@ const attempting =
 type Params = ReadonlyArray<unknown>
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
-/** `effect/sql` has converted booleans to numbers. SQLite rejects other invalid types when they are bound. */
-const toInputs = (params: Params): ReadonlyArray<SQLInputValue> => params as ReadonlyArray<SQLInputValue>
+/** SQLite has no booleans, and Node binds them from version 24 on. SQLite rejects other invalid types when they are bound. */
+const toInputs = (params: Params): ReadonlyArray<SQLInputValue> =>
+  params.map((param) => (typeof param === "boolean" ? Number(param) : param)) as ReadonlyArray<SQLInputValue>
 
 /** The number of prepared statements that are kept for reuse. */
 const maxPrepared = 200
