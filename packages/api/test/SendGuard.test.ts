@@ -288,7 +288,7 @@ describe.each(clients)("with %s", (_, layer) => {
     Effect.gen(function* () {
       const server = yield* Server.make
       server.script(Server.text(200, "done"))
-      const changed: Facts = { ...resized, problem: "the HTTP client changed the body of the request" }
+      const changed: Facts = { ...resized, problem: "the HTTP client changed the request body" }
       const cases: ReadonlyArray<readonly [HttpBody.HttpBody, HttpBody.HttpBody]> = [
         [inMemory, HttpBody.uint8Array(bytes("HELLO"), contentType)],
         [inMemory, HttpBody.raw(bytes("HELLO"), { contentType, contentLength: 5 })],

@@ -401,7 +401,7 @@ layer(layerEmulator({ limits: { fileBytes: 4, resultBytes: 6, resultText: 2500 }
         assert.strictEqual((yield* uploadOne({ steps: two }, new Uint8Array(3))).ok, "ASSEMBLY_COMPLETED")
         const status = yield* uploadOne({ steps: two }, new Uint8Array(4))
         assert.strictEqual(status.error, "ASSEMBLY_MEMORY_LIMIT_EXCEEDED")
-        assert.strictEqual(status.message, "The Steps make more than 6 bytes.")
+        assert.strictEqual(status.message, "The results of the Steps exceed 6 bytes.")
       })
     )
 
