@@ -12,7 +12,7 @@ import * as Cause from "./unstable/Cause.ts"
 import { answered, Details, refused, subject } from "./unstable/ErrorDetails.ts"
 
 export { Details }
-// A separate module, so that each stays small.
+// These errors have a separate module, so that both modules stay small.
 export {
   AuthKeyNotCreated,
   AuthKeyNotDeleted,
@@ -34,7 +34,7 @@ export {
 } from "./ResourceError.ts"
 
 /**
- * One broken rule of an input: the path and the description.
+ * One rule that an input breaks: `path` leads to the invalid value, and `message` describes the rule.
  *
  * @since 0.1.0
  * @category schemas
@@ -68,8 +68,8 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 }
 
 /**
- * The error of the token request (`@assembly-effect/auth/AuthError`), if that failed before the operation was sent. The
- * `code` of an error of the HTTP client is in {@link TransportFailure}.
+ * The error of the token request (`@assembly-effect/auth/AuthError`), if the token request failed, so that the
+ * operation was not sent. For an error of the HTTP client, {@link TransportFailure} contains only its `code`.
  */
 const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
 
@@ -78,8 +78,9 @@ const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
  * token.
  *
  * `clockSkew` is how far the service's clock is ahead of the local clock (negative: behind), in milliseconds. It is set
- * if the code is AUTH_EXPIRED and the response contains the service's time. Either an attempt with a corrected clock
- * has failed too, or the skew exceeds the `maxClockSkew` of the client.
+ * if the code is AUTH_EXPIRED and the response contains the service's time. The operation failed with this error
+ * because an attempt with a corrected clock has failed too, or because the skew exceeds the `maxClockSkew` of the
+ * client.
  *
  * @since 0.1.0
  * @category errors
@@ -104,8 +105,8 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 /**
  * Too many requests. `retryAfter` is the pause that the service requests, or zero if it requests none.
  *
- * Status 0 means the program's own rate limiter (`Guard.layerRateLimiter`), which sent nothing. `retryAfter` is then
- * the time until a permit.
+ * Status 0 means that the program's own rate limiter (`Guard.layerRateLimiter`) refused the request, so nothing was
+ * sent. `retryAfter` is then the time until the rate limiter permits a request.
  *
  * @since 0.1.0
  * @category errors
@@ -160,10 +161,10 @@ export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()
  * The request or its response was lost, or the request was stopped before it was sent.
  *
  * - `code`: the error code of the cause if it has one, such as `ECONNREFUSED`, `ENOTFOUND` or `CERT_HAS_EXPIRED`.
- * - `sent`: `no` if no byte of the request was sent, so that it may be sent again. `maybe` if the service may have
- *   received it.
- * - `permanent`: whether the same request would fail again in the same way: an untrusted certificate, an unknown host,
- *   or an HTTP client that changes requests.
+ * - `sent`: `no` if no byte of the request was sent, so that the request may be sent again. `maybe` if the service may
+ *   have received the request.
+ * - `permanent`: whether the same request would fail again in the same way, for example because of an untrusted
+ *   certificate, an unknown host, or an HTTP client that changes requests.
  *
  * @since 0.1.0
  * @category errors
@@ -184,7 +185,7 @@ export class TransportFailure extends Schema.TaggedError<TransportFailure>()("Tr
 }
 
 /**
- * No complete response within the time limit of the request or the operation.
+ * No complete response arrived within the time limit of the request or of the operation.
  *
  * @since 0.1.0
  * @category errors
@@ -199,7 +200,7 @@ export class TimedOut extends Schema.TaggedError<TimedOut>()("TimedOut", {
   }
 }
 
-// The annotations let a bundler remove the errors of operations that are not used.
+// The `@__PURE__` annotations let a bundler remove the errors that a program does not use.
 
 /**
  * 400 ASSEMBLY_STATS_INVALID_TIME: `since` is missing, invalid or more than 91 days ago.
@@ -321,7 +322,9 @@ export class DamMutationFailed
  */
 export type Common = InvalidRequest | RateLimited | ServiceFailure | UnexpectedResponse | TransportFailure | TimedOut
 
-/** The end of an Assembly that did not complete. `explanation` is the `message` of its Status. */
+/**
+ * The fields of an error about an Assembly that ended without completing. `explanation` is the `message` of its Status.
+ */
 const ending = {
   assemblyId: Schema.String,
   code: Schema.String,
@@ -335,7 +338,7 @@ interface Ending {
   readonly explanation: string
 }
 
-/** The first digits of the id are enough to find the Assembly, and do not grant access to it. */
+/** Contains only the first digits of the id. They are enough to find the Assembly, but do not grant access to it. */
 const ended = ({ assemblyId, code, explanation }: Ending, how: string): string =>
   `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 

@@ -1,6 +1,6 @@
 /**
- * Operations of Assemblies: create, replace, get, watch, cancel, replay, list and statistics (spec.md, "Endpoints" 1 and
- * 2).
+ * Operations of Assemblies: create, replace, get, watch, cancel, replay, list and statistics (spec.md, "Endpoints" 1
+ * and 2).
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  */
@@ -29,7 +29,7 @@ export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateFor
 }
 
 /**
- * The params and form fields of an Assembly that replaces another one.
+ * The params and form fields of an Assembly that replaces another Assembly.
  *
  * @since 0.1.0
  * @category models
@@ -37,12 +37,12 @@ export interface CreateOptions extends Assembly.CreateParams, Assembly.CreateFor
 export interface ReplaceOptions extends Assembly.CreateParams, Assembly.CreateForm {}
 
 /**
- * The options of following an Assembly.
+ * The options of `awaitCompletion` and `watch`, which read the Status of an Assembly repeatedly.
  *
- * - `interval`: the first pause between two readings, 1 second by default. It grows to `maxInterval`.
+ * - `interval`: the first pause between two readings, 1 second by default. The pauses grow up to `maxInterval`.
  * - `maxInterval`: the longest pause between two readings, 10 seconds by default.
- * - `maxWait`: the maximum wait that a rate limit may request, 1 minute by default. A longer one fails with
- *   `RateLimited`.
+ * - `maxWait`: the maximum pause that a rate limit may request, 1 minute by default. If a rate limit requests a longer
+ *   pause, the error is `RateLimited`.
  *
  * Each duration must be positive and finite. Otherwise nothing is read, and the error is `InvalidRequest`.
  *
@@ -56,7 +56,7 @@ export interface FollowOptions {
 }
 
 /**
- * - `timeout`: the time limit of the whole wait, 1 hour by default.
+ * - `timeout`: the time limit of the whole `awaitCompletion`, 1 hour by default.
  *
  * @since 0.1.0
  * @category models
@@ -66,7 +66,7 @@ export interface AwaitOptions extends FollowOptions {
 }
 
 /**
- * The end of an Assembly that did not complete.
+ * The error for an Assembly that ended without completing.
  *
  * @since 0.1.0
  * @category models

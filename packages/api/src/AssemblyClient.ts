@@ -1,5 +1,5 @@
 /**
- * The interpreter of operations: turns a description into a typed Effect.
+ * The interpreter of operations: turns the description of an operation into a typed Effect.
  */
 import * as Input from "./unstable/Input.ts"
 import * as Admission from "@assembly-effect/auth/unstable/Admission"
@@ -36,10 +36,10 @@ import * as Transport from "./unstable/Transport.ts"
 /**
  * Runs operations against one base URL.
  *
- * - `origins`: the permitted origins of URLs of uploads, Statuses and updates.
+ * - `origins`: the origins that the URLs of uploads, Statuses and update streams may have.
  * - `run`: runs one operation.
- * - `open`: reads a URL from a Status, such as the update stream. No credential is sent there. The response headers
- *   must arrive within `requestTimeout`.
+ * - `open`: sends a GET request without credentials to a URL from a Status, such as the URL of the update stream. The
+ *   response headers must arrive within `requestTimeout`.
  *
  * @since 0.1.0
  * @category services
@@ -113,17 +113,18 @@ export const withAttributes = (attributes: Readonly<Record<string, unknown>>): P
   PerCall.provide(Attributes, attributes)
 
 /**
- * - `baseUrl`: https, or http on loopback. Credentials are sent only there.
+ * - `baseUrl`: the URL of the service: https, or http on loopback. Credentials are sent only to URLs that begin with
+ *   `baseUrl`.
  * - `origins`: further origins of the service, such as `https://upload.example.com`, or patterns such as
- *   `https://upload-*.example.com`. Responses contain URLs of uploads, Statuses and updates. Such a URL is used only if
- *   its origin is permitted. These origins and the origin of the base URL are always permitted. If the base URL is the
- *   public service, all its cells are permitted. If its host is `localhost`, `127.0.0.1` and `[::1]` with the same port
- *   are permitted.
- * - `requestTimeout`: the time limit of one request with its complete response, 1 minute by default. The wait for a
- *   permit of a rate limiter (`Guard`) does not count.
+ *   `https://upload-*.example.com`. Responses contain URLs of uploads, Statuses and update streams. The client uses
+ *   such a URL only if its origin is the origin of the base URL or one of `origins`. If the base URL is the public
+ *   service, the origins of all its cells (its hosts for uploads) are permitted too. If the host of the base URL is
+ *   `localhost`, then `127.0.0.1` and `[::1]` with the same port are permitted too.
+ * - `requestTimeout`: the time limit from sending one request to its complete response, 1 minute by default. The wait
+ *   for a permit of a rate limiter (`Guard`) does not count.
  * - `deadline`: the time limit of all attempts of one operation and the pauses between them, 5 minutes by default.
- * - `maxClockSkew`: the maximum clock skew that is corrected in signatures, 1 hour by default. With a larger skew,
- *   `AuthenticationFailed` contains the skew.
+ * - `maxClockSkew`: the maximum clock skew that is corrected in signatures, 1 hour by default. If the skew is larger,
+ *   the operation fails with `AuthenticationFailed`, which contains the skew.
  * - `maxResponseBytes`: the maximum size of one response, 32 MiB by default.
  *
  * Each duration must be positive and finite. Otherwise the Layer fails with `InvalidRequest`.
@@ -203,7 +204,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     skew: ClockSkew.make(Duration.toMillis(options.maxClockSkew ?? 3_600_000))
   }
 
-  /** Values of the call take precedence over the options of the client. */
+  /** The options of the call take precedence over the options of the client. */
   const limits = Effect.gen(function* (): Effect.fn.Return<Persist.Limits> {
     const policy = (yield* RetryPolicy.RetryPolicy) ?? builtIn.policy ?? RetryPolicy.standard
     const said = { timeout: yield* Timeout, deadline: yield* Deadline }
@@ -254,8 +255,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   return AssemblyClient.of({
     origins,
     run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
-      // The codecs of `operation` decode to `Success` and fail with `Failure`. TypeScript cannot follow the types
-      // through the table.
+      // The interpreter of `operation` succeeds with `Success` and fails with `Failure`. TypeScript cannot infer these
+      // types, because `compiled` contains the interpreters of all operations.
       // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
       interpreter(operation)(input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
     open: Effect.fnUntraced(function* (address, { accept, ...subject }) {
@@ -294,8 +295,8 @@ export const layer = (
  * A client with signed requests for the service in the configuration: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and
  * `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty.
  *
- * The options are those of {@link layer}. `authenticator` replaces the authentication; it may use the Credentials from
- * the configuration.
+ * The options are the options of {@link layer}, except for `authenticator`: a Layer that replaces the signed requests
+ * with another authentication. This Layer may use the Credentials from the configuration.
  *
  * @example
  * AssemblyClient.layerConfig({ requestTimeout: "10 seconds" }).pipe(Layer.provide(FetchHttpClient.layer))
@@ -336,7 +337,7 @@ export const layerConfig = <E = never, R = never>(
   )
 
 /**
- * The response of one operation in a test, see {@link handler}.
+ * The response to one operation in a test; see {@link handler}.
  *
  * @since 0.1.0
  * @category models
@@ -347,8 +348,8 @@ export interface Handler {
 }
 
 /**
- * Defines the response of an operation in a test: its success, or one of its own errors. Another type of success or
- * error does not compile.
+ * Defines the response to an operation in a test: a success or an error of this operation. A success or an error of
+ * another type does not compile.
  *
  * @example
  * AssemblyClient.handler(Assemblies.Get, ({ path }) =>
@@ -368,9 +369,9 @@ export const handler = <Op extends Operation.Any>(
  *
  * **Details**
  *
- * The input is validated as in the real client, so a broken rule is `InvalidRequest` here too. Nothing is retried. An
- * operation without a handler is a defect that names it. Without `open` there is no update stream, and
- * `Assemblies.watch` polls.
+ * The input is validated as in the real client, so an invalid input fails with `InvalidRequest` here too. Nothing is
+ * retried. An operation without a handler dies with a defect that names the operation. Without `open` there is no
+ * update stream, so `Assemblies.watch` polls.
  *
  * @example
  * Effect.provide(
@@ -419,7 +420,7 @@ export const layerTest = (
       return AssemblyClient.of({
         origins,
         run: <Op extends Operation.Any>(operation: Op, input: Operation.Input<Op>) =>
-          // `handler` has checked that the response types belong to the operation.
+          // The type of `handler` ensures that the responses have the types of the operation.
           // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
           run(operation, input) as Effect.Effect<Operation.Success<Op>, Operation.Failure<Op>>,
         open:

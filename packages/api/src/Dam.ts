@@ -1,6 +1,6 @@
 /**
- * Operations of DAM assets: move (spec.md, "Move or rename a DAM asset", alpha), get, list, delete, move and delete of
- * many, and move by path.
+ * Operations of DAM assets: move an asset (spec.md, "Move or rename a DAM asset", alpha), get, list, delete, move many,
+ * delete many, and move by path.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  */

@@ -22,7 +22,7 @@ import * as Lanes from "./internal/lanes.ts"
 
 const origin = ({ url }: HttpClientRequest.HttpClientRequest): string => new URL(url).origin
 
-/** Wraps a client with a guard. An error of the guard becomes an error of the client. */
+/** Wraps a client with a guard. An error of the guard becomes an `HttpClientError`. */
 const guard = <E>(
   client: HttpClient.HttpClient,
   guarded: HttpClient.HttpClient.With<HttpClientError.HttpClientError | E>,
@@ -43,8 +43,8 @@ const guard = <E>(
 
 /**
  * Permits at most `limit` requests to one origin in each `window`. `algorithm` is a fixed window by default, or a token
- * bucket. `maxPause` is the longest pause that a rate limit of the service causes: 1 hour by default, which is also the
- * maximum.
+ * bucket. `maxPause` is the longest pause after a rate limit of the service: 1 hour by default, which is also the
+ * maximum value.
  *
  * @since 0.1.0
  * @category models
@@ -68,8 +68,8 @@ const check = (options: RateLimit): Effect.Effect<void, ApiError.InvalidRequest>
 }
 
 /**
- * {@link layerRateLimiter} with the limiter in the context, which several processes may share. Each process keeps the
- * order of its own requests. There is no order between processes.
+ * Does the same as {@link layerRateLimiter}, but with the `RateLimiter` in the context. Several processes may share its
+ * store. Each process keeps the order of its own requests, but the requests of different processes have no order.
  *
  * @since 0.1.0
  * @category layers
@@ -91,17 +91,17 @@ export const layerRateLimiterNoDeps = (
   )
 
 /**
- * Delays requests, so that an origin gets no more than its limit. After a 429 that requests a pause with `Retry-After`
- * or with `retryIn` in its body, all requests to that origin wait.
+ * Delays requests, so that each origin receives at most `limit` requests in each `window`. After a 429 that requests a
+ * pause with `Retry-After` or with `retryIn` in its body, all requests to that origin wait.
  *
  * **Details**
  *
  * A request waits before it is signed and before its `requestTimeout` or `stallTimeout` starts. Requests wait in the
- * order of arrival. If the `deadline` of a request is earlier than its turn, it fails at once with `RateLimited`, which
- * contains the wait. Only a request that is sent uses a permit.
+ * order of arrival. If the `deadline` of a request is earlier than its turn, the request fails at once with
+ * `RateLimited`, which contains the time until its turn. Only a request that is sent uses a permit.
  *
- * Each Layer counts separately. It limits what it is provided to: a client, its `Tokens`, uploads, or the whole
- * program.
+ * Each Layer counts separately. A Layer limits the requests of the code to which it is provided: a client, its
+ * `Tokens`, uploads, or the whole program.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(
@@ -114,7 +114,8 @@ export const layerRateLimiterNoDeps = (
  */
 export const layerRateLimiter = (options: RateLimit): Layer.Layer<never, ApiError.InvalidRequest> =>
   Layer.unwrap(
-    // `layerStoreMemory` is one value. Without `fresh`, all limiters of a program would share its counters.
+    // `layerStoreMemory` is one memoized Layer, so without `fresh` all limiters of a program would share one store of
+    // counters.
     Effect.sync(() =>
       layerRateLimiterNoDeps(options).pipe(
         Layer.provide(Layer.fresh(RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory))))
@@ -123,7 +124,7 @@ export const layerRateLimiter = (options: RateLimit): Layer.Layer<never, ApiErro
   )
 
 /**
- * {@link layerCircuitBreaker} with the breaker in the context.
+ * Does the same as {@link layerCircuitBreaker}, but with the `CircuitBreaker` in the context.
  *
  * @since 0.1.0
  * @category layers

@@ -1,5 +1,5 @@
 /**
- * Operations of the notifications of an Assembly. Beyond the specification, which only names them.
+ * Operations of the notifications about an Assembly. Beyond the specification, which only names these operations.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  *

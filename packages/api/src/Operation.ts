@@ -22,7 +22,7 @@ export type Variable<Path extends string> = Path extends `${string}:${infer Name
     : never
 
 /**
- * An error class of `ApiError` that is made from the response of the service.
+ * An error class of `ApiError` whose instances are made from a response of the service.
  *
  * @since 0.1.0
  * @category models
@@ -32,19 +32,21 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
 /**
  * An operation: its path, its authentication, its request and its response.
  *
- * - `carrier`: what contains the params: the query, a urlencoded body or a multipart body.
- * - `nonceIn`: the path of the nonce in the params.
- * - `fields`: the form fields next to the params.
- * - `answers`: the kind of response. With `result`, a body with an error code is an error under any status. With
- *   `assemblyStatus`, the Status of a failed Assembly is a success too; it must belong to the `assemblyId` in the path,
- *   else the error is `UnexpectedResponse`. A replay has `result`, because it may return a new Assembly.
- * - `errors`: the named errors, by the error codes of the service.
- * - `retry`: the failures after which a request may be repeated although it is unknown what the service did. `safe`:
- *   after any of them, because a repetition does no harm. A list of codes, for a change: after the codes for which the
- *   service permits a retry. `never`: not even after a rate limit.
- * - `check`: rules of the params that a schema cannot check, because they need the current time or several params.
- * - `confidential`: present if the response contains secrets. An error then repeats nothing of a response that is not an
- *   error object. It lists the texts in the encoded params that are secrets, and errors repeat none of them.
+ * - `carrier`: the part of the request that contains the params: the query, a urlencoded body or a multipart body.
+ * - `nonceIn`: the object that contains the nonce: the params themselves, or their `auth`.
+ * - `fields`: the form fields besides the params.
+ * - `answers`: the kind of response. With `result`, a body with an error code is an error under any HTTP status. With
+ *   `assemblyStatus`, the Status of a failed Assembly is a success too. That Status must belong to the `assemblyId` in
+ *   the path, else the error is `UnexpectedResponse`. A replay has `result`, because its response names a new Assembly.
+ * - `errors`: the named error for each error code of the service.
+ * - `retry`: whether a failed request may be repeated. `safe`: even if it is unknown what the service did, because a
+ *   repetition does no harm. A list of error codes, for an operation that changes something: only if the service did
+ *   nothing (a rate limit, or a request that was not sent), or after one of these codes, because the service permits a
+ *   retry after them. `never`: not even after a rate limit.
+ * - `check`: checks the rules that a schema cannot check, because they need the current time or several params.
+ * - `confidential`: present if the response contains secrets. The function returns the texts in the encoded params that
+ *   are secrets, and no error repeats these texts. An error also repeats nothing of a response that is not an error
+ *   object.
  *
  * @since 0.1.0
  * @category models
@@ -101,8 +103,8 @@ export interface Any extends Operation<
 > {}
 
 /**
- * Describes an operation. It does not compile if a variable of the path has no codec, or if a code in `retry` is not an
- * error of the operation.
+ * Describes an operation. The description does not compile if a variable of the path has no codec, or if a code in
+ * `retry` is not an error of the operation.
  *
  * @since 0.1.0
  * @category constructors
@@ -122,8 +124,8 @@ export const make = <
 ): Operation<Path, Auth, Variables, Params, Fields, Result, Errors> => operation
 
 /**
- * The decoded variables of the path, the params and the fields. An operation without authentication may be sent to a
- * URL from the service instead of the base URL.
+ * The decoded input of an operation: the variables of its path, its params and its form fields. With `at`, the request
+ * is sent to a URL from the service instead of the base URL; only an operation without authentication permits `at`.
  *
  * @since 0.1.0
  * @category models
@@ -151,7 +153,7 @@ export type Success<Op extends Any> = Op["success"]["Type"]
  * @category models
  */
 export type Failure<Op extends Any> = {
-  // A property instead of a named union, because an editor would show the name of the union instead of the errors.
+  // The union is the type of a property, because an editor would show the name of a named union instead of its errors.
   readonly errors:
     | (Op["errors"][keyof Op["errors"]] extends infer Class
         ? Class extends new (...args: never) => infer Named

@@ -1,5 +1,6 @@
 /**
- * Options for one call. They are read when the operation runs, and take precedence over the options of its client.
+ * Options for one call. The options are read when the operation runs, and take precedence over the options of its
+ * client.
  *
  * `AssemblyClient.withTimeout`, `AssemblyClient.withDeadline`, `AssemblyClient.withAttributes` and
  * `RetryPolicy.withPolicy` are built with this module.
@@ -21,7 +22,7 @@ export type Combinator = <
 ) => Self
 
 /**
- * Provides `value` for a reference to an Effect or a Stream.
+ * Runs an Effect or a Stream with `value` as the value of `reference`.
  *
  * @since 0.1.0
  * @category references
@@ -31,6 +32,6 @@ export const provide =
   (self) =>
     (Stream.isStream(self)
       ? Stream.provideService(self, reference, value)
-      : // A reference is not a requirement, so the type is unchanged. The exact type does not matter here.
+      : // A reference is not a requirement, so `self` keeps its type.
         // @effect-diagnostics-next-line anyUnknownInErrorContext:off
         Effect.provideService(self, reference, value)) as typeof self

@@ -195,7 +195,7 @@ export class TemplateCredentialsNotDeleted
 }
 
 /**
- * BILL_NOT_FOUND: there is no bill for the month. The service sends it with status 200.
+ * BILL_NOT_FOUND: there is no bill for the month. The service sends this error with status 200.
  *
  * Beyond the specification.
  *

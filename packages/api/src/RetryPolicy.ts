@@ -1,5 +1,6 @@
 /**
- * When a failed request is sent again, and after which pause. Operations and uploads have the same policies.
+ * Policies that decide when a failed request is sent again, and after which pause. Operations and uploads use the same
+ * policies.
  */
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as Context from "effect/Context"
@@ -21,8 +22,8 @@ import type * as Operation from "./Operation.ts"
  * `TransportFailure`.
  *
  * For an upload, `operation` is `"Upload"` and `retry` is `"resumes"`: the upload does not repeat the request, but
- * requests the offset from the server and continues from there. It reports only failures after which this may help.
- * `failures` counts consecutive failures.
+ * requests the offset from the server and continues from there. An upload reports only failures after which such a
+ * continuation may help. `failures` counts consecutive failures.
  *
  * @since 0.1.0
  * @category models
@@ -44,8 +45,8 @@ export interface Failure {
 /**
  * Decides after each failed attempt: returns the pause before the next attempt, or `None` to give up.
  *
- * `start` begins a new count, for one operation or for an upload after progress. The policy may remember the failures
- * since then.
+ * `start` begins a new count of failures, for one operation or for an upload after progress. The function that it
+ * returns may remember the failures since `start`.
  *
  * @since 0.1.0
  * @category models
@@ -54,18 +55,19 @@ export interface Policy {
   readonly start: Effect.Effect<(failure: Failure) => Effect.Effect<Option.Option<Duration.Duration>>>
 }
 
-/** Bad gateway, unavailable and gateway timeout: temporary failures of the service or of a proxy in front of it. */
+/** Bad gateway, service unavailable and gateway timeout: temporary failures of the service or of its proxy. */
 const passing: ReadonlySet<number | undefined> = new Set([502, 503, 504])
 
 /**
  * Whether a retry is safe and may help.
  *
  * - Always after `RateLimited`, because the service did nothing, unless the operation must never be repeated.
- * - Likewise after a request that was not sent.
+ * - The same rule applies to a request that was not sent.
  * - Never after a `permanent` failure, such as an unknown host or an untrusted certificate.
  * - For an operation that is safe to repeat: after a lost response and after 502, 503 and 504, whatever the body says.
  * - For a change: only after the error codes for which the service permits a retry.
- * - For an upload that resumes: always, because it reports only failures after which a continuation may help.
+ * - For an upload that resumes: after any other failure, because an upload reports only failures after which a
+ *   continuation may help.
  *
  * @since 0.1.0
  * @category predicates
@@ -83,8 +85,8 @@ export const isRetryable = ({ error, retry }: Pick<Failure, "error" | "retry">):
  * - `retries`: the maximum number of retries, 4 by default.
  * - `base`: the first pause, 250 ms by default. It doubles with each failure.
  * - `maxPause`: the maximum pause between attempts, 10 seconds by default.
- * - `maxWait`: the maximum pause that a response may request, 1 minute by default. A longer one is not shortened: the
- *   operation fails with the error, which contains the requested pause.
+ * - `maxWait`: the maximum pause that a response may request, 1 minute by default. If a response requests a longer
+ *   pause, the operation does not wait, but fails with the error of that response.
  *
  * Each duration must be positive and finite, and `retries` an integer. Otherwise the Layer fails with `InvalidRequest`.
  *
@@ -98,13 +100,13 @@ export interface Options {
   readonly maxWait?: Duration.Input | undefined
 }
 
-/** The longest pause after a number of consecutive failures, in milliseconds. */
+/** The longest pause after the given number of consecutive failures, in milliseconds. */
 const doubled = (base: number, maxPause: number, failures: number): number =>
   Math.min(base * 2 ** Math.min(failures - 1, 30), maxPause)
 
 /**
- * The pause after a number of consecutive failures. The maximum is `base`, doubled by each further failure, up to
- * `maxPause`. The pause is random between half of the maximum and the maximum, so that clients that fail together do
+ * The pause after the given number of consecutive failures. Its maximum is `base`, doubled by each further failure, up
+ * to `maxPause`. The pause is random between half of the maximum and the maximum, so that clients that fail together do
  * not retry together.
  *
  * @since 0.1.0
@@ -118,12 +120,12 @@ export const backOff = (
   return Effect.map(Random.next, (chance) => Duration.millis(pause * (0.5 + chance / 2)))
 }
 
-/** Whether the response requests a longer pause than `maxWait`. The operation then fails. */
+/** Whether the response requests a longer pause than `maxWait`, so that the operation fails. */
 const isTooLong = ({ wait }: Failure, maxWait: number): boolean =>
   Option.isSome(wait) && Duration.toMillis(wait.value) > maxWait
 
 /**
- * Does the same as {@link make}, with options that were checked before. An invalid option has no defined effect.
+ * Does the same as {@link make}, but does not check the options. The effect of an invalid option is undefined.
  *
  * @since 0.1.0
  * @category constructors
@@ -149,9 +151,9 @@ export const makeUnsafe = (options: Options): Policy => {
 /**
  * Makes a policy that retries the failures that {@link isRetryable} permits.
  *
- * Pauses are random between half of the doubling maximum and the maximum. If the response requests a pause, even of
- * zero, the policy waits at least that long, plus a random part of its own pause, so that clients that were refused
- * together do not retry together.
+ * The pauses are the pauses of {@link backOff}. If the response requests a pause (even a pause of zero), the policy
+ * waits for the requested pause plus a random part of its own maximum pause, so that clients that were refused together
+ * do not retry together.
  *
  * @since 0.1.0
  * @category constructors
@@ -169,8 +171,8 @@ export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.Inva
 }
 
 /**
- * The policy of an operation without another policy: {@link make} with its defaults. `Upload.Options` describes the
- * policy of an upload.
+ * The policy of operations if no other policy is set: {@link make} with its defaults. `Upload.Options` describes the
+ * default policy of uploads.
  *
  * @since 0.1.0
  * @category utilities
@@ -178,14 +180,14 @@ export const make = (options: Options = {}): Effect.Effect<Policy, ApiError.Inva
 export const standard: Policy = makeUnsafe({})
 
 /**
- * Makes a policy with the pauses of a `Schedule`. It gives up when the schedule ends. The input of the schedule is the
- * {@link Failure}.
+ * Makes a policy with the pauses of a `Schedule`. The policy gives up when the schedule ends. The input of the schedule
+ * is the {@link Failure}.
  *
  * The result is a policy, not a combinator: use it as the value of {@link RetryPolicy}, or as the argument of
  * {@link withPolicy}. `withPolicy` also takes a `Schedule` directly; `fromSchedule` is needed only for `maxWait`.
  *
  * Failures that {@link isRetryable} does not permit are never retried. If the response requests a pause, the policy
- * waits at least that long. If that pause is longer than `maxWait`, 1 minute by default, it gives up.
+ * waits at least that long. If the requested pause is longer than `maxWait` (1 minute by default), the policy gives up.
  *
  * @example
  * RetryPolicy.fromSchedule(Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 })))
@@ -215,8 +217,8 @@ export const fromSchedule = <Output>(
 const giveUp: Policy = { start: Effect.succeed(() => Effect.succeedNone) }
 
 /**
- * The policy of operations: the policy of the call, else the policy in the context when the client was built, else
- * {@link standard}. The policy of an upload: the policy of the call, else the one that its options describe.
+ * Operations use the policy of the call, else the policy in the context when the client was built, else
+ * {@link standard}. An upload uses the policy of the call, else the policy that the options of the upload describe.
  *
  * @example
  * AssemblyClient.layer({ baseUrl }).pipe(Layer.provide(RetryPolicy.layer({ retries: 8 })))

@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 /**
  * A checked URL: its origin belongs to the service, it uses https (http only on loopback), and it has neither user info
  * nor a fragment. It is redacted, because the URL grants reading or canceling the Assembly. No credential is sent to
- * it.
+ * this URL.
  *
  * @since 0.1.0
  * @category models
@@ -21,7 +21,8 @@ export type ServiceUrl = Redacted.Redacted<string & Brand.Brand<"ServiceUrl">>
 const decode = Schema.decodeUnknownOption(SecureUrl.SecureUrl)
 
 /**
- * Checks a URL against the origins of the service. A query is permitted, because the update stream has one.
+ * Checks a URL against the origins of the service. A query is permitted, because the URL of an update stream has a
+ * query.
  *
  * @since 0.1.0
  * @category constructors
@@ -32,7 +33,7 @@ export const make = (
 ): Option.Option<ServiceUrl> =>
   Option.fromNullishOr(address).pipe(
     Option.filter((text) => ServiceOrigins.includes(origins, text)),
-    // The rules for a path also apply to a query.
+    // Replaces the `?`, so that `SecureUrl` applies its rules for a path to the query too.
     Option.filter((text) => Option.isSome(decode(text.replace("?", "/")))),
     Option.map((text) => Redacted.make(text as string & Brand.Brand<"ServiceUrl">, { label: "address of an Assembly" }))
   )

@@ -1,9 +1,10 @@
 /**
- * Operations of Template Credentials. Beyond the specification, which only names them.
+ * Operations of Template Credentials. Beyond the specification, which only names these operations.
  *
  * Each operation is a separate module, so that a bundle contains only the operations that a program calls.
  *
- * The index does not export this module: `import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"`.
+ * The index does not export this module:
+ * `import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"`.
  */
 export { Create, create } from "./internal/templateCredentials/create.ts"
 export { Get, get } from "./internal/templateCredentials/get.ts"

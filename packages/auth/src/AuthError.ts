@@ -1,15 +1,15 @@
 /**
  * The errors of authentication. Handle them by tag.
  *
- * Only tokens can fail, because a signature needs no request. No error contains a secret, a token or text of the
- * response. The error codes are beyond the specification, which defines no errors of `/token`.
+ * Only authentication with tokens can fail, because a signature needs no request. No error contains a secret, a token
+ * or text of the response. The error codes are beyond the specification, which defines no errors of `/token`.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
  * The Auth Key or the Auth Secret is empty or blank. `issues` names the field and the rule, never the value. The Layer
- * of the credentials fails with it, so requests never do.
+ * of the credentials fails with this error, so a request never does.
  *
  * @since 0.1.0
  * @category errors
@@ -25,7 +25,7 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
 /**
  * This runtime has no `crypto.subtle`, which signatures and encryption need. The Layer that needs it fails with this
  * error, so a request never does. A page has `crypto.subtle` only on https and on localhost. For any other page, the
- * server of the application makes the signatures.
+ * server of the application must make the signatures.
  *
  * @since 0.1.0
  * @category errors
@@ -37,7 +37,7 @@ export class CryptoUnavailable extends Schema.TaggedError<CryptoUnavailable>()("
 }
 
 /**
- * The response to a refused token request: its error code (empty if there was none) and the HTTP status.
+ * The response to a refused token request: its error code (empty if the response has no code) and its HTTP status.
  *
  * @since 0.1.0
  * @category schemas
@@ -53,8 +53,8 @@ const describe = ({ code, status }: Refusal, meaning: string): string =>
   `${meaning} (status ${status}${code === "" ? "" : `, ${code}`})`
 
 /**
- * The service does not know the Auth Key, or the Auth Secret is wrong: any 401, `GET_ACCOUNT_UNKNOWN_AUTH_KEY`,
- * `TOKEN_INVALID_CREDENTIALS`. A retry does not help.
+ * The service does not know the Auth Key, or the Auth Secret is wrong: any 401, or the code
+ * `GET_ACCOUNT_UNKNOWN_AUTH_KEY` or `TOKEN_INVALID_CREDENTIALS`. A retry does not help.
  *
  * @since 0.1.0
  * @category errors
@@ -105,8 +105,9 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 }
 
 /**
- * Too many token requests. `retryAfter` is the pause that the service requests. Status 0 means the program's own rate
- * limiter, which sent nothing; `retryAfter` is then the time until a permit.
+ * Too many token requests. `retryAfter` is the pause that the service requests. Status 0 means that the program's own
+ * rate limiter refused the request, so nothing was sent. `retryAfter` is then the time until the rate limiter permits a
+ * request.
  *
  * @since 0.1.0
  * @category errors

@@ -23,7 +23,7 @@ import * as Tokens from "./Tokens.ts"
  * - `baseUrl`: the checked base URL of the request. A token is requested only there.
  * - `params`: the encoded params.
  * - `nonceIn`: the path in the params where the operation expects the nonce.
- * - `scope`: the scope that the Auth Key or token must have.
+ * - `scope`: the scope that the Auth Key or the token must have.
  * - `clockSkew`: how far the service's clock is ahead of the local clock, if known; negative if it is behind. The
  *   expiry of a signature is computed in the service's time.
  *
@@ -39,7 +39,8 @@ export interface Unauthenticated {
 }
 
 /**
- * The proof, and the params serialized once. Exactly this text was signed and must be sent.
+ * The proof of a request, and its `params` as text. A signature is valid only for exactly this text, so exactly this
+ * text must be sent.
  *
  * @since 0.1.0
  * @category models
@@ -70,9 +71,9 @@ export class Authenticator extends Context.Service<
 const final = () => Effect.succeed("final" as const)
 
 /**
- * Authenticates with signed params: adds `auth.key`, `auth.expires` and a nonce, then signs the text (spec.md,
- * "Authentication"). `window` is how long a signature is valid, 5 minutes by default. A window that is not positive and
- * finite is a defect when the Layer is built.
+ * Authenticates with signed params: adds `auth.key`, `auth.expires` and a nonce to the params, then signs their text
+ * (spec.md, "Authentication"). `window` is how long a signature is valid, 5 minutes by default. A window that is not
+ * positive and finite is a defect when the Layer is built.
  *
  * @since 0.1.0
  * @category layers
@@ -105,8 +106,8 @@ export const layerSignedNoDeps = (options?: {
   )
 
 /**
- * Signed params with HMAC and random numbers from WebCrypto. On a server with many requests `Signer.layerFrom` is
- * faster.
+ * Authenticates with signed params; WebCrypto computes the HMAC and the random numbers. On a server that sends many
+ * requests, `Signer.layerFrom` is faster.
  *
  * @example
  * Authenticator.layerSigned().pipe(Layer.provide(Credentials.layerConfig))
@@ -120,7 +121,7 @@ export const layerSigned = (options?: {
 }): Layer.Layer<Authenticator, AuthError.CryptoUnavailable, Credentials.Credentials> =>
   layerSignedNoDeps(options).pipe(Layer.provide([Signer.layerHmac(options), SecureRandom.layerWebCrypto]))
 
-/** What a header can carry, without the line end that a file may add. */
+/** The characters that a token may contain. The line end of a file is not permitted. */
 const sendable = /^[\x21-\x7e]+$/
 
 /**
@@ -151,7 +152,10 @@ export const layerBearer = (token: Redacted.Redacted): Layer.Layer<Authenticator
     })
   )
 
-/** The error codes of a refused token. Another token may be accepted. Beyond the specification. */
+/**
+ * The error codes with which the service refuses a token, although it may accept another token. Beyond the
+ * specification.
+ */
 const tokenCodes: ReadonlySet<string> = new Set(["BEARER_TOKEN_EXPIRED", "BEARER_TOKEN_INVALID"])
 
 const makeTokens = () =>

@@ -40,8 +40,8 @@ export const variables = () => {
 }
 
 /**
- * Credentials from values. Fails with `InvalidCredentials` if the key or the secret is empty or blank: the service
- * would refuse every request, and anybody can compute an HMAC with an empty secret.
+ * Credentials from values. Fails with `InvalidCredentials` if the key or the secret is empty or blank, because the
+ * service would refuse every request, and because anybody can compute an HMAC with an empty secret.
  *
  * @example Credentials.layer({ key: "my-key", secret: Redacted.make("my-secret") })
  *
@@ -73,5 +73,5 @@ const makeConfigured = () => Layer.effect(Credentials, Variables.read(variables(
  * @category layers
  */
 export const layerConfig: Layer.Layer<Credentials, Config.ConfigError> =
-  // The annotation lets a bundler remove this Layer and `Config` from programs that do not use it.
+  // The annotation lets a bundler remove this Layer and `Config` from programs that do not use this Layer.
   /* @__PURE__ */ makeConfigured()

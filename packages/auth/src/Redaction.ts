@@ -3,27 +3,28 @@
  *
  * **When to use**
  *
- * For all text of a server that is shown as a message, a code or an excerpt. A server may repeat the request in its
+ * Redact all text of a server that is shown as a message, a code or an excerpt. A server may repeat the request in its
  * response: even an ordinary error page repeats the path of the request.
  *
  * **Details**
  *
  * - A secret is removed in every encoding: plain, or with any of its characters as `\/`, `\uNNNN`, `\xNN`, octal, `%NN`
  *   and `%uNNNN` of either case, `+` for a space, or an HTML entity. Encodings may be mixed, and nested up to five
- *   levels. No 8 consecutive characters of a secret remain, wherever the text was cut; a shorter secret is removed only
- *   as a whole. At the end of the text, already the first 4 characters of a secret are removed.
- * - Capabilities are recognized by a pattern, and removed even if they are not listed as secrets: the id in an upload URL, in a
- *   Status URL or in a URL of its updates; the query and the user info of any URL; signatures and tokens by their
- *   names; the value of an `authorization` header; any 32 consecutive hexadecimal digits; and any 40 characters of
- *   Base64 with letters of both cases and a digit. The host and the path before an id stay, because they help to find
- *   the problem.
- * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. The text is
- *   cut last.
+ *   levels. No 8 consecutive characters of a secret remain, wherever the text was cut. A secret of less than 8
+ *   characters is removed only as a whole. At the end of the text, even the first 4 characters of a secret are removed,
+ *   because the text may have been cut there.
+ * - Capabilities (texts that grant access) are recognized by a pattern, and removed even if they are not listed as
+ *   secrets: the id in the URL of an upload, a Status or an update stream; the query and the user info of any URL;
+ *   signatures and tokens by their names; the value of an `authorization` header; any 32 consecutive hexadecimal
+ *   digits; and any 40 characters of Base64 with letters of both cases and a digit. The host and the path before an id
+ *   stay, because they help to find the problem.
+ * - Control characters are escaped (`@assembly-effect/schema/Printable`), and line breaks become spaces. At the end the
+ *   text is cut to its maximum length.
  *
  * **Gotchas**
  *
- * A secret in another encoding, such as Base64, is found only by these patterns, and only if it is long. List that encoding as
- * a secret too.
+ * A secret in another encoding, such as Base64, is found only by the patterns for capabilities, and only if it is long.
+ * Add the encoded text to `secrets` too.
  *
  * @example
  * Redaction.text("Cannot PATCH /resumable/files/5d8a") // "Cannot PATCH /resumable/files/<redacted>"
@@ -54,15 +55,15 @@ export interface Options {
   readonly max?: number | undefined
 }
 
-/** Only this number of characters of a text is read. The result is far shorter. */
+/** The number of characters of a text that are read. The result is far shorter. */
 const maxRead = 4 * 1024
 
-/** Replaces ranges of a text, which may overlap, with the mask. */
+/** Replaces ranges of a text with the mask. The ranges may overlap. */
 const without = (text: string, ranges: ReadonlyArray<Fragments.Range>): string => {
   let safe = ""
   let last = -1
   for (const { end, start } of ranges.toSorted((a, b) => a.start - b.start)) {
-    // A range that touches the previous one is the rest of the same secret.
+    // A range that touches the previous range gets no second mask, because it is the rest of the same secret.
     if (start > last) safe += text.slice(Math.max(last, 0), start) + mask
     last = Math.max(last, end)
   }
@@ -88,12 +89,12 @@ const cut = (text: string, max: number): string =>
 const textWith = (text: string, secrets: ReadonlyArray<Fragments.Sought>, max: number): string => {
   const redacted = redact(text.slice(0, maxRead), secrets)
   const printable = Printable.escape(onOneLine(redacted))
-  // Redacts again, because an escape that was just written may have completed the text of a secret.
+  // Redacts again, because an escape that `Printable.escape` wrote may complete the text of a secret.
   return cut(printable === redacted ? printable : redact(printable, secrets), max)
 }
 
 /**
- * Redacts a text: removes secrets and capabilities, escapes control characters, joins lines and cuts the text last.
+ * Redacts a text: removes secrets and capabilities, joins lines, escapes control characters, and finally cuts the text.
  *
  * @since 0.1.0
  * @category utilities
@@ -125,7 +126,7 @@ const more = "…"
 
 /**
  * Redacts the texts in a JSON value, keys included, as {@link text} does. Values below 8 levels, after 256 values or
- * after 4096 characters become `"…"`, because the search takes a multiple of the length of a text.
+ * after 4096 characters become `"…"`, to limit the time of the search for secrets.
  *
  * @since 0.1.0
  * @category utilities

@@ -70,13 +70,14 @@ export const make = Effect.fnUntraced(function* (options: {
 })
 
 /**
- * A Signer that uses an HMAC of the platform. `hmac` is called once for each secret. The function that it returns is
- * called once for each text, and returns the hexadecimal digest of the text's UTF-8 bytes. An empty secret is a defect.
+ * A Signer that uses an HMAC of the platform. `hmac` is called once for each secret. The function that `hmac` returns
+ * is called once for each text, and returns the hexadecimal digest of the text's UTF-8 bytes. An empty secret is a
+ * defect.
  *
  * **When to use**
  *
- * Use it on a server that sends many requests. WebCrypto computes each signature in another thread, which takes much
- * longer than the signature itself.
+ * Use it on a server that sends many requests. WebCrypto computes each signature in another thread, and the switch to
+ * that thread takes much longer than the computation.
  *
  * @example
  * import { createHmac, createSecretKey } from "node:crypto"

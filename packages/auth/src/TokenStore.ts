@@ -26,7 +26,8 @@ import * as Bytes from "./unstable/Bytes.ts"
 /**
  * A bearer token.
  *
- * - `expiresAt`: the time when the service stops accepting it; undefined if the service did not report it.
+ * - `expiresAt`: the time when the service stops accepting the token; undefined if the service did not report this
+ *   time.
  * - `renewAt`: the time when a new token is requested.
  *
  * @since 0.1.0
@@ -39,8 +40,8 @@ export interface Token {
 }
 
 /**
- * The permissions of a token: its Auth Key, its audience, the base URL of the service, and its scopes. `scopes` is empty
- * if no scope is needed.
+ * The permissions of a token: its Auth Key, its audience, the base URL of the service, and its scopes. `scopes` is
+ * empty if no scope is needed.
  *
  * @since 0.1.0
  * @category models
@@ -53,7 +54,7 @@ export interface Grant {
 }
 
 /**
- * Stores the newest token of a grant. The methods cannot fail: without a stored token, a new one is requested.
+ * Stores the newest token of a grant. The methods cannot fail: without a stored token, a new token is requested.
  *
  * @since 0.1.0
  * @category models
@@ -71,14 +72,14 @@ const none: Store = {
 }
 
 /**
- * The store that `Tokens` uses. Without a layer tokens are not shared.
+ * The store that `Tokens` uses. Without a Layer for the store, tokens are not shared.
  *
  * @since 0.1.0
  * @category references
  */
 export const TokenStore = Context.Reference<Store>("@assembly-effect/auth/TokenStore", { defaultValue: () => none })
 
-/** The time limit of one access to the underlying store. A store that does not respond counts as empty. */
+/** The time limit of one access to the underlying store. After this limit the store counts as empty. */
 const patience = Duration.seconds(5)
 
 const utf8 = new TextEncoder()
@@ -169,7 +170,7 @@ const makeKeyValueStore = Effect.gen(function* () {
  * **Details**
  *
  * An entry is encrypted (AES-256-GCM) with a key derived from the Auth Secret, and bound to its grant. Only a process
- * that has the secret can read it, and such a process could also request a token. An entry that cannot be decrypted is
+ * that has the secret can read it, and that process could request a token itself. An entry that cannot be decrypted is
  * ignored.
  *
  * **Gotchas**

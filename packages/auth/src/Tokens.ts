@@ -1,6 +1,6 @@
 /**
- * Bearer tokens from an Auth Key and its secret. Each token is requested once and used while it is valid (spec.md,
- * "Authentication").
+ * Bearer tokens from an Auth Key and its secret. Each token is requested once, and used as long as it is valid
+ * (spec.md, "Authentication").
  */
 import type * as Auth from "@assembly-effect/schema/Auth"
 import type { SecureUrl } from "@assembly-effect/schema/SecureUrl"
@@ -26,8 +26,7 @@ import * as Settings from "./unstable/Settings.ts"
 import * as TokenStore from "./TokenStore.ts"
 
 /**
- * The grant that a token is requested for: the base URL and the scope of the operation. A scope with white space is a
- * defect.
+ * What a token is needed for: the base URL and the scope of an operation. A scope with white space is a defect.
  *
  * @since 0.1.0
  * @category models
@@ -41,7 +40,7 @@ export interface Request {
  * Provides tokens, and remembers which tokens the service has refused.
  *
  * - `get`: the current token. Concurrent calls share one request.
- * - `refused`: reports that the service did not accept this token. It is not returned again.
+ * - `refused`: reports that the service did not accept this token, so that `get` does not return the token again.
  *
  * @since 0.1.0
  * @category services
@@ -57,11 +56,12 @@ export class Tokens extends Context.Service<
 /**
  * - `scopes`: one token with all these scopes is used for every operation. By default each scope has its own token. A
  *   scope with white space is a defect.
- * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, and never more than half of its
+ * - `renewBefore`: how long before its expiry a token is replaced, 1 minute by default, but at most half of its
  *   lifetime.
  * - `requestTimeout`: the time limit of one token request with its response, 30 seconds by default.
- * - `maxWait`: the maximum pause that a rate limit may request after a failed renewal, 1 minute by default. If it
- *   requests a longer pause, this maximum is used. During the pause the current token is used while it is valid.
+ * - `maxWait`: the maximum pause after a renewal that failed because of a rate limit, 1 minute by default. If the rate
+ *   limit requests a longer pause, the pause is `maxWait`. During the pause the current token is used as long as it is
+ *   valid.
  * - `audience`: `api2` by default, the only audience in the specification.
  *
  * A duration that is not positive and finite is a defect when the Layer is built.
@@ -91,7 +91,7 @@ interface Memory {
 
 const blank: Memory = { latest: undefined, refused: [] }
 
-/** A read-only store may return a refused token again and again. This number of refused tokens is remembered. */
+/** The number of refused tokens that are remembered. A read-only store may return a refused token again and again. */
 const maxRefused = 8
 
 /** The pause after a failed renewal while the token is still valid. */
@@ -107,16 +107,16 @@ const toToken = (
 ): TokenStore.Token => {
   const token = { value, expiresAt: undefined, renewAt: undefined }
   if (lifetime === undefined) return token
-  // The lifetime starts at the service later than this time, so the token is not used for too long.
+  // At the service the lifetime starts later than `asked`, so the token is not used after its expiry at the service.
   const expires = Duration.sum(Duration.millis(asked), lifetime)
   const early = Duration.min(renewBefore, Duration.divideUnsafe(lifetime, 2))
   const expiresAt = DateTime.make(Duration.toMillis(expires))
   const renewAt = DateTime.make(Duration.toMillis(Duration.subtract(expires, early)))
-  // A later instant than the largest date counts as no expiry.
+  // An expiry after the largest possible date counts as no expiry.
   return { ...token, expiresAt: Option.getOrUndefined(expiresAt), renewAt: Option.getOrUndefined(renewAt) }
 }
 
-/** The time from `now` to a moment, at least zero. Infinite if there is no moment. */
+/** The time from `now` to a moment, at least zero. Infinite if `moment` is undefined. */
 const timeUntil = (moment: DateTime.Utc | undefined, now: number): Duration.Duration =>
   moment === undefined ? Duration.infinity : Duration.millis(Math.max(0, moment.epochMilliseconds - now))
 
@@ -125,7 +125,7 @@ const toLease = (token: TokenStore.Token, now: number): Lease => ({
   duration: Duration.min(timeUntil(token.renewAt, now), timeUntil(token.expiresAt, now))
 })
 
-/** The lease of a token whose renewal failed. It ends at the next attempt. */
+/** The lease of a token whose renewal failed. The lease ends when the renewal is attempted again. */
 const extended = (token: TokenStore.Token, now: number, pause: Duration.Duration): Lease => ({
   token,
   duration: Duration.min(pause, timeUntil(token.expiresAt, now))
@@ -143,7 +143,7 @@ const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Opt
   }
 }
 
-/** Checks the durations. Invalid ones are a defect that names them. */
+/** Checks the durations. Invalid durations are a defect that names them. */
 const checkOptions = ({ maxWait, renewBefore, requestTimeout }: Options): Effect.Effect<void> => {
   const issues = Settings.issues({
     maxWait: Settings.duration(maxWait),
@@ -158,7 +158,10 @@ const hasValue =
   (token: TokenStore.Token): boolean =>
     Equal.equals(token.value, value)
 
-/** The memory after a token was refused. Undefined if it was not the latest token: then nothing changes. */
+/**
+ * The memory after a token was refused. Undefined if the refused token was not the latest token, because then nothing
+ * changes.
+ */
 const afterRefusal = (memory: Memory, value: Redacted.Redacted): Memory | undefined =>
   memory.latest !== undefined && hasValue(value)(memory.latest)
     ? { latest: undefined, refused: [value, ...memory.refused].slice(0, maxRefused) }
@@ -213,12 +216,13 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   })
 
   /**
-   * The best existing token that is still valid: a stored token of another process, else the latest token of this one.
+   * The best existing token that is still valid: the stored token, which may come from another process, else the latest
+   * token of this process.
    */
   const existing = Effect.fnUntraced(function* (grant: TokenStore.Grant) {
     const stored = Option.getOrUndefined(yield* store.load(grant))
     const { latest, refused } = yield* recall(grant)
-    // Read after the store has been accessed, which may take some time.
+    // The time is read after the access to the store, because the access may take some time.
     const now = yield* Clock.currentTimeMillis
     const current = [stored, latest].find(
       (token) =>

@@ -35,8 +35,8 @@ export const Notification = Schema.Struct({ transloadit: Schema.String, signatur
 export type Notification = typeof Notification.Type
 
 /**
- * The signature is malformed, uses an algorithm that is not accepted, or does not match the text. The sender does not
- * know the Auth Secret: respond with 403 and do nothing.
+ * The signature is malformed, uses an algorithm that is not accepted, or does not match the text. The sender may not
+ * know the Auth Secret, so respond with 403 and do nothing else.
  *
  * @since 0.1.0
  * @category errors
@@ -65,8 +65,8 @@ export class MalformedNotification extends Schema.TaggedError<MalformedNotificat
 }
 
 /**
- * A signed notification about another Assembly than the expected one. The error does not contain its Status, which may
- * belong to somebody else.
+ * A signed notification about an Assembly other than the expected Assembly. The error does not contain the Status of
+ * that Assembly, because the Assembly may belong to somebody else.
  *
  * @since 0.1.0
  * @category errors
@@ -121,7 +121,8 @@ const toMalformed = (issue: SchemaIssue.Issue): MalformedNotification => {
 
 /**
  * Makes a verifier for the Auth Secret in the context's `Credentials`. `algorithms` are the accepted algorithms, by
- * default `sha384` and `sha256`. An older Auth Key signs with `sha1` and without a prefix; name `sha1` to accept it.
+ * default `sha384` and `sha256`. Notifications for an older Auth Key are signed with `sha1` and without a prefix; add
+ * `sha1` to accept them.
  *
  * @since 0.1.0
  * @category constructors
@@ -141,7 +142,8 @@ export const make = Effect.fnUntraced(function* (options?: {
     }
     const tag = Hex.decode(digits)
     if (Result.isFailure(tag)) return yield* mismatch("the digest is not hexadecimal")
-    // `Mac` compares in constant time and refuses another length. HMAC cannot fail in a way that a caller could handle.
+    // `Mac` compares in constant time and refuses a digest of another length. HMAC cannot fail in a way that a caller
+    // could handle.
     const key = yield* Effect.orDie(Mac.key(Hmac.algorithms[algorithm], bytes))
     const matches = yield* Effect.orDie(mac.verify(key, tag.success, new TextEncoder().encode(transloadit)))
     return matches ? undefined : yield* mismatch("the digest does not match the text")
@@ -178,8 +180,8 @@ export const layer = (options?: {
  *
  * **Gotchas**
  *
- * A notification has neither a nonce nor an expiry, so a copy of it is valid too. The work that it starts should be
- * idempotent. The service itself repeats a notification until the response is 200.
+ * A notification has neither a nonce nor an expiry, so a copy of the notification is valid too. The work that a
+ * notification starts should be idempotent. The service itself repeats a notification until the response is 200.
  *
  * @example
  * const route = Effect.gen(function* () {
@@ -197,7 +199,7 @@ export const verify = (
   Webhook.use((webhook) => webhook.verify(notification))
 
 /**
- * Verifies a notification about one Assembly. Fails if the Status belongs to another Assembly than `assemblyId`.
+ * Verifies a notification about one Assembly. Fails if the Status belongs to an Assembly other than `assemblyId`.
  *
  * @example
  * Webhook.verifyOf(notification, assemblyId)

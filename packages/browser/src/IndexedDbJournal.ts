@@ -36,7 +36,7 @@ export interface Platform {
 const defaultName = "assembly-effect-uploads"
 
 /**
- * The store of a journal with the given IndexedDB and locks. Its database is open until the scope ends.
+ * The store of a journal with the given IndexedDB and locks. The database is open until the scope ends.
  *
  * @since 0.1.0
  * @category constructors
@@ -49,7 +49,7 @@ export const makeStore = (
     Texts.make(database, locks === undefined ? undefined : WebLocks.make(locks, name))
   )
 
-/** Frames without an origin, some private windows and some servers have no IndexedDB, or throw when it is read. */
+/** Frames without an origin, some private windows and some servers have no IndexedDB, or reading `indexedDB` throws. */
 const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.suspend(() => {
   const none = new UploadJournal.JournalFailed({ action: "read", problem: "IndexedDB is unavailable" })
   try {
@@ -75,19 +75,20 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  * An entry is on the disk before the next request is sent (`durability: "strict"`, if the browser supports it).
  * `JournalFailed` with the reason `Full` means that the quota of the origin is used up.
  *
- * One tab at a time runs an upload and holds a Web Lock. The lock ends with the tab, and another tab continues within
- * half a second. A tab in the background keeps its lock, even if the browser slows its timers. In a browser without Web
- * Locks, a lease expires `leaseDuration` after the end of the tab. In a page on plain `http` the Layer fails with
- * `JournalFailed`, because the keys of entries need digests, and such a page has none.
+ * Only one tab at a time runs an upload, because it holds a Web Lock. The lock ends with the tab, and another tab
+ * continues the upload within half a second. A tab in the background keeps its lock, even if the browser slows its
+ * timers. In a browser without Web Locks, the tab holds a lease, which expires `leaseDuration` after the end of the
+ * tab. In a page on plain `http` the Layer fails with `JournalFailed`, because the keys of entries need digests, which
+ * browsers do not offer there.
  *
  * If the user clears the data of the site, the journal opens its database again.
  *
  * **Gotchas**
  *
- * - An entry contains upload URLs, which grant writing without other credentials. Every script of the origin can read
- *   it.
- * - A browser may delete the data of an origin when the disk is full. `navigator.storage.persist()` requests that it
- *   does not.
+ * - An entry contains upload URLs. Whoever knows such a URL can write to the upload without other credentials. Every
+ *   script of the origin can read an entry.
+ * - A browser may delete the data of an origin when the disk is full. `navigator.storage.persist()` asks the browser to
+ *   keep the data.
  *
  * @example
  * ResumableUpload.run(target, UploadSource.fromBlob(file), {

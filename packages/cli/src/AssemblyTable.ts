@@ -12,14 +12,14 @@ import * as Table from "./Table.ts"
 
 const unknown = "–"
 
-/** The time without seconds. If the service sent an invalid date, the text that it sent. */
+/** The creation time without seconds, or the text that the service sent if that text is not a valid date. */
 const createdAt = ({ created }: AssemblyList.Entry): string =>
   Option.match(DateTime.make(created), {
     onNone: () => created,
     onSome: (moment) => Format.date(moment).slice(0, 16)
   })
 
-/** The state as the list's filter names it, or the error code. */
+/** The error code, or else the name of the state, as in the filter of the list. */
 const state = (entry: AssemblyList.Entry): string =>
   Assembly.errorCode(entry) ?? (entry.ok?.replace(/^ASSEMBLY_/, "").toLowerCase() || unknown)
 

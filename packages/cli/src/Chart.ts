@@ -23,10 +23,10 @@ export interface Point {
 /**
  * Options for rendering a chart.
  *
- * - `title`: the heading. ` per <time of one bar>` is appended.
+ * - `title`: the heading. ` per <duration of one bar>` is appended.
  * - `format`: formats a value with its unit.
- * - `bucket`: the length of time of one point.
- * - `from`, `to`: the window to show; by default the window of the points. Points outside are left out.
+ * - `bucket`: the duration of the bucket of one point.
+ * - `from`, `to`: the window to show, by default from the first to the last point. Points outside are left out.
  * - `width`: the width of the terminal in cells, 80 by default. No line is longer.
  * - `height`: the height of the tallest bar in rows, 8 by default.
  *
@@ -51,14 +51,14 @@ const maxBarCells = 6
 /** A narrower plot has no space for its labels. */
 const minPlotCells = 12
 
-/** The time on the x axis: `bars` bars of `step` milliseconds each. */
+/** The x axis: `bars` bars of `step` milliseconds each. */
 interface Axis {
   readonly start: number
   readonly step: number
   readonly bars: number
 }
 
-/** Merges buckets until a bar is at least one cell wide. A bar is always a whole number of buckets. */
+/** Adds buckets together until a bar is at least one cell wide. A bar is always a whole number of buckets. */
 const makeAxis = (points: ReadonlyArray<Point>, options: Options, cells: number): Axis => {
   const bucket = Math.max(1, Duration.toMillis(options.bucket))
   const times = points.map(({ at }) => at.epochMilliseconds)
@@ -72,7 +72,7 @@ const makeAxis = (points: ReadonlyArray<Point>, options: Options, cells: number)
   return { start, step: bucket * merged, bars: Math.ceil(buckets / merged) }
 }
 
-/** The bars to draw, and the width of each part in cells. A narrow plot has no labels on the y axis. */
+/** The bars to draw, and the widths of the labels and of the plot. A narrow plot has no labels on the y axis. */
 interface Plot {
   readonly axis: Axis
   readonly values: ReadonlyArray<number>
@@ -94,18 +94,20 @@ const plot = (points: ReadonlyArray<Point>, options: Options, width: number, wan
   return { axis, values, max: values.reduce((most, value) => Math.max(most, value), 0), labelCells, plotCells }
 }
 
-/** The character of one row of a bar that is `eighths` high. */
+/** The character in one row of a bar that is `eighths` eighths of a row high. */
 const cell = (eighths: number, row: number): string => blocks[Math.min(full, Math.max(0, eighths - row * full))] ?? " "
 
-/** The height of a bar. Every value except zero is visible. */
+/** The height of a bar in eighths of a row. Every value except zero is visible. */
 const toEighths = (value: number, max: number, height: number): number =>
   value === 0 ? 0 : Math.max(1, Math.round((value / max) * height * full))
 
-/** Formats a time to the minute, without seconds. The end of the last bar may be later than the largest date. */
+/**
+ * Formats a time without seconds. Returns an empty text for a time after the largest date, where the last bar may end.
+ */
 const minute = (millis: number): string =>
   Option.match(DateTime.make(millis), { onNone: () => "", onSome: (moment) => Format.date(moment).slice(0, 16) })
 
-/** The start on the left and the end on the right, if there is space. */
+/** The labels of the x axis: the start on the left and, if there is space, the end on the right. */
 const timeLabels = ({ axis, plotCells }: Plot, axisCells: number): string => {
   const start = minute(axis.start)
   const end = `${minute(axis.start + axis.step * axis.bars)} UTC`
@@ -139,8 +141,8 @@ const draw = (drawn: Plot, options: Options): ReadonlyArray<string> => {
 }
 
 /**
- * Renders a time series as bars, with the largest value and the times at the axes. Points that share a bar are added
- * up, so the values must be counts or sizes, not averages.
+ * Renders a time series as bars. The y axis shows the largest value, and the x axis shows the start and the end. Points
+ * that share a bar are added up, so the values must be counts or sizes, not averages.
  *
  * @example
  * Chart.render(points, { title: "Assemblies", format: Format.count, bucket: "1 hour", width: 80 })
@@ -157,8 +159,8 @@ export const render = (points: ReadonlyArray<Point>, options: Options): Readonly
   const usable = points.filter(({ value }) => Number.isFinite(value) && value >= 0)
   if (usable.length === 0) return nothing.map(Style.toLine)
 
-  // The label of the largest sum changes the width of the plot, and the width changes the sums. A first plot measures
-  // the label.
+  // The label of the largest sum changes the width of the plot, and the width changes the sums. Therefore a first plot
+  // measures the label.
   const total = usable.reduce((sum, { value }) => sum + value, 0)
   const draft = plot(usable, options, width, labelCells(total))
   if (draft.max === 0) return nothing.map(Style.toLine)

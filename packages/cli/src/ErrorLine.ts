@@ -15,8 +15,7 @@ const configuration = ({ cause }: Config.ConfigError): string => {
 }
 
 /**
- * An upload error whose message is text of the server. Its line appends the status; an error of an operation already
- * includes it.
+ * An upload error whose `message` is the text of the server, without the status. The status is appended to its line.
  */
 const isAnswer = Schema.is(Schema.Struct({ request: Schema.String, message: Schema.String, status: Schema.Int }))
 

@@ -1,5 +1,5 @@
 /**
- * Shows the progress of a job: its uploads, all files together, and then the work of the Assembly.
+ * Shows the progress of a job: one line for the upload of all its files, then the work of the Assembly.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import type { AssemblyUploadEvent } from "@assembly-effect/tus/AssemblyUploadEvent"
@@ -8,8 +8,8 @@ import * as ProgressBar from "./ProgressBar.ts"
 import type * as UploadProgress from "./UploadProgress.ts"
 
 /**
- * The progress after an event. `begun` holds the files that this run has created. An earlier run may have sent bytes of
- * any other file, so these bytes do not count as speed.
+ * The progress after an event. `begun` holds the files whose uploads this run has created. An earlier run may have sent
+ * bytes of the other files, so those bytes do not count as speed.
  */
 const advance =
   (begun: Set<number>) =>
@@ -51,7 +51,7 @@ const fileNote = (
 }
 
 /**
- * The view of one run of a job.
+ * Describes how one run of a job is shown.
  *
  * @since 0.1.0
  * @category constructors

@@ -40,7 +40,7 @@ export const report = (rendered: ReadonlyArray<Style.Line>): Effect.Effect<void>
 export const error = (text: string): Effect.Effect<void> => Console.error(keepLines(`assembly: ${text}`))
 
 /**
- * Writes a hint about an error: what to do next.
+ * Writes a hint that says what to do after an error.
  *
  * @since 0.1.0
  * @category output
@@ -85,7 +85,8 @@ export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema:
 }
 
 /**
- * Writes to the screen of a terminal, and may move the cursor. A closed terminal is not a failure.
+ * Writes a text to the terminal. It may contain colours, and the control sequences that redraw a line. A closed
+ * terminal is not a failure.
  *
  * @since 0.1.0
  * @category output
@@ -95,7 +96,7 @@ export const draw = (text: string): Effect.Effect<void, never, Terminal.Terminal
 
 const keepLines = (text: string): string => text.split("\n").map(Printable.escape).join("\n")
 
-/** Escapes every control sequence in the text except those that match `own`. */
+/** Escapes every control sequence in the text except the sequences that match `own`. */
 const guard = (text: string, own: RegExp): string => {
   let guarded = ""
   let end = 0
@@ -130,7 +131,7 @@ const guarded = (console: Console.Console): Console.Console =>
 export const layer: Layer.Layer<never> = Layer.effect(Console.Console)(Effect.map(Console.Console, guarded))
 
 /**
- * The layout of the standard output. `width` is undefined if lines are not cut: in a file or a pipe.
+ * The layout of the standard output. `width` is undefined in a file or a pipe, where lines are not cut.
  *
  * @since 0.1.0
  * @category getters

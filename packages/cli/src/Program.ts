@@ -11,7 +11,7 @@ import { assembly } from "./commands/assembly.ts"
 import * as ErrorLine from "./ErrorLine.ts"
 import * as Output from "./Output.ts"
 
-/** Reports a wrong invocation in one line, without the help page around it. */
+/** Reports a wrong invocation in one line, without the help page. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
@@ -37,6 +37,6 @@ export const run = (version: string) =>
   Command.run(assembly, { version }).pipe(
     Effect.tapCause(report),
     Effect.provide([Output.layer, CliOutput.layerPresenter(presenter)]),
-    // The standard output is only for results: a shell evaluates what the emulator prints there.
+    // The standard output is only for results, because a shell evaluates what `assembly emulator` prints there.
     Effect.provideService(Logger.LogToStderr, true)
   )

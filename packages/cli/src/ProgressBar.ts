@@ -7,12 +7,12 @@ import * as Format from "./Format.ts"
 import * as Text from "./internal/text.ts"
 import * as Style from "./Style.ts"
 
-/** The speed at `at` in bytes per second, and the number of bytes that were sent by then. */
+/** The speed at the time `at` in bytes per second, and the number of bytes that were sent until then. */
 interface Measure {
   readonly at: number
   readonly sent: bigint
   readonly rate: number | undefined
-  /** Whether the measurement restarts at the next amount. */
+  /** Whether the measurement is paused until `sent` changes. */
   readonly isPaused?: boolean
 }
 
@@ -27,7 +27,7 @@ export interface Progress {
   readonly sent: bigint
   readonly acknowledged: bigint
   readonly total: bigint | undefined
-  /** The number of bytes that an earlier run has sent. */
+  /** The number of bytes that an earlier run has sent. They do not count as speed. */
   readonly earlier: bigint
   readonly startedAt: number
   readonly now: number
@@ -60,7 +60,7 @@ const measureAgain = (measure: Measure, sent: bigint, now: number): Measure => {
   if (measure.isPaused === true) return sent === measure.sent ? measure : { at: now, sent, rate: measure.rate }
   const elapsed = now - measure.at
   if (elapsed < minMeasureMillis) return measure
-  // After a broken connection the server may have fewer bytes than were sent. This is not a negative speed.
+  // After a broken connection the server may have fewer bytes than were sent. The difference is not a negative speed.
   const moved = sent > measure.sent ? Number(sent - measure.sent) : 0
   const rate = (moved * 1000) / elapsed
   const weight = 1 - Math.exp(-elapsed / smoothingMillis)
@@ -102,7 +102,7 @@ export const update = (
 }
 
 /**
- * The progress at the offset that the server reported. The pause before it does not change the speed.
+ * The progress at the offset that the server reported. The time since the last measurement does not change the speed.
  *
  * @since 0.1.0
  * @category combinators
@@ -116,7 +116,8 @@ export const resume = (progress: Progress, change: { readonly now: number; reado
 })
 
 /**
- * Pauses the measurement: an earlier run has sent a part of the next amount, which does not count as speed.
+ * Pauses the measurement until the number of sent bytes grows. An earlier run has sent a part of these bytes, so they
+ * do not count as speed.
  *
  * @since 0.1.0
  * @category combinators
@@ -165,7 +166,8 @@ export const percent = (progress: Progress): number | undefined => {
 export const elapsed = ({ now, startedAt }: Progress): Duration.Duration => Duration.millis(now - startedAt)
 
 /**
- * Bytes per second. During the transfer it is smoothed; at the end it is the average of the whole transfer.
+ * The speed in bytes per second. During the transfer the speed is smoothed; at the end it is the average of the whole
+ * transfer.
  *
  * @since 0.1.0
  * @category getters
@@ -177,7 +179,7 @@ export const rate = (progress: Progress): number | undefined => {
 }
 
 /**
- * The estimated remaining time at the current speed, or undefined if nothing moves.
+ * The estimated remaining time at the current speed. Undefined if the speed is zero or the length is unknown.
  *
  * @since 0.1.0
  * @category getters
@@ -221,11 +223,11 @@ const timeInWords = (progress: Progress): string | undefined => {
   return left === undefined ? undefined : `${Format.duration(left)} left`
 }
 
-/** The facts in words. A fact is undefined while it is unknown. */
+/** The facts about a transfer as texts. A fact is undefined while it is unknown. */
 const facts = (progress: Progress) => {
   const { sent, total } = progress
   const share = percent(progress)
-  // Nothing is sent while the server finishes. A falling speed would look like a fault.
+  // While the server finishes, nothing is sent and no speed is shown, because a falling speed would look like a fault.
   const speed = isFinishing(progress) ? undefined : rate(progress)
   return {
     share: share === undefined ? undefined : `${share}%`,
@@ -237,11 +239,12 @@ const facts = (progress: Progress) => {
 }
 
 /**
- * The width of the longest usual amount, such as `1023.9 KiB` or `1000.0 MB/s`. A constant width keeps the line still.
+ * The width of the longest usual amount, such as `1023.9 KiB` or `1000.0 MB/s`. With a constant width the text does not
+ * jump.
  */
 const amountCells = 10
 
-/** The texts to the right of the bar, the most important first. */
+/** The texts to the right of the bar, the most important text first. */
 const columns = (progress: Progress): ReadonlyArray<string> => {
   const { sent, share, speed, time, total } = facts(progress)
   const amount = total === undefined ? sent : `${sent.padStart(total.length)} / ${total}`
@@ -250,7 +253,7 @@ const columns = (progress: Progress): ReadonlyArray<string> => {
 
 const separator = "  "
 
-/** The leading parts that fit. */
+/** Joins the parts that fit into `cells`, from the first. */
 const fitting = (parts: ReadonlyArray<string>, cells: number): string =>
   parts.reduce((line, part) => {
     const longer = line === "" ? part : line + separator + part
@@ -258,8 +261,8 @@ const fitting = (parts: ReadonlyArray<string>, cells: number): string =>
   }, "")
 
 /**
- * Renders one line, at most `width` cells wide: the label, the bar, percent, bytes, speed and time. In a narrow
- * terminal the facts are left out first, starting with the last. Then the label is cut, and then the bar is left out.
+ * Renders one line, at most `width` cells wide: the label, the bar, percent, bytes, speed and time. The label is cut to
+ * a third of the width. Facts that do not fit are left out. If no fact fits beside the bar, the bar is left out.
  *
  * @example
  * ProgressBar.line(progress, { label: "video.mp4", width: 80 })
@@ -283,7 +286,7 @@ export const line = (
 }
 
 /**
- * Renders the same as words, for output whose lines stay: a file, a log, a pipe.
+ * Renders the same facts as words, for output that cannot be overwritten: a file, a log or a pipe.
  *
  * @example "video.mp4: 50% (60.0 MiB of 120.0 MiB), 81.2 MB/s, 0.7 s left"
  *

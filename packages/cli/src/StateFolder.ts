@@ -33,7 +33,7 @@ export const uploads = Effect.gen(function* () {
 
 /**
  * The journal of uploads in a folder. Without a folder the journal is in memory, so the next command starts a new
- * upload. A process of this machine that has ended does not hold an upload.
+ * upload. If a process of this machine has ended, its uploads can be continued at once.
  *
  * @since 0.1.0
  * @category layers

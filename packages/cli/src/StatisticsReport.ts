@@ -12,7 +12,7 @@ import * as Style from "./Style.ts"
 import * as Table from "./Table.ts"
 
 /**
- * The window of the charts is `from` to `to`; by default it is the window of the buckets.
+ * The charts show the time from `from` to `to`, by default the time that the buckets cover.
  *
  * @since 0.1.0
  * @category models

@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import { styleText } from "node:util"
 
 /**
- * Marks a text. Without colours the text stays unchanged. Styles are applied after measuring and cutting, so they never
- * change a layout.
+ * Functions that mark a text with a colour or a weight. Without colours they return the text unchanged. They are
+ * applied after measuring and cutting, so they never change a layout.
  *
  * @since 0.1.0
  * @category models
@@ -23,8 +23,8 @@ export interface Style {
 }
 
 /**
- * A line for the terminal. Text from outside is escaped in it, and all its colours come from this program. Only the
- * modules that render create lines, after they have escaped the text.
+ * A line for the terminal. Text from outside is escaped in the line, and all its colours come from this program. Only
+ * the modules that render tables and charts create lines.
  *
  * @since 0.1.0
  * @category models
@@ -32,7 +32,7 @@ export interface Style {
 export type Line = string & Brand.Brand<"Line">
 
 /**
- * Marks a text as a {@link Line}. The caller has escaped it.
+ * Marks a text as a {@link Line}. The caller must have escaped the text.
  *
  * @since 0.1.0
  * @category constructors
@@ -50,7 +50,7 @@ export const blank = toLine("")
 const colour = String.raw`\u001b\[(?:0|1|2|3|4|9|22|3[0-79]|9[0-7])m`
 
 /**
- * The colours and weights that this program and its help use. None of them hides text or blinks.
+ * The colours and weights that this program and its help use. None of these sequences hides text or makes it blink.
  *
  * @since 0.1.0
  * @category constants
@@ -82,7 +82,7 @@ export const hideCursor = "\u001b[?25l"
 export const showCursor = "\u001b[?25h"
 
 /**
- * The control sequences that a screen may get: colours and the moves of the cursor.
+ * The control sequences that may be written to a screen: colours, and the sequences that redraw a line.
  *
  * @since 0.1.0
  * @category constants

@@ -10,7 +10,7 @@ import * as Text from "./internal/text.ts"
  *
  * - `value`: the text of a cell. The text is not trusted: control characters are made visible.
  * - `align`: left by default.
- * - `keep`: the column is cut last, for values that are copied as a whole.
+ * - `keep`: the column is cut last, because users copy its values as a whole.
  * - `style`: the style of a cell, computed from the row and the text after cutting.
  *
  * @since 0.1.0
@@ -41,7 +41,7 @@ export interface Options {
 
 const gap = "  "
 
-/** A column narrower than this is unreadable. */
+/** The minimum width of a readable column, in cells. */
 const readableCells = 6
 
 /** The preferred and the minimum width of a column. */

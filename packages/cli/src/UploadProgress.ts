@@ -1,6 +1,6 @@
 /**
- * Shows the progress of an upload. A terminal gets one line that is rewritten; a file or pipe gets one line for each
- * step.
+ * Shows the progress of an upload. A terminal gets one line that is rewritten. A file or pipe gets a new line for each
+ * 10 %.
  */
 import type * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as Printable from "@assembly-effect/schema/Printable"
@@ -64,9 +64,9 @@ const drawingWidth = (columns: number): number => (columns === 0 ? 80 : columns)
  * Describes how events are shown.
  *
  * - `label`: the text in front of the progress.
- * - `advance`: the progress after an event, at a time in milliseconds since 1970.
- * - `note`: the note that an event leaves on the screen for good, if any.
- * - `isEnd`: whether all bytes are stored after this event.
+ * - `advance`: returns the progress after an event. `now` is in milliseconds since 1970.
+ * - `note`: returns the note that an event leaves on the screen for good, if any.
+ * - `isEnd`: returns whether all bytes are stored after this event.
  * - `after`: the name of the work that follows the upload, such as `Processing`, if any.
  *
  * @since 0.1.0
@@ -81,7 +81,7 @@ export interface View<Event> {
 }
 
 /**
- * How the upload of one file is shown.
+ * Describes how the upload of one file is shown.
  *
  * @since 0.1.0
  * @category constructors
@@ -94,8 +94,8 @@ export const view = (label: string): View<UploadEvent.UploadEvent> => ({
 })
 
 /**
- * Draws both the events and the clock ticks in one fiber, so that no other text is written into the line. When the
- * upload ends, fails or is interrupted, the cursor is shown again, at the start of a new line.
+ * One fiber draws after each event and after each clock tick, so that two draws never mix. When the upload ends, fails
+ * or is interrupted, the cursor is shown again, at the start of a new line.
  */
 const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Event>) =>
   Effect.gen(function* () {
@@ -147,12 +147,12 @@ const animate = <Event, E, R>(events: Stream.Stream<Event, E, R>, shown: View<Ev
     return progress
   })
 
-/** While the length is unknown, a line is written for each 64 MiB. */
+/** The bytes between two lines while the length is unknown. */
 const unknownStep = 64n * 1024n * 1024n
 
 /**
- * The number of lines that the progress should have printed so far. It is 0 when all bytes are sent, because the end
- * prints its own line.
+ * The number of lines that should have been printed for the progress so far. It is 0 when all bytes are sent, because
+ * the end of the upload prints its own line.
  */
 const milestone = (progress: ProgressBar.Progress): number => {
   const share = ProgressBar.percent(progress)
@@ -160,7 +160,7 @@ const milestone = (progress: ProgressBar.Progress): number => {
   return progress.sent === progress.total ? 0 : Math.floor(share / 10)
 }
 
-/** The progress as the printed lines have shown it. */
+/** The latest progress, and the number of lines that were printed for it. */
 interface Told {
   readonly progress: ProgressBar.Progress
   readonly isEnded: boolean
@@ -197,9 +197,10 @@ const log = <Event, E, R>(
  *
  * **Details**
  *
- * In a terminal one line is rewritten, at most ten times a second. `Retrying` and `Resumed` stay above it. The cursor
- * is hidden during the upload and shown again at its end, also after a failure or an interruption. Without a terminal
- * (a pipe, a log, `TERM=dumb`), a line is written for each 10 % and for the same events.
+ * In a terminal one line is rewritten, at most ten times a second. The notes of events, such as `Retrying` and
+ * `Resumed`, stay above that line. The cursor is hidden during the upload and shown again at its end, also after a
+ * failure or an interruption. Without a terminal (a pipe, a log, `TERM=dumb`), a line is written for each 10 % and for
+ * each note.
  *
  * @example
  * UploadProgress.follow(Upload.events(target, source, options), UploadProgress.view("video.mp4"))

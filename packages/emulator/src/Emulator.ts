@@ -87,25 +87,27 @@ export class Emulator extends Context.Service<
  * The options of an emulator.
  *
  * - `port`: the port to listen on. 0, the default, takes a free one.
- * - `tls`: serves HTTP/2 and HTTP/1.1 over TLS, like the service. `self-signed` makes a certificate for the names of
- *   loopback, which clients have to trust. Otherwise a certificate and its private key, in PEM.
- * - `publicUrl`: the origin of a proxy in front of the emulator, e.g. `https://assembly.localhost`. URLs in answers
- *   start with it.
+ * - `tls`: serves HTTP/2 and HTTP/1.1 over TLS, like the service. `self-signed` makes a certificate for the loopback
+ *   names; clients have to trust this certificate. The other choice is your own certificate and its private key, in
+ *   PEM.
+ * - `publicUrl`: the origin of a proxy in front of the emulator, e.g. `https://assembly.localhost`. URLs in responses
+ *   start with this origin.
  * - `allowedHosts`: host names at which the emulator answers, besides loopback and the host of `publicUrl`. Requests to
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
  * - `data`: the folder that stores everything. By default nothing survives the scope.
- * - `credentials`: the first Auth Key. By default it is the first key of the first of `workspaces`. Without such a key
- *   it is the oldest key in `data`, else a random key.
- * - `workspaces`: the Workspaces, isolated from each other. By default there is one, `emulator`. Workspaces in `data`
- *   stay.
- * - `templates`: Templates of the first Workspace. A stored one with the same id is replaced.
- * - `seed`: makes ids reproducible: each run makes the same ids in the same order. It does not determine Auth Keys and
- *   secrets; `credentials` does.
- * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. It doubles with
- *   each attempt. There are 8 attempts.
+ * - `credentials`: the first Auth Key. By default it is the first key of the first Workspace in `workspaces`, else the
+ *   oldest key of that Workspace in `data`, else a random key.
+ * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
+ *   that are stored in `data` stay.
+ * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
+ * - `seed`: makes ids reproducible: each run makes the same ids in the same order. Auth Keys and secrets do not depend
+ *   on `seed`; use `credentials` for them.
+ * - `notificationPause`: the pause after the first failed attempt of a notification, 1 second by default. The pause
+ *   doubles with each attempt. There are 8 attempts.
  * - `allowPrivateNotifications`: allows any host in a `notify_url`. By default the host must be public, or loopback if
  *   the params are signed, so that a notification cannot reach a private network.
- * - `uploadLifetime`: after this time unfinished uploads and parts expire (status 410), 24 hours by default.
+ * - `uploadLifetime`: unfinished uploads, and the parts of concatenated uploads, expire after this time (status 410).
+ *   24 hours by default.
  * - `tokenLifetime`: the lifetime of bearer tokens, 1 hour by default.
  * - `limits`: limits of requests, Assemblies and connections. A limit that is left out has its default.
  *
@@ -141,8 +143,8 @@ const emulator = (options: Options) =>
   )
 
 /**
- * The database and the files: in the `data` folder, or in memory and a temporary folder. Only the owner has access,
- * because they contain secrets and uploads.
+ * The database and the files. Both are in the `data` folder. Without this folder, the database is in memory and the
+ * files are in a temporary folder. Only the owner has access, because they contain secrets and uploads.
  */
 const storage = ({ data }: Options) =>
   Layer.unwrap(
@@ -249,18 +251,18 @@ const parts = (options: Options) =>
  *
  * **Details**
  *
- * It listens on loopback only, and accepts only requests to known hosts. A page of another origin may create, follow
- * and cancel an Assembly, and upload to it; every other request of such a page is refused.
+ * The emulator listens on loopback only, and accepts only requests to known hosts. A page of another origin may create,
+ * follow and cancel an Assembly, and upload to it. Every other request of a page of another origin is refused.
  *
- * One emulator at a time can use a data folder (`DataInUse`). Acknowledged data survives the end of the process, also a
+ * One emulator at a time can use a data folder (`DataInUse`). Acknowledged data survives the end of the process, even a
  * crash. Only the owner can read the files. When the scope closes, current requests have 50 milliseconds to end.
  *
- * If the disk is full, read-only or not permitted, requests are answered with status 507 and the reason is logged.
- * Acknowledged data stays. The emulator continues when the disk works again.
+ * If the disk is full or read-only, or access is not permitted, requests are answered with status 507 and the reason is
+ * logged. Acknowledged data stays. The emulator continues when the disk works again.
  *
  * **Gotchas**
  *
- * It needs a real clock. Under a `TestClock` it refuses the signatures of clients that use another clock.
+ * The emulator needs a real clock. Under a `TestClock` it refuses the signatures of clients that use another clock.
  *
  * @example
  * Layer.unwrap(
@@ -281,5 +283,5 @@ export const layer = (
   Emulator | Faults.Faults,
   HttpServerError.ServeError | PlatformError.PlatformError | EmulatorError.EmulatorError
 > =>
-  // Providing one value twice starts one emulator. Two values share nothing.
+  // A Layer value that is provided twice starts one emulator. Two Layer values share nothing.
   Layer.fromBuildMemo((memoMap, scope) => Layer.buildWithMemoMap(Layer.fresh(parts(options)), memoMap, scope))

@@ -1,5 +1,5 @@
 /**
- * The errors of the start of an emulator, and of its disk.
+ * Errors at the start of an emulator, and errors of its disk.
  */
 import * as Data from "effect/Data"
 
@@ -16,14 +16,14 @@ export class DataInUse extends Data.TaggedError("DataInUse")<{ readonly path: st
 }
 
 /**
- * An Auth Key was given to two Workspaces. It can belong to one only.
+ * An Auth Key was given to two Workspaces. A key can belong to only one Workspace.
  *
  * @since 0.1.0
  * @category errors
  */
 export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
   readonly key: string
-  /** The slugs of both Workspaces. The first is the owner of the key. */
+  /** The slugs of both Workspaces. The first Workspace owns the key. */
   readonly workspaces: readonly [string, string]
 }> {
   override get message() {
@@ -41,7 +41,7 @@ export class KeyInTwoWorkspaces extends Data.TaggedError("KeyInTwoWorkspaces")<{
 export class InvalidOption extends Data.TaggedError("InvalidOption")<{
   readonly option: "publicUrl" | "allowedHosts" | "tls"
   readonly value: string
-  /** The expected form. */
+  /** What the option expects. */
   readonly rule: string
 }> {
   override get message() {
@@ -64,7 +64,7 @@ export class InvalidTemplate extends Data.TaggedError("InvalidTemplate")<{
   }
 }
 
-/** The messages by reason. */
+/** The messages for each reason. */
 const reasons = {
   Full: "there is no space left on the disk",
   ReadOnly: "the file system is read-only",
@@ -73,8 +73,8 @@ const reasons = {
 } as const
 
 /**
- * The disk failed. Stored data is unchanged, and the emulator continues when the disk works again. The request is
- * answered with status 507.
+ * The disk failed. Stored data is unchanged, and the emulator continues when the disk works again. A request that needs
+ * the disk is answered with status 507.
  *
  * - `path`: the file that cannot be written or read.
  * - `code`: the error code of the system or of SQLite, e.g. `ENOSPC`.
@@ -97,7 +97,7 @@ export class StorageFailed extends Data.TaggedError("StorageFailed")<{
 }
 
 /**
- * Every error of the start, except the error of a port that is not available.
+ * Every error at the start of an emulator, except the error of a port that is not available.
  *
  * @since 0.1.0
  * @category errors

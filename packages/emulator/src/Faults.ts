@@ -10,8 +10,10 @@ import type * as Effect from "effect/Effect"
  * Selects the requests that a fault applies to. A missing field matches every request.
  *
  * - `method`: in capitals.
- * - `path`: the path of a route. A segment that starts with `:` matches any segment, as in `/resumable/files/:uploadId`.
- * - `times`: the number of requests, 1 by default. `Infinity` lasts until the faults are cleared.
+ * - `path`: the path of a route. A segment that starts with `:` matches any segment, as in
+ *   `/resumable/files/:uploadId`.
+ * - `times`: the number of requests that get the fault, 1 by default. With `Infinity` the fault applies until the
+ *   faults are cleared.
  *
  * @since 0.1.0
  * @category models
@@ -26,15 +28,15 @@ export interface Where {
  * A fault of one request.
  *
  * - `Delay`: waits before the request is handled.
- * - `CutRequestBody`: reads at most `afterBytes` bytes of the body and cuts the connection without an answer. An upload
- *   stores these bytes. A form is then incomplete, so its request has no effect.
- * - `Refuse`: reads the body, then answers `status` without handling the request. By default `body` and `headers` are
- *   those of an error of the route.
- * - `RefuseEarly`: like `Refuse`, but does not read the body first: it answers and closes the connection at once.
- * - `LoseAnswer`: handles the request and cuts the connection without an answer.
- * - `CutAnswer`: handles the request and cuts the connection after `afterBytes` bytes of the answer's body.
- * - `FinishSlowly`: handles the request and answers after `duration`.
- * - `MoveOffset`: handles the request and changes the `upload-offset` of the answer by `by` bytes, but not below 0.
+ * - `CutRequestBody`: reads at most `afterBytes` bytes of the body and cuts the connection without a response. An
+ *   upload stores these bytes. A request with a form has no effect, because the form is incomplete.
+ * - `Refuse`: reads the body, then responds with `status` without handling the request. By default `body` and `headers`
+ *   are like those of an error of the route.
+ * - `RefuseEarly`: like `Refuse`, but responds and closes the connection at once, without reading the body.
+ * - `LoseAnswer`: handles the request and cuts the connection without a response.
+ * - `CutAnswer`: handles the request and cuts the connection after `afterBytes` bytes of the response body.
+ * - `FinishSlowly`: handles the request and responds after `duration`.
+ * - `MoveOffset`: handles the request and changes the `upload-offset` of the response by `by` bytes, but not below 0.
  *
  * @since 0.1.0
  * @category models
@@ -78,7 +80,7 @@ export const Fault = Data.taggedEnum<Fault>()
  *
  * **Details**
  *
- * At most one fault applies to a request: the oldest one that matches and is not used up.
+ * At most one fault applies to a request: the oldest fault that matches the request and is not used up.
  *
  * @example
  * const faults = yield* Faults.Faults

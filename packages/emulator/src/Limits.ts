@@ -1,12 +1,13 @@
 /**
- * The limits of an emulator: what a request, an Assembly and a connection may use. Beyond the specification, which names
- * only `auth.max_size` and the limits of single fields ("Limits").
+ * The limits of an emulator: what a request, an Assembly and a connection may use. They are beyond the specification,
+ * which names only `auth.max_size` and the limits of single fields ("Limits").
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 
 /**
- * Sizes are in bytes. A request that exceeds a limit is refused with status 413 and the code `SERVER_413`, unless noted.
+ * Sizes are in bytes. A request that exceeds a limit is refused with status 413 and the code `SERVER_413`, unless the
+ * limit names another response.
  *
  * - `headers`: the size of the request line and all headers; 431 `SERVER_431`. Over HTTP/2, a request with headers of
  *   four times this size, or with more than 128 headers, is reset without a response.
@@ -22,11 +23,11 @@ import type * as Duration from "effect/Duration"
  *   `ASSEMBLY_INVALID_STEPS`.
  * - `files`: the number of uploads of an Assembly. A further tus upload is refused; a form with more files fails its
  *   Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
- * - `fileBytes`: the size of one upload. It works like `auth.max_size`. By default there is no limit.
+ * - `fileBytes`: the size of one upload. The limit works like `auth.max_size`. By default there is no limit.
  * - `signatures`: the number of used signatures that are remembered until they expire. If there are more, the oldest
- *   one is forgotten, and could be used again.
+ *   signature is forgotten, and could be used again.
  * - `results`: the number of result files of an Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
- * - `resultBytes`: the size of these files together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
+ * - `resultBytes`: the size of all result files of an Assembly together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  * - `resultText`: the size of the results in the Status, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  *
  * - `notifications`: the number of notifications that are sent at the same time. The others wait in the database.

@@ -8,12 +8,13 @@ import * as Schema from "effect/Schema"
 const rest = [Schema.Record(Schema.String, Schema.Json)] as const
 
 /**
- * The content of a Template, with the names of the params of a creation. The params of a request are merged into it:
- * objects by key, arrays by index. The request takes precedence, except where it is null.
+ * The content of a Template. Its fields have the names of the params that create an Assembly. The params of a request
+ * are merged into the content: objects by key, arrays by index. A value in the request takes precedence, unless it is
+ * null.
  *
  * - `steps`: the Steps.
- * - `allow_steps_override`: false refuses requests that have `steps` (`TEMPLATE_DENIES_STEPS_OVERRIDE`).
- * - `auth.max_size`: bytes (spec.md, "Limits").
+ * - `allow_steps_override`: if false, requests that have `steps` are refused (`TEMPLATE_DENIES_STEPS_OVERRIDE`).
+ * - `auth.max_size`: the maximum size in bytes (spec.md, "Limits").
  *
  * @example `{ steps: { stored: { robot: "/transloadit/store", use: ":original" } }, allow_steps_override: false }`
  *

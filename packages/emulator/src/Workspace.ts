@@ -6,7 +6,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Template from "./Template.ts"
 
 /**
- * An Auth Key of a Workspace. `scopes` limits what its requests may do; by default the key has all scopes.
+ * An Auth Key of a Workspace. `scopes` limits what requests with this key may do; by default the key has all scopes.
  *
  * @example `{ key: "key", secret: Redacted.make("secret"), scopes: ["assemblies:read"] }`
  *
@@ -20,8 +20,8 @@ export interface AuthKey {
 }
 
 /**
- * A Workspace: its slug, its Auth Keys and its Templates. An Auth Key belongs to one Workspace; the emulator does not
- * start with a key that is in two (`KeyInTwoWorkspaces`).
+ * A Workspace: its slug, its Auth Keys and its Templates. An Auth Key belongs to one Workspace. If two Workspaces have
+ * the same key, the emulator does not start (`KeyInTwoWorkspaces`).
  *
  * @example `{ slug: "shop", keys: [{ key: "key", secret: Redacted.make("secret") }] }`
  *

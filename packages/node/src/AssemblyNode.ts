@@ -24,9 +24,9 @@ import * as RuntimeClient from "./RuntimeClient.ts"
 
 /**
  * The services that the Layers of this module provide: the client of the operations, the `Uploader`, the HTTP client of
- * `RuntimeClient`, and the files, paths and terminal of Node. `Upload` and the other functions of
- * `@assembly-effect/tus` use the HTTP client. `LeaseHolder` is included too: an upload that is resumed from a journal does
- * not wait for the lease of a process of this machine that has ended.
+ * `RuntimeClient`, and the file system, paths and terminal of Node. `Upload` and the other functions of
+ * `@assembly-effect/tus` use the HTTP client. The Layers also include `LeaseHolder`, so that a resumed upload does not
+ * wait for the lease of an ended process on this machine.
  *
  * @since 0.1.0
  * @category models
@@ -41,7 +41,7 @@ export type Services =
  * How requests are authenticated with an Auth Key and its secret.
  *
  * - `authentication`: `"signed"` by default, which signs each request with `node:crypto`. `"tokens"` exchanges the
- *   credentials for bearer tokens, and keeps each of them until it expires.
+ *   credentials for bearer tokens, and reuses each token until it expires.
  * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
  * - `window`: how long a signature is valid, 5 minutes by default.
  *
@@ -74,7 +74,7 @@ const authenticator = (
         Layer.provide([NodeSigner.layer(options), NodeCrypto.layerSecureRandom])
       )
 
-/** All services except the client of the operations. */
+/** Adds all other services to the client of the operations. */
 const around = <A, E>(
   client: Layer.Layer<A | AssemblyClient.AssemblyClient, E, HttpClient.HttpClient>,
   http: RuntimeClient.Options | undefined
@@ -85,13 +85,13 @@ const around = <A, E>(
   )
 
 /**
- * Everything for the service at `baseUrl`, with an Auth Key and its secret. The `Credentials` are provided as well:
- * `Webhook` verifies notifications with them.
+ * Everything for the service at `baseUrl`, with an Auth Key and its secret. The Layer also provides the `Credentials`,
+ * with which `Webhook` verifies notifications.
  *
  * **Details**
  *
- * - The HTTP client is undici on Node and Deno, and `fetch` on Bun, see `RuntimeClient`. It uses the proxy in the
- *   environment variables. Uploads with exactly this client reuse the memory of sent pieces.
+ * - The HTTP client is undici on Node and Deno, and `fetch` on Bun (see `RuntimeClient`). The client uses the proxy
+ *   from the environment variables. Uploads reuse the memory of sent pieces only with the unchanged undici client.
  * - To replace a part, build the Layer from the parts: `AssemblyClient.layer`, an Authenticator of
  *   `@assembly-effect/auth`, `NodeSigner`, any HttpClient, and `NodeServices`.
  *
@@ -131,8 +131,8 @@ export const layerBearer = (
   around(AssemblyClient.layer(options).pipe(Layer.provide(Authenticator.layerBearer(options.token))), options.http)
 
 /**
- * Everything for the service in the configuration: `ASSEMBLY_BASE_URL`, `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`.
- * The `ConfigError` names each variable that is missing or empty.
+ * Everything for the service whose URL and credentials are in the configuration: `ASSEMBLY_BASE_URL`,
+ * `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`. The `ConfigError` names each variable that is missing or empty.
  *
  * @example program.pipe(Effect.provide(AssemblyNode.layerConfig()), NodeRuntime.runMain)
  *

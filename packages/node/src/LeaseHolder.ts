@@ -1,5 +1,6 @@
 /**
- * Detects which processes of this machine hold uploads of a journal, and which of these processes have ended.
+ * Identifies the processes on this machine that hold uploads of a journal, and detects which of these processes have
+ * ended.
  */
 import * as Tus from "@assembly-effect/tus/LeaseHolder"
 import * as Effect from "effect/Effect"
@@ -9,10 +10,10 @@ import * as Schema from "effect/Schema"
 import { readFile, readlink } from "node:fs/promises"
 import * as Process from "node:process"
 
-/** Values of Linux that identify a process. The kernel never gives two processes the same combination. */
+/** Linux values that together identify a process. The kernel never gives two processes the same combination. */
 const Id = Schema.Struct({
   boot: Schema.NonEmptyString,
-  /** The PID namespace. A process id is unique only within it. */
+  /** The PID namespace. A process id is unique only within its namespace. */
   pids: Schema.NonEmptyString,
   /** The time namespace, whose clock measures start times. Empty on older kernels, which have only one clock. */
   times: Schema.String,
@@ -45,7 +46,7 @@ const stat = (process: string): Effect.Effect<Option.Option<Stat>> =>
     Option.flatMap((line) => {
       const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
       const [state] = fields
-      // Field 22 of the line. The first of these fields is the third field of the line.
+      // The start time is field 22 of the line. It has index 19, because `fields` starts with field 3.
       const started = fields[19]
       return state === undefined || started === undefined
         ? Option.none()
@@ -53,7 +54,7 @@ const stat = (process: string): Effect.Effect<Option.Option<Stat>> =>
     })
   )
 
-/** The id of this process. `None` if `/proc` shows another namespace, or has no entry for it. */
+/** The id of this process. `None` if `/proc` shows another namespace, or has no entry for this process. */
 const self: Effect.Effect<Option.Option<Id>> = Effect.gen(function* () {
   const boot = yield* text("/proc/sys/kernel/random/boot_id")
   const pids = yield* link("/proc/self/ns/pid")
@@ -83,7 +84,7 @@ const isUnknown = (pid: number): boolean => {
   }
 }
 
-/** A process that has ended, but whose parent has not waited for it, is a zombie. */
+/** The states of a process that has ended: zombie (`Z`) or dead (`X`, `x`). */
 const ended: ReadonlySet<string> = new Set(["Z", "X", "x"])
 
 const hasEnded = ({ pid, started }: Id): Effect.Effect<boolean> =>
@@ -119,13 +120,13 @@ const make: Effect.Effect<Tus.Service> = Effect.map(
  *
  * **When to use**
  *
- * Use with `UploadJournal.layerFileSystem`, so that the upload of a crashed process continues at once.
+ * Use this Layer with `UploadJournal.layerFileSystem`, so that the upload of a crashed process continues at once.
  *
  * **Details**
  *
  * On Linux a process is identified by its boot, PID namespace, process id and start time. A holder with another boot or
- * namespace may run in a container or on another machine, so its lease has to expire first. On other systems every
- * lease has to expire first.
+ * namespace may run in a container or on another machine, so its upload continues only after its lease has expired. On
+ * other systems, no ended holder is detected.
  *
  * **Gotchas**
  *

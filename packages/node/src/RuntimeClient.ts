@@ -1,5 +1,5 @@
 /**
- * Chooses the HTTP client for a server runtime. No other module chooses it.
+ * Chooses the HTTP client for a server runtime. Only this module makes this choice.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -11,7 +11,7 @@ import * as UndiciClient from "./UndiciClient.ts"
 const isBun = () => Process.versions["bun"] !== undefined
 
 /**
- * The options of undici. On Bun they are ignored; its `fetch` reads the proxy from the environment itself.
+ * The options of undici. On Bun these options are ignored, and the `fetch` of Bun reads the proxy from the environment.
  *
  * @since 0.1.0
  * @category options
@@ -19,8 +19,8 @@ const isBun = () => Process.versions["bun"] !== undefined
 export type Options = UndiciClient.Options
 
 /**
- * The HTTP client for the current runtime: `UndiciClient` on Node and Deno, and `fetch` on Bun, whose own `undici`
- * module lacks most functions. In other runtimes, such as a page or workerd, use `FetchHttpClient.layer`.
+ * The HTTP client for the current runtime: `UndiciClient` on Node and Deno, and `fetch` on Bun, because the `undici`
+ * module of Bun lacks most functions. In other runtimes, such as a page or workerd, use `FetchHttpClient.layer`.
  *
  * @since 0.1.0
  * @category layers

@@ -14,12 +14,13 @@ import * as Process from "node:process"
 import * as UndiciBody from "./internal/undiciBody.ts"
 
 /**
- * - `connections`: the maximum number of connections to one origin, unlimited by default. While a request waits for a
- *   connection, its own time limits run. If you can, limit the number of concurrent uploads instead.
+ * - `connections`: the maximum number of connections to one origin, unlimited by default. The time that a request waits
+ *   for a connection counts towards the time limits of the request, so prefer a limit on the number of concurrent
+ *   uploads.
  * - `proxy`: `"environment"` by default, which reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` (or their lowercase
  *   names) when the Layer is built. `"none"` ignores them.
  *
- * The Layer fails with `InvalidRequest` if an option is wrong, or if a variable is not the URL of a proxy.
+ * The Layer fails with `InvalidRequest` if an option is invalid, or if a proxy variable is not an http or https URL.
  *
  * @since 0.1.0
  * @category options
@@ -31,7 +32,7 @@ export interface Options {
 
 const proxyVariables = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"]
 
-/** The variables of the environment that name a proxy. */
+/** The environment variables that name a proxy, with their values. */
 const proxies = ({ proxy = "environment" }: Options): ReadonlyArray<readonly [name: string, value: string]> =>
   proxy === "environment"
     ? proxyVariables.flatMap((name) => {
@@ -42,7 +43,10 @@ const proxies = ({ proxy = "environment" }: Options): ReadonlyArray<readonly [na
 
 const isProxyUrl = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
 
-/** Refuses wrong options and variables. The value of a variable is not shown, because it may contain a password. */
+/**
+ * Refuses invalid options and variables. The error does not contain the value of a variable, because the value may
+ * contain a password.
+ */
 const check = (options: Options): Effect.Effect<void, ApiError.InvalidRequest> => {
   const issues = [
     ...Settings.issues({ connections: Settings.whole(options.connections, 1) }),
@@ -70,14 +74,15 @@ const makeDispatcher = (options: Options): Effect.Effect<NodeHttpClient.Dispatch
 }
 
 /**
- * An HTTP client that uses Undici over HTTP/1.1 with a private dispatcher. It requests a piece of a body only after all
- * but the last two pieces have been sent. Only with this client do uploads reuse the memory of sent pieces.
+ * An HTTP client that uses Undici over HTTP/1.1 with a private dispatcher. The client requests the next piece of a body
+ * when at most two earlier pieces are still unsent. Uploads with this client reuse the memory of sent pieces.
  *
  * **Details**
  *
- * The time limits come from uploads and operations: Undici itself has none for a body here, and one hour for headers.
- * An idle connection is kept for 4 seconds, or as long as the server announces. A Node server closes it after 5
- * seconds. A request on a connection that the server is closing is lost, and a creation is never sent twice.
+ * Uploads and operations set the time limits. Here, Undici itself has no time limit for a body, and a limit of one hour
+ * for headers. An idle connection is kept for 4 seconds, or for as long as the server announces. A Node server closes
+ * an idle connection after 5 seconds. The shorter limit matters, because a request on a closing connection is lost, and
+ * a creation request is never repeated.
  *
  * **Gotchas**
  *

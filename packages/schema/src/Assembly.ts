@@ -11,8 +11,8 @@ import { renamed } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt } from "./Scalar.ts"
 
 /**
- * The id of an Assembly: 32 hexadecimal digits. Anybody who knows the id can read the Status, so a client generates it
- * from a cryptographic source.
+ * The id of an Assembly: 32 hexadecimal digits. Anybody who knows the id can read the Status, so a client generates the
+ * id from a cryptographic source.
  *
  * Beyond the specification.
  *
@@ -35,11 +35,12 @@ const boolean = lenient(Schema.Boolean)
 const rest = [Schema.Record(Schema.String, Schema.Json)] as const
 
 /**
- * A file that was uploaded, or that a Step produced. `size` is in bytes. Files of the store robot have `asset_id`,
- * `version_id`, `workspace` and `path` (spec.md, "Assembly list entry"). `original_id` is the id of the upload that the
- * file was made from. If a Step merged several uploads, it is a list of ids, with null for an unknown upload.
+ * A file that was uploaded, or that a Step produced. `size` is in bytes. A file that the robot `/transloadit/store` has
+ * stored has `asset_id`, `version_id`, `workspace` and `path` (spec.md, "Assembly list entry"). `original_id` is the id
+ * of the upload from which the file was made. If a Step merged several uploads, `original_id` is a list of ids, with
+ * null for an unknown upload.
  *
- * A field with a value of another type is left out.
+ * A field whose value has the wrong type is left out.
  *
  * @since 0.1.0
  * @category schemas
@@ -86,9 +87,9 @@ export interface File extends Structure<typeof File> {}
 export interface FileEncoded extends EncodedStructure<typeof File> {}
 
 /**
- * What the service knows about one tus upload. A `finished` receipt proves that the file has arrived, even after the
- * upload URL is gone. `size` and `offset` are in bytes. A field with a value of another type is left out, because it
- * proves nothing.
+ * A receipt: what the service knows about one tus upload. A receipt with `finished: true` proves that the file has
+ * arrived, even after the upload URL is gone. `size` and `offset` are in bytes. A field whose value has the wrong type
+ * is left out, because such a value proves nothing.
  *
  * Beyond the specification.
  *
@@ -123,12 +124,13 @@ export interface TusReceipt extends Structure<typeof TusReceipt> {}
 export interface TusReceiptEncoded extends EncodedStructure<typeof TusReceipt> {}
 
 /**
- * The Assembly Status, an open record. `ok` is the state of an Assembly that has not failed; `error` is the error code
- * of a failed Assembly. Use {@link state} to tell them apart.
+ * The Assembly Status. Further fields are kept. `ok` is the state of an Assembly that has not failed; `error` is the
+ * error code of a failed Assembly. Use {@link state} to determine the state.
  *
- * `assembly_id`, `ok` and `error` decide about the state, so a wrong type in them is an error. Any other field with a
- * value of another type is left out, and so are elements of `uploads`, `results` and `tus_uploads` that are not
- * objects. One malformed field does not make a Status unreadable.
+ * `assembly_id` identifies the Assembly, and `ok` and `error` determine the state, so a value of the wrong type in
+ * these fields is an error. Any other field whose value has the wrong type is left out, and so are elements of
+ * `uploads`, `results` and `tus_uploads` that are not objects. Thus one malformed field does not make a Status
+ * unreadable.
  *
  * Beyond the specification, which names only ASSEMBLY_COMPLETED and `results`.
  *
@@ -174,7 +176,8 @@ export const Status = named<Status>()(
 export interface Status extends Structure<typeof Status> {}
 
 /**
- * The part of a {@link Status} that names its Assembly and its tus uploads. The rest is not read.
+ * The fields of a {@link Status} that identify the Assembly, its state and its tus uploads. Other fields are not
+ * decoded.
  *
  * Beyond the specification.
  *
@@ -195,11 +198,11 @@ export const Receipts = named<Receipts>()(
  */
 export interface Receipts extends Structure<typeof Receipts> {}
 
-/** The fields in which a Status names its own URL. */
+/** The fields with the URL of the Status. */
 const addresses = ["assembly_url", "assembly_ssl_url"] as const
 
 /**
- * The Assembly id in a URL such as `https://api2.example.com/assemblies/0123…`. Undefined if the URL has another form.
+ * The Assembly id in a URL such as `https://api2.example.com/assemblies/0123…`. Undefined for any other value.
  */
 const idIn = (address: unknown): unknown =>
   typeof address === "string"
@@ -207,9 +210,9 @@ const idIn = (address: unknown): unknown =>
     : undefined
 
 /**
- * Whether a Status, decoded or not, belongs to another Assembly than `assemblyId`. This is the case if its
- * `assembly_id` (`assemblyId` in older responses) or one of its own URLs names another Assembly. A response without any
- * id belongs to no other Assembly.
+ * Whether a Status, decoded or not, belongs to an Assembly other than `assemblyId`. The result is true if its
+ * `assembly_id` (`assemblyId` in older responses) or one of its own URLs names another Assembly. The result is false if
+ * the response contains no id.
  *
  * Beyond the specification.
  *
@@ -222,8 +225,8 @@ export const isOfAnother = (status: Readonly<Record<string, unknown>>, assemblyI
   )
 
 /**
- * The state of an Assembly. A `Busy` Assembly changes by itself; `Completed`, `Canceled`, `Aborted` and `Failed` are
- * final. `Unknown` is a Status without a known state: request it again.
+ * The state of an Assembly. A `Busy` Assembly will change; `Completed`, `Canceled`, `Aborted` and `Failed` are final.
+ * `Unknown` means that the Status contains no known state: request the Status again.
  *
  * Beyond the specification.
  *
@@ -247,8 +250,8 @@ export const errorCode = ({ error }: Standing): string | undefined =>
   typeof error === "string" && error !== "" ? error : undefined
 
 /**
- * The state in a Status or a list entry. `error` takes precedence over `ok`. Without both, or with an unrecognized
- * `ok`, the state is `Unknown`, which is not final.
+ * The state in a Status or a list entry. `error` takes precedence over `ok`. With no error code and no known `ok`, the
+ * state is `Unknown`, which is not final.
  *
  * Beyond the specification.
  *
@@ -276,7 +279,7 @@ export const state = (standing: Standing): State => {
 }
 
 /**
- * Whether a Status is final, so that the Assembly no longer changes.
+ * Whether the state is final, so the Assembly no longer changes.
  *
  * Beyond the specification.
  *
@@ -327,8 +330,8 @@ export const CreateParams = renamed(
 export type CreateParams = typeof CreateParams.Type
 
 /**
- * The form fields next to the params. `numExpectedUploadFiles` is the number of final files that will be uploaded with
- * tus (spec.md, "Create a tus upload").
+ * The form fields next to the params. `numExpectedUploadFiles` is the number of files that will be uploaded with tus,
+ * without counting the parts of a file (spec.md, "Create a tus upload").
  *
  * @since 0.1.0
  * @category schemas

@@ -11,7 +11,7 @@ import { renamed } from "./internal/struct.ts"
 import { FromDate, NonNegativeInt, ToDate } from "./Scalar.ts"
 
 /**
- * The states to list, or `all`.
+ * The state of the Assemblies to list, or `all`.
  *
  * Clause: spec.md, "Retrieve list of Assemblies" and "States and transitions".
  *
@@ -35,7 +35,7 @@ export type AssemblyType = typeof AssemblyType.Type
 
 /**
  * The params of a list request. `pageSize` is the number of Assemblies per request, 1 to 5000. `fromDate` and `toDate`
- * are sent in whole seconds: `fromDate` is rounded down and `toDate` up, so that the window never gets smaller.
+ * are sent in whole seconds: `fromDate` is rounded down and `toDate` up, so that the time range never gets smaller.
  *
  * Clause: spec.md, "Retrieve list of Assemblies".
  *
@@ -91,9 +91,10 @@ const fieldsOfEntry = {
 }
 
 /**
- * One Assembly of the list. Beyond the specification, which does not define it: `id` and `created` are always present;
- * any other field may be missing or null, and there may be further fields. `ok` and `error` decide about the state
- * (`Assembly.state`), so a wrong type in them is an error. Another field with a value of another type is left out.
+ * One Assembly of the list. Beyond the specification, which does not define this object. `id` and `created` are always
+ * present. Any other field may be missing or null, and further fields are kept. `ok` and `error` determine the state
+ * (`Assembly.state`), so a value of the wrong type in these fields is an error. Any other optional field whose value
+ * has the wrong type is left out.
  *
  * @since 0.1.0
  * @category schemas
@@ -111,8 +112,8 @@ const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(fieldsOfE
 const isJson = Schema.is(Schema.Json)
 
 /**
- * Whether a value is exactly valid for its field, or for the rest if it has no field. A value is never valid if the
- * kind of its field is unknown.
+ * Whether the schema of a field returns a value unchanged. If `field` is undefined, the key is a further key, whose
+ * value must be JSON. The result is false for any other schema.
  */
 const fits = (field: Schema.Top | undefined, value: unknown): boolean => {
   switch (field) {
@@ -164,7 +165,7 @@ export interface Page extends Structure<typeof Page> {}
  */
 export const Listing: Schema.Codec<Page, Page | ReadonlyArray<Entry>> = Schema.Union([
   Page,
-  // Only the array is transformed, so that the usual form is not checked twice.
+  // Only a plain array is converted to a `Page`, so that the usual object is not checked twice.
   Schema.Array(Entry).pipe(
     Schema.decodeTo(Schema.toType(Page), {
       decode: SchemaGetter.transform((items) => ({ items })),

@@ -17,8 +17,8 @@ const fields = Schema.Record(Schema.String, Schema.Json).check(generateFew(3))
 /**
  * The params of a replay. Without params, the Steps of the original Assembly run again.
  *
- * - `steps`: changes to the Steps of the original Assembly. A changed Step may omit what stays the same, even its robot.
- * - `reparseTemplate`: whether the Template is read again, because it may have changed since.
+ * - `steps`: changes to the Steps of the original Assembly. A changed Step may omit unchanged options, even its robot.
+ * - `reparseTemplate`: whether the replay uses the current version of the Template.
  *
  * Beyond the specification.
  *
@@ -46,7 +46,8 @@ export const ReplayRequest = named<ReplayRequest>()(
 export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
 
 /**
- * The new Assembly of a replay. `assembly_id` is its id, not that of the original. Further fields are kept.
+ * The new Assembly of a replay. `assembly_id` is the id of the new Assembly, not of the original Assembly. Further
+ * fields are kept.
  *
  * Beyond the specification.
  *
@@ -73,7 +74,7 @@ export const Replayed = named<Replayed, ReplayedEncoded>()(
  */
 export interface Replayed extends Structure<typeof Replayed> {}
 /**
- * {@link Replayed} as it travels.
+ * {@link Replayed} in its encoded form.
  *
  * @since 0.1.0
  * @category models

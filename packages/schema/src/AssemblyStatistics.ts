@@ -1,7 +1,7 @@
 /**
  * Assembly statistics (spec.md, "Assembly statistics response" and "Retrieve Assembly statistics").
  *
- * Responses keep the names of the specification, so that a field can be looked up there.
+ * The fields of responses have the same names as in the specification.
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
@@ -13,7 +13,7 @@ import { closed, strict } from "./internal/struct.ts"
 import { NonEmptyString, NonNegativeInt, NonNegativeNumber, PositiveInt } from "./Scalar.ts"
 
 /**
- * One bucket of time. Durations are in seconds, speeds in megabits per second, sizes in bytes.
+ * The statistics of one time bucket. Durations are in seconds, speeds in megabits per second, sizes in bytes.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -53,7 +53,7 @@ export const StatsBucket = named<StatsBucket>()(
 export interface StatsBucket extends Structure<typeof StatsBucket> {}
 
 /**
- * The number of Assemblies that ended with one error code within one bucket of time.
+ * The number of Assemblies that ended with one error code within one time bucket.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -74,7 +74,7 @@ export const ErrorBucket = named<ErrorBucket>()(
 export interface ErrorBucket extends Structure<typeof ErrorBucket> {}
 
 /**
- * The number of Assemblies that ended with one error code in the whole window.
+ * The number of Assemblies that ended with one error code in the whole time window.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -94,7 +94,7 @@ export const ErrorTotal = named<ErrorTotal>()(
 export interface ErrorTotal extends Structure<typeof ErrorTotal> {}
 
 /**
- * The statistics of a window of time. `granularity` is the length of a bucket in seconds.
+ * The statistics of a time window. `granularity` is the length of a bucket in seconds.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -154,11 +154,13 @@ const endOfYears = 253_402_300_800_000
 const TextOrDateTime = Schema.declare(isSince, {
   expected: "at least 1 character or a DateTime.Utc",
   toCodecArbitrary: () =>
-    // Built from a number, because the schema of a DateTime is larger than the rest of this module.
+    // The generator makes a DateTime from a number, because the schema of a DateTime is larger than the rest of this
+    // module.
     Schema.link<string | DateTime.Utc>()(Schema.Union([NonEmptyString, NonNegativeInt]), {
       decode: SchemaGetter.transform((since) => {
         if (typeof since === "string") return since
-        // `DateTime.makeUnsafe` would add the parsing of texts and parts to a bundle; a number needs neither.
+        // `DateTime.makeUnsafe` would add code to a bundle that parses texts and parts of dates. A number needs no
+        // parsing.
         // @effect-diagnostics-next-line globalDate:off
         return DateTime.fromDateUnsafe(new Date(since % endOfYears))
       }),
@@ -167,8 +169,8 @@ const TextOrDateTime = Schema.declare(isSince, {
 })
 
 /**
- * The start of the window: a `DateTime.Utc`, sent as ISO 8601, or any text that the service can parse, sent unchanged.
- * `@assembly-effect/api`, which has a clock, checks that the start is at most 91 days ago.
+ * The start of the time window: a `DateTime.Utc`, which is sent as ISO 8601, or a text that the service can parse,
+ * which is sent unchanged. `@assembly-effect/api`, which has a clock, checks that the start is at most 91 days ago.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
  *
@@ -185,8 +187,8 @@ export const Since = NonEmptyString.pipe(
 const withoutTemplate: ReadonlySet<string | null> = new Set([null, "", "no_template"])
 
 /**
- * A Template ID or `all`. An absent value means Assemblies without a Template; on the wire this may also be null, an
- * empty string or `no_template`.
+ * A Template ID or `all`. An absent value means Assemblies without a Template; on the wire, null, an empty string and
+ * `no_template` also mean Assemblies without a Template.
  *
  * Clause: spec.md, "Retrieve Assembly statistics".
  *

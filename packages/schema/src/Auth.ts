@@ -42,7 +42,7 @@ export const KnownScope = Schema.Literals([
 ])
 
 /**
- * A permission of an Auth Key or a token. New scopes may appear, so any text without white space is valid.
+ * A permission of an Auth Key or a token. New scopes may appear, so any text of visible ASCII characters is valid.
  *
  * Clause: spec.md, "Authentication".
  *
@@ -61,7 +61,7 @@ export const Scope = Schema.make<Schema.Codec<typeof KnownScope.Type | (string &
 export type Scope = typeof Scope.Type
 
 /**
- * A value that makes a signature unique, a string or an integer.
+ * A value that makes a signature unique: a string or an integer.
  *
  * Clause: spec.md, "Authentication".
  *
@@ -94,7 +94,7 @@ const isRegExp = Schema.makeFilter<string>(
 /**
  * The `auth` object of params. `expires` is an ISO 8601 date-time; this schema does not check that it is in the future.
  * `nonce` is unique per request. `referer` is a regular expression that the referer of the request must match.
- * `max_size` is the largest upload in bytes (spec.md, "Retrieve list of Assemblies" and "Limits").
+ * `max_size` is the maximum size of an upload in bytes (spec.md, "Retrieve list of Assemblies" and "Limits").
  *
  * @since 0.1.0
  * @category schemas
@@ -133,7 +133,7 @@ const Params = Schema.declare(isRecord, { expected: "an object" })
 const signed = Schema.Struct({ auth: SignedAuthParams, nonce: Schema.optionalKey(Nonce) })
 const bearer = Schema.Struct({ auth: Schema.optionalKey(AuthParams), nonce: Schema.optionalKey(Nonce) })
 
-/** Combines two codecs of one object and reports the issues of both. */
+/** Runs two conversions of one object, and reports the issues of both. */
 const both = <A, B>(
   left: Effect.Effect<A, SchemaIssue.Issue>,
   right: Effect.Effect<B, SchemaIssue.Issue>
@@ -148,7 +148,7 @@ const both = <A, B>(
     return [first.success, yield* Effect.fromResult(second)] as const
   })
 
-/** Picks the keys of the proof, or all other keys. */
+/** Picks the keys of the proof (`auth` and `nonce`), or all other keys. */
 const pick = (input: Readonly<Record<string, unknown>>, ofProof: boolean): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(input).filter(([key]) => (key === "auth" || key === "nonce") === ofProof))
 
@@ -186,8 +186,8 @@ const withProof = <
 
 /**
  * The complete params of a signed operation on the wire: `auth` with `key`, `expires` and an optional `nonce`, next to
- * the params of the operation. They decode to `{ proof, params }`. The issues of both parts are reported with the names
- * on the wire (spec.md, "Authentication").
+ * the params of the operation. The complete params decode to `{ proof, params }`. All issues are reported at once, with
+ * the key names on the wire (spec.md, "Authentication").
  *
  * @example `Auth.withSignedAuth(AssemblyStatistics.Query)`
  *
@@ -264,7 +264,7 @@ const TokenText = Schema.String.check(
  * @category schemas
  */
 export const AccessToken = TokenText.pipe(
-  // `RedactedFromValue` with a label refuses to encode a token without this label.
+  // Not `Schema.RedactedFromValue`, because with a label it refuses to encode a token that has another label.
   Schema.decodeTo(Schema.Redacted(TokenText), {
     decode: SchemaGetter.transform((text) => Redacted.make(text, { label: "access_token" })),
     encode: SchemaGetter.transform((token) => Redacted.value(token))
@@ -278,7 +278,7 @@ export type AccessToken = typeof AccessToken.Type
 
 /**
  * The response to a token request. `expires_in` is in seconds. `token_type` is Bearer in any letter case. The
- * specification promises only `access_token`; the other fields are beyond it.
+ * specification promises only `access_token`; the other fields are beyond the specification.
  *
  * Clause: spec.md, "Authentication".
  *

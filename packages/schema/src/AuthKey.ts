@@ -18,7 +18,7 @@ import { named, type Structure } from "./Named.ts"
 import { NonEmptyString } from "./Scalar.ts"
 
 /**
- * The id of an Auth Key. It is not the key itself.
+ * The id of an Auth Key, which is not the key itself (`auth_key`).
  *
  * Beyond the specification.
  *
@@ -33,7 +33,7 @@ export const AuthKeyId = pathSegment().pipe(Schema.brand("AuthKeyId"))
 export type AuthKeyId = typeof AuthKeyId.Type
 
 /**
- * The algorithm of the signatures of an Auth Key.
+ * The algorithm of signatures that are made with an Auth Key.
  *
  * Beyond the specification.
  *
@@ -47,7 +47,7 @@ export const SignatureAlgorithm = Schema.Literals(["sha1", "sha256", "sha384"])
  */
 export type SignatureAlgorithm = typeof SignatureAlgorithm.Type
 
-/** Scopes in a response: a list, or text with spaces between them, which may be empty. */
+/** Scopes in a response: a list, or a text with white space between the scopes. Both may be empty. */
 const Scopes = Schema.Union([Schema.Array(Scope), Schema.String]).pipe(
   Schema.decodeTo(Schema.Array(Scope), {
     decode: SchemaGetter.transform((scopes) =>
@@ -64,8 +64,9 @@ const flag = orAbsent(Switch)
 const date = lenient(ServiceDate)
 
 /**
- * An Auth Key. `auth_secret` is redacted; the service sends it with a new key only. Unknown fields are not kept, because
- * they might contain a secret. A field with a value of another type is left out, except `id` and `auth_key`.
+ * An Auth Key. `auth_secret` is redacted, and present only in a new Auth Key. Unknown fields are not kept, because they
+ * might contain a secret. A value of the wrong type is an error in `id`, `auth_key` and `auth_secret`; any other field
+ * whose value has the wrong type is left out.
  *
  * Beyond the specification.
  *
@@ -110,8 +111,8 @@ const keys = {
 /**
  * The params that create an Auth Key.
  *
- * - `scope`: at least one scope. It is sent as a list. The service does not document how it expects several scopes.
- * - `authKey`: the key, if the service does not choose it.
+ * - `scope`: at least one scope. The client sends a list; the service does not document how to send several scopes.
+ * - `authKey`: the key itself. By default the service chooses a key.
  * - `canShowAuthSecret`: whether the secret can be requested later.
  * - `signatureAlgo`: the only algorithm whose signatures the service accepts.
  *
@@ -135,7 +136,7 @@ export const CreateRequest = named<CreateRequest>()(
 export interface CreateRequest extends Structure<typeof CreateRequest> {}
 
 /**
- * The params that change an Auth Key. An absent key keeps its value.
+ * The params that change an Auth Key. A setting that is absent keeps its value.
  *
  * Beyond the specification.
  *
@@ -190,7 +191,7 @@ export const Created = named<Created>()(
 export interface Created extends Structure<typeof Created> {}
 
 /**
- * The response to a change. `auth_key` is the changed key, if the service sends it.
+ * The response to a change. `auth_key` is the changed Auth Key, and may be absent.
  *
  * Beyond the specification.
  *

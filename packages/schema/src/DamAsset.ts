@@ -20,8 +20,8 @@ const PaddedBase64 = Schema.String.check(
 )
 
 /**
- * A stored file. `asset_id` is its stable id, `path` its current place in the Workspace. `size` is in bytes, `width`
- * and `height` are in pixels. Further fields are kept.
+ * A stored file. `asset_id` is its stable id, and `path` is its current path in the Workspace. `size` is in bytes, and
+ * `width` and `height` are in pixels. Further fields are kept.
  *
  * Clause: spec.md, "DAM asset".
  *
@@ -66,7 +66,7 @@ const codePoints = (text: string): number => [...text].length
 
 const utf8 = new TextEncoder()
 
-/** Rules of a text, checked on its NFC form. Every broken rule is reported. */
+/** Checks rules on the NFC form of a text, and reports every broken rule. */
 const rules = (...all: ReadonlyArray<readonly [holds: (text: string) => boolean, expected: string]>) => {
   return (text: string): ReadonlyArray<string> => {
     const normal = nfc(text)
@@ -125,8 +125,8 @@ const isDestinationPath = Schema.makeFilter<string>(
  * The destination path of a move: folders and filename with their separators. It has at most 512 Unicode code points
  * and at most 1024 UTF-8 bytes after normalization to NFC (spec.md, "Limits").
  *
- * Only the service knows the folder of an asset, so the client does not check this rule before a move. Use this schema
- * if you know the folder.
+ * Only the service knows the folder of an asset, so the client does not check these limits before a move. If you know
+ * the folder, check them with this schema.
  *
  * @since 0.1.0
  * @category schemas

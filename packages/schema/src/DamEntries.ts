@@ -1,7 +1,8 @@
 /**
- * Reading, deleting and moving many assets of the DAM.
+ * Operations of the DAM that get, list and delete assets, or that move many assets, or an asset or a folder by its
+ * path.
  *
- * Beyond the specification: spec.md defines the asset and one move, and names the other operations.
+ * Beyond the specification: spec.md defines the asset and the move of one asset, but only names the other operations.
  */
 import * as Schema from "effect/Schema"
 import { Asset, DestinationPath, Moved } from "./DamAsset.ts"
@@ -31,7 +32,7 @@ export const GetQuery = named<GetQuery>()(
 export interface GetQuery extends Structure<typeof GetQuery> {}
 
 /**
- * One asset.
+ * The response with one asset.
  *
  * Beyond the specification.
  *
@@ -46,7 +47,8 @@ export const Found = named<Found>()(Schema.Struct({ ok: Schema.Literal("DAM_ASSE
 export interface Found extends Structure<typeof Found> {}
 
 /**
- * A position in a list. It is opaque: only the service makes it, and only the same list takes it.
+ * A position in a list of assets. Only the service creates a cursor, and the cursor is valid only for the list that
+ * returned it.
  *
  * Beyond the specification.
  *
@@ -61,8 +63,8 @@ export const Cursor = NonEmptyString.pipe(Schema.brand("Cursor"))
 export type Cursor = typeof Cursor.Type
 
 /**
- * The params of a list request. `prefix` is the beginning of the paths. `cursor` is the `next_cursor` of the page
- * before. `limit` is the number of assets per request, 1 to 500.
+ * The params of a list request. `prefix` is the beginning of the paths to list. `cursor` is the `next_cursor` of the
+ * previous page. `limit` is the number of assets per request, 1 to 500.
  *
  * Beyond the specification.
  *
@@ -112,7 +114,7 @@ export interface Page extends Structure<typeof Page> {}
 const gone = { asset_id: Identifier.AssetId, deleted_at: Timestamp }
 
 /**
- * A deleted asset.
+ * The response to the deletion of one asset.
  *
  * Beyond the specification.
  *
@@ -126,11 +128,11 @@ export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("DAM_
  */
 export interface Deleted extends Structure<typeof Deleted> {}
 
-/** Ids of one bulk request. The maximum is our choice, because none is documented: that of a list request. */
+/** The ids in one bulk request. The maximum is that of a list request, because the service documents no maximum. */
 const AssetIds = Schema.Array(Identifier.AssetId).check(Schema.isBetweenLength(1, 500, { expected: "1 to 500 assets" }))
 
 /**
- * The params that move many assets: 1 to 500 ids, and the folder, or null for the root.
+ * The params that move many assets: 1 to 500 ids, and the destination folder, or null for the root folder.
  *
  * Beyond the specification.
  *
@@ -150,7 +152,7 @@ export const MoveManyRequest = named<MoveManyRequest>()(
 export interface MoveManyRequest extends Structure<typeof MoveManyRequest> {}
 
 /**
- * The assets after a move of many.
+ * The response to a move of many assets.
  *
  * Beyond the specification.
  *
@@ -196,7 +198,7 @@ export const DeleteManyRequest = named<DeleteManyRequest>()(renamed({ assetIds: 
 export interface DeleteManyRequest extends Structure<typeof DeleteManyRequest> {}
 
 /**
- * The deleted assets.
+ * The response to the deletion of many assets.
  *
  * Beyond the specification.
  *

@@ -41,7 +41,7 @@ export const VersionId = make("VersionId")
 export type VersionId = typeof VersionId.Type
 
 /**
- * The id of a folder, known from the response to an earlier move. The root folder has no id.
+ * The id of a folder, such as the `folder_id` in the response to a move. The root folder has no id.
  *
  * Clause: spec.md, "DAM asset", "Identifier format".
  *

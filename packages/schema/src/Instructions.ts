@@ -67,8 +67,8 @@ interface Common {
  * - `/upload/handle`: accepts the uploads. Only its Step may have the name `:original`.
  * - `/transloadit/store`: stores each file as an asset at `path`.
  * - `/file/hash`: puts the hash of each file into its `meta`.
- * - `/emulator/fail` and `/emulator/wait`: exist only in the embedded service. They fail with an error code, and wait a
- *   number of seconds.
+ * - `/emulator/fail` and `/emulator/wait`: exist only in the embedded service. `/emulator/fail` fails with an error
+ *   code, and `/emulator/wait` waits for a number of seconds.
  *
  * @since 0.1.0
  * @category models
@@ -83,12 +83,12 @@ export interface Robots {
   readonly "/emulator/wait": Common & { readonly seconds: number }
 }
 
-/** A Step of this robot. */
+/** A Step with the robot `Robot`. */
 type StepOf<Robot extends string> = { readonly robot: Robot } & (Robot extends keyof Robots ? Robots[Robot] : Common)
 
 /**
- * Steps by name. The options of a robot in {@link Robots} have types; a robot that the library does not know has any
- * options.
+ * Steps by name. The options of a robot in {@link Robots} have types; a robot that the library does not know may have
+ * any options.
  *
  * @since 0.1.0
  * @category models
@@ -98,7 +98,7 @@ export type Steps<Robot extends Readonly<Record<string, string>> = Readonly<Reco
 }
 
 /**
- * A broken rule: its path, such as `["resized", "use", 0]`, and its description.
+ * A broken rule. `path` is the path of the invalid value, such as `["resized", "use", 0]`. `rule` describes the rule.
  *
  * @since 0.1.0
  * @category models
@@ -137,8 +137,8 @@ const isReference = (found: Reference | Problem): found is Reference => "name" i
 const original = ":original"
 
 /**
- * The names of the Steps that a Step uses, without repetitions. `use` may be a name, a list or an object. Parts that are
- * none of these are left out.
+ * The names of the Steps that a Step uses, without repetitions. `use` may be a name, a list or an object. Invalid parts
+ * of `use` are left out.
  *
  * @example
  * Instructions.used({ robot: "/image/resize", use: { steps: [":original", "faces"] } }) // [":original", "faces"]
@@ -180,8 +180,8 @@ const stepProblems = (name: string, step: unknown, steps: Members, isWhole: bool
 }
 
 /**
- * All problems of Steps. `of` says whether the Steps are complete. Steps that change those of a Template are `"changes"`:
- * they may use Steps that only the Template has.
+ * Returns all problems of Steps. `of` is `"whole"` for complete Steps. It is `"changes"` for Steps that change the
+ * Steps of a Template, because such Steps may use Steps that only the Template has.
  *
  * @since 0.1.0
  * @category utilities
@@ -206,10 +206,10 @@ export const problems = (steps: unknown, of: "whole" | "changes" = "whole"): Rea
  * Checks Steps without a network:
  *
  * - Each Step has a robot.
- * - `use` has one of its forms and names Steps that exist. `:original` always exists.
+ * - `use` is a name, a list or an object with `steps`, and names Steps that exist. `:original` always exists.
  * - No Step uses itself, directly or through others.
  * - The name `:original` is reserved for a Step with the robot `/upload/handle`.
- * - The options of {@link Robots} have their types.
+ * - The options of the robots in {@link Robots} have the right types.
  *
  * The failure contains all problems at once. `Assemblies.create` and `Templates.create` check the same rules.
  *

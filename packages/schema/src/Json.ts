@@ -11,8 +11,8 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
 /**
- * The maximum nesting depth of arrays and objects. No response of the service comes near it, and a recursive walk over
- * a value of this depth does not overflow the stack.
+ * The maximum nesting depth of arrays and objects. Responses of the service have far fewer levels, and a recursive walk
+ * over a value of this depth does not overflow the stack.
  *
  * @since 0.1.0
  * @category utilities
@@ -29,14 +29,14 @@ const isEscaped = (text: string, index: number): boolean => {
   return (index - start) % 2 === 1
 }
 
-/** The index of the closing quote of the string that starts at an index, or -1. */
+/** The index of the closing quote of the string that starts at `start`, or -1 if the string is not closed. */
 const endOfString = (text: string, start: number): number => {
   let end = text.indexOf('"', start + 1)
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end
 }
 
-/** Whether a text has at most `most` of the characters that open an array or an object, also those in strings. */
+/** Whether a text has at most `most` opening brackets and braces, including those in strings. */
 const opensAtMost = (text: string, most: number): boolean => {
   let opened = 0
   for (const opening of ["{", "["]) {
@@ -48,8 +48,9 @@ const opensAtMost = (text: string, most: number): boolean => {
 }
 
 /**
- * Whether the arrays and objects of a JSON text are nested at most `most` levels deep. It scans the text once, without
- * recursion. A text that is not JSON is scanned up to the point where a parser would stop.
+ * Whether the arrays and objects of a JSON text are nested at most `most` levels deep. The function scans the text
+ * once, without recursion. If it returns true for a text that is not JSON, a parser finds the syntax error within
+ * `most` levels.
  *
  * @example
  * Json.isWithin("[[]]", 1) // false
@@ -111,7 +112,7 @@ export const parse = (text: string): Result.Result<unknown, Problem> => {
 }
 
 /**
- * `Schema.fromJsonString` with the same limit on the depth.
+ * `Schema.fromJsonString` with the depth limit {@link maxDepth}.
  *
  * @example
  * Schema.decodeUnknownOption(Json.fromString(Schema.Struct({ size: Schema.Finite })))('{"size":3}')

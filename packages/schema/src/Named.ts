@@ -41,8 +41,9 @@ type Rest<S> = Omit<S, keyof Schema.Top>
  *
  * **Gotchas**
  *
- * Give an open record with optional keys both names. Without a name, the compiler writes its fields into the
- * declaration files. An index signature next to optional keys compiles only with `exactOptionalPropertyTypes`.
+ * Give both names to a struct that has optional keys and keeps further keys. Without names, the compiler writes the
+ * fields into the declaration files. There, an index signature next to optional keys compiles only with
+ * `exactOptionalPropertyTypes`.
  *
  * @example
  * export const Point = named<Point>()(Schema.Struct({ x: Schema.Finite, y: Schema.Finite }))

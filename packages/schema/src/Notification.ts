@@ -1,5 +1,5 @@
 /**
- * The notifications of an Assembly: what was sent to its `notify_url`, and what was answered.
+ * The notifications of an Assembly: the requests to its `notify_url`, and the responses of the receiver.
  *
  * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
  *
@@ -16,8 +16,8 @@ const text = lenient(Schema.String)
 
 /**
  * One notification. `duration` is in seconds. `status` is `error`, `processing`, `successful` or null; a new value may
- * appear. `response_code` and `response_data` are what the receiver answered. Further fields are kept, and a field with
- * a value of another type is left out.
+ * appear. `response_code` and `response_data` are the response of the receiver. Further fields are kept. A field whose
+ * value has the wrong type is left out.
  *
  * Beyond the specification.
  *
@@ -44,7 +44,7 @@ export const Notification = named<Notification, NotificationEncoded>()(
  */
 export interface Notification extends Structure<typeof Notification> {}
 /**
- * {@link Notification} as it travels.
+ * {@link Notification} in its encoded form.
  *
  * @since 0.1.0
  * @category models
@@ -75,7 +75,7 @@ export interface Listing extends Structure<typeof Listing> {}
  * The params that send a notification again.
  *
  * - `notifyUrl`: the receiver, by default the `notify_url` of the Assembly.
- * - `wait`: false lets the service respond before the receiver has answered.
+ * - `wait`: false lets the service respond before the receiver has responded.
  *
  * Beyond the specification.
  *

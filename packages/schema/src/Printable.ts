@@ -19,7 +19,7 @@ const escapeCharacter = (character: string): string =>
 
 /**
  * Escapes every control character, line break and bidirectional control as `\xNN` or `\uNNNN`, and replaces every lone
- * surrogate by U+FFFD. The text stays on one line and contains no terminal sequence.
+ * surrogate by U+FFFD. The result is one line and contains no terminal sequence.
  *
  * @since 0.1.0
  * @category utilities
@@ -27,7 +27,7 @@ const escapeCharacter = (character: string): string =>
 export const escape = (text: string): string => text.toWellFormed().replace(unprintable, escapeCharacter)
 
 /**
- * Escapes a JSON text. Its line breaks are kept, and it parses to the same value.
+ * Escapes a JSON text. Line breaks are kept. The result parses to the same value as the text.
  *
  * @example
  * Printable.escapeJson(JSON.stringify({ name: "\u009b2J" })) // {"name":"\\u009b2J"}

@@ -14,7 +14,7 @@ import { type EncodedStructure, named, type Structure } from "./Named.ts"
 import { NonEmptyString, NonNegativeNumber } from "./Scalar.ts"
 
 /**
- * Numbers of slots by name, nested.
+ * Numbers of slots by name. A name may also contain further names with their numbers.
  *
  * Beyond the specification.
  *
@@ -31,7 +31,7 @@ const SlotsCodec: Schema.Codec<Slots> = Schema.Record(
 ).check(generateFew(2))
 
 /**
- * The priority job slots that are in use now: their number, and the numbers by name.
+ * The priority job slots that are in use now: the total number in `count`, and the numbers by name in `slots`.
  *
  * Beyond the specification.
  *
@@ -52,8 +52,8 @@ export const JobSlots = named<JobSlots>()(
 export interface JobSlots extends Structure<typeof JobSlots> {}
 
 /**
- * The params of a request for statistics. `region` is a region. `since` is the start of the window. `aggregation` says
- * how a bucket is counted; null is the default of the service.
+ * The params of a request for the statistics of the job slots. `since` is the start of the time window. `aggregation`
+ * is the average or the maximum of each time bucket; null means the default of the service.
  *
  * Beyond the specification.
  *
@@ -78,7 +78,7 @@ export interface StatisticsQuery extends Structure<typeof StatisticsQuery> {}
 const number = lenient(Schema.Finite)
 
 /**
- * The slots of one bucket of time, which starts at `data_from_ts`, in seconds since 1970. Further fields are kept.
+ * The slots of one time bucket. The bucket starts at `data_from_ts`, in seconds since 1970. Further fields are kept.
  *
  * Beyond the specification.
  *
@@ -94,7 +94,7 @@ export const Bucket = named<Bucket, BucketEncoded>()(
  */
 export interface Bucket extends Structure<typeof Bucket> {}
 /**
- * {@link Bucket} as it travels.
+ * {@link Bucket} in its encoded form.
  *
  * @since 0.1.0
  * @category models
@@ -126,7 +126,7 @@ export const Statistics = named<Statistics, StatisticsEncoded>()(
  */
 export interface Statistics extends Structure<typeof Statistics> {}
 /**
- * {@link Statistics} as it travels.
+ * {@link Statistics} in its encoded form.
  *
  * @since 0.1.0
  * @category models

@@ -30,7 +30,7 @@ const isIntegerFrom = (minimum: number) =>
 export const NonNegativeNumber = Schema.Finite.check(isAtLeastZero)
 
 /**
- * An integer of at least 0, without an upper bound: the specification sets no limit for counts and totals.
+ * An integer of at least 0, without an upper bound, because the specification sets no limit for counts and totals.
  *
  * Clause: spec.md, "Assembly statistics response".
  *
@@ -58,7 +58,7 @@ export const PositiveInt = Schema.Finite.check(isIntegerFrom(1))
  * @category schemas
  */
 export const NonEmptyString = Schema.String.check(
-  // `Schema.isNonEmpty` would add the checks of all lengths to a bundle.
+  // `Schema.isNonEmpty` would add the code of all length checks to a bundle.
   Schema.makeFilter((text) => text !== "", {
     expected: "at least 1 character",
     arbitraryConstraint: { minLength: 1 },

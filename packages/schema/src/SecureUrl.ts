@@ -4,7 +4,7 @@
 import * as Schema from "effect/Schema"
 import { isLoopback } from "./internal/loopback.ts"
 
-/** The rule that a text breaks as a secure URL, or undefined. */
+/** The rule of secure URLs that a text breaks, or undefined. */
 const brokenRule = (text: string): string | undefined => {
   // oxlint-disable-next-line no-control-regex -- control characters are what the rule is about
   if (/[\s\\\u0000-\u001f\u007f]/.test(text)) return "a URL without white space, backslash and control characters"

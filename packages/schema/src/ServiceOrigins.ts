@@ -1,15 +1,16 @@
 /**
  * The origins that belong to one deployment of the service. A response may contain URLs of uploads, Statuses and update
- * streams. Such a URL is used only if its origin is one of these.
+ * streams. A client uses such a URL only if its origin belongs to the deployment.
  *
- * Beyond the specification, which requires to validate such a URL as a capability, but names no host.
+ * Beyond the specification, which requires that a client validates such a URL as a capability, but names no host.
  */
 import * as Result from "effect/Result"
 import { isLoopback } from "./internal/loopback.ts"
 
 /**
- * The cells of the public service. A Status names `api2-<cell>.transloadit.com` for uploads. Because of rebalancing, a
- * Location may name a different cell than `tus_url`.
+ * The origin of the public service, and the pattern for the origins of its cells. Each cell has its own host, and a
+ * Status names the host `api2-<cell>.transloadit.com` for uploads. Because of rebalancing, a Location may name a
+ * different cell than `tus_url`.
  *
  * Source: Statuses in the public fixtures of `@transloadit/node` 4.12.0.
  *
@@ -24,20 +25,23 @@ export const publicService = {
 const TypeId = "~@assembly-effect/schema/ServiceOrigins"
 
 /**
- * Origins, and patterns of origins, in normalized form. Only {@link make} and {@link parse} create such a value.
+ * Origins, and patterns of origins, in normalized form. Only {@link make} creates a value of this type.
  *
  * @since 0.1.0
  * @category models
  */
 export interface ServiceOrigins {
   readonly [TypeId]: typeof TypeId
-  /** Origins and patterns in the form that {@link parse} accepts. The first entry is the origin of the base URL. */
+  /** Normalized origins and patterns. The first entry is the origin of the base URL. */
   readonly entries: readonly [string, ...ReadonlyArray<string>]
 }
 
 const labels = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 
-/** The scheme, a first label with one `*` next to a literal, at least two more labels, and an optional port. */
+/**
+ * The scheme, a first label with one `*` and at least one letter or digit, at least two more labels, and an optional
+ * port.
+ */
 const pattern = new RegExp(`^https://(?=[^.]*[a-z0-9])[a-z0-9-]*\\*[a-z0-9-]*(?:\\.${labels}){2,}(?::[0-9]{1,5})?$`)
 
 const isOnLoopback = (origin: string): boolean => isLoopback(new URL(origin).hostname)
@@ -47,14 +51,14 @@ const defaultPorts: ReadonlyMap<string, string> = new Map([
   ["http:", ":80"]
 ])
 
-/** The origin of a URL that has only a scheme and a host, if the host is written in its canonical form. */
+/** The origin of a URL that has no path. Undefined if the host is not in canonical form. */
 const parseOrigin = (written: string): string | undefined => {
   if (!URL.canParse(written)) return undefined
   const { origin, protocol } = new URL(written)
   return written === origin || written === origin + (defaultPorts.get(protocol) ?? "") ? origin : undefined
 }
 
-/** The last checked URL and its origin: most URLs have the same origin as the URL before. */
+/** Caches the last origin, because most URLs have the same origin as the previous URL. */
 let latest: { readonly written: string; readonly origin: string | undefined } = { written: "", origin: undefined }
 
 /**
@@ -96,8 +100,8 @@ const parseEntry = (text: string, allowsLoopback: boolean): Result.Result<string
 }
 
 /**
- * A broken rule. It holds the index of the additional entry, or no index for the base URL, and the description of the
- * problem.
+ * A broken rule. `index` is the index in the additional origins, and is absent for the base URL. `rule` describes the
+ * rule.
  *
  * @since 0.1.0
  * @category models
@@ -124,14 +128,14 @@ const fromEntries = (
 }
 
 /**
- * Makes the origins of the deployment at a base URL: its own origin, the cells of the public service, and for
- * `localhost` its two addresses, `127.0.0.1` and `[::1]`, with the same scheme and port. `additional` are further origins
- * or patterns of origins.
+ * Makes the origins of the deployment at a base URL, which include the origin of that URL. For the public service, its
+ * cells are included. For `localhost`, the addresses `127.0.0.1` and `[::1]` with the same scheme and port are
+ * included. `additional` are further origins or patterns of origins.
  *
  * **Gotchas**
  *
  * A pattern is only as safe as its domain. `https://x-*.co.uk` is a valid pattern, but anybody may register a name that
- * it matches.
+ * the pattern matches.
  *
  * @example
  * ServiceOrigins.make("https://api.example.com", ["https://upload-*.example.com"])
@@ -149,9 +153,9 @@ export const make = (
 }
 
 /**
- * The origins that belong to a base URL besides its own. A client that connects to `localhost` may reach either of its
- * two addresses, so a service there may name its address. An address does not stand for `localhost`: it means exactly
- * the server at that address.
+ * The origins that belong to a base URL in addition to its own origin. A client that connects to `localhost` may reach
+ * `127.0.0.1` or `[::1]`, so a service there may name either address in its URLs. A base URL with an address means only
+ * the server at that address, so `localhost` is not added.
  */
 const siblingsOf = (own: string): ReadonlyArray<string> => {
   if (isPublic(own)) return [publicService.origin, publicService.cells]
@@ -173,7 +177,7 @@ const matches = (entry: string, origin: string): boolean => {
 
 const isPublic = (origin: string): boolean => origin === publicService.origin || matches(publicService.cells, origin)
 
-/** The path of the Status of an Assembly. The service may be mounted below a path of its host. */
+/** The URL of the Status of an Assembly. The service may be mounted below a path of its host. */
 const statusPath = /^https?:\/\/[^/]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-9]{32})$/i
 
 /**
@@ -185,8 +189,8 @@ const statusPath = /^https?:\/\/[^/]+(?:\/[A-Za-z0-9_~-]+)*\/assemblies\/([a-f0-
 export const assemblyIdAt = (url: string): string | undefined => statusPath.exec(url)?.[1]
 
 /**
- * Whether the origin of a URL belongs to the deployment. Default ports and case are ignored. A host that is not in
- * plain form never belongs to it.
+ * Whether the origin of a URL belongs to the deployment. Default ports and case are ignored. The result is false if the
+ * host is not in canonical form.
  *
  * @since 0.1.0
  * @category utilities

@@ -1,6 +1,6 @@
 /**
- * Templates: Assembly Instructions that are stored in a Workspace, so that a request can name them instead of sending
- * them.
+ * Templates: Assembly Instructions that are stored in a Workspace. A request can name a Template instead of sending the
+ * Instructions.
  *
  * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
  *
@@ -49,11 +49,11 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
 )
 
 /**
- * The content of a new Template, with the names of the params of a creation. The Steps follow the rules of
- * `Instructions.make`.
+ * The content of a new Template. Its keys are the wire names of the params that create an Assembly. The Steps follow
+ * the rules of `Instructions.make`.
  *
- * - `allow_steps_override`: false refuses requests that have `steps`.
- * - `auth.max_size`: the largest upload in bytes (spec.md, "Limits").
+ * - `allow_steps_override`: false makes the service refuse requests that have `steps`.
+ * - `auth.max_size`: the maximum size of an upload in bytes (spec.md, "Limits").
  *
  * Beyond the specification.
  *
@@ -77,7 +77,7 @@ export const Content = named<Content, ContentEncoded>()(
  */
 export interface Content extends Structure<typeof Content> {}
 /**
- * {@link Content} as it travels.
+ * {@link Content} in its encoded form.
  *
  * @since 0.1.0
  * @category models
@@ -85,8 +85,8 @@ export interface Content extends Structure<typeof Content> {}
 export interface ContentEncoded extends EncodedStructure<typeof Content> {}
 
 /**
- * The content of a stored Template. Its Steps are not checked, because an old Template may break a rule. A field with a
- * value of another type is left out.
+ * The content of a stored Template. Its Steps are not checked, because an old Template may break a rule. A field whose
+ * value has the wrong type is left out.
  *
  * Beyond the specification.
  *
@@ -111,14 +111,14 @@ export const StoredContent = named<StoredContent, StoredContentEncoded>()(
  */
 export interface StoredContent extends Structure<typeof StoredContent> {}
 /**
- * {@link StoredContent} as it travels.
+ * {@link StoredContent} in its encoded form.
  *
  * @since 0.1.0
  * @category models
  */
 export interface StoredContentEncoded extends EncodedStructure<typeof StoredContent> {}
 
-/** The content as a value. The service may send it as JSON text. */
+/** The content of a Template in a response: an object, or the JSON text of an object. */
 const Sent = Schema.make<Schema.Codec<StoredContent, StoredContentEncoded | string>>(
   Schema.Union([StoredContent, Json.fromString(StoredContent)]).ast
 )
@@ -134,15 +134,17 @@ const keys = {
   transcodingResultExpiry: "transcoding_result_expiry"
 } as const
 
-/** A name that {@link IdOrName} can find again. */
+/**
+ * The name of a Template. A name has the same rules as an {@link IdOrName}, so that requests can use the name.
+ */
 const Name = IdOrName
 
 /**
  * The params that create a Template.
  *
  * - `requireSignatureAuth`: whether only signed requests may use the Template.
- * - `assemblyStatusExpiry`: how long the service keeps the Statuses of its Assemblies.
- * - `transcodingResultExpiry`: how long the service keeps the results.
+ * - `assemblyStatusExpiry`: how long the service keeps the Statuses of Assemblies with this Template.
+ * - `transcodingResultExpiry`: how long the service keeps the results of these Assemblies.
  *
  * Beyond the specification.
  *
@@ -159,7 +161,7 @@ export const CreateRequest = named<CreateRequest>()(
 export interface CreateRequest extends Structure<typeof CreateRequest> {}
 
 /**
- * The params that change a Template. An absent key keeps its value.
+ * The params that change a Template. A setting that is absent keeps its value.
  *
  * Beyond the specification.
  *
@@ -211,7 +213,7 @@ export const Found = named<Found, FoundEncoded>()(shown("TEMPLATE_FOUND"))
  */
 export interface Found extends Structure<typeof Found> {}
 /**
- * {@link Found} as it travels.
+ * {@link Found} in its encoded form.
  *
  * @since 0.1.0
  * @category models
@@ -233,7 +235,7 @@ export const Created = named<Created, CreatedEncoded>()(shown("TEMPLATE_CREATED"
  */
 export interface Created extends Structure<typeof Created> {}
 /**
- * {@link Created} as it travels.
+ * {@link Created} in its encoded form.
  *
  * @since 0.1.0
  * @category models
@@ -255,7 +257,7 @@ export const Updated = named<Updated, UpdatedEncoded>()(shown("TEMPLATE_UPDATED"
  */
 export interface Updated extends Structure<typeof Updated> {}
 /**
- * {@link Updated} as it travels.
+ * {@link Updated} in its encoded form.
  *
  * @since 0.1.0
  * @category models
@@ -279,7 +281,7 @@ export interface Deleted extends Structure<typeof Deleted> {}
 
 /**
  * The params of a list request. `pageSize` is 1 to 5000. `includeBuiltin` adds the Templates of the service. `fromDate`
- * and `toDate` are sent in whole seconds, as those of the Assembly list.
+ * and `toDate` are sent in whole seconds, as in `AssemblyList.Query`.
  *
  * Beyond the specification.
  *
@@ -314,7 +316,7 @@ export const Query = named<Query>()(
 export interface Query extends Structure<typeof Query> {}
 
 /**
- * One Template of the list. `content` is absent if it is not readable. Further fields are kept.
+ * One Template of the list. `content` is absent if it cannot be decoded. Further fields are kept.
  *
  * Beyond the specification.
  *
@@ -338,7 +340,7 @@ export const Item = named<Item, ItemEncoded>()(
  */
 export interface Item extends Structure<typeof Item> {}
 /**
- * {@link Item} as it travels.
+ * {@link Item} in its encoded form.
  *
  * @since 0.1.0
  * @category models

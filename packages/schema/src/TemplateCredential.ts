@@ -1,9 +1,10 @@
 /**
- * Template Credentials: secrets of other services, such as a bucket, that Templates use by name.
+ * Template Credentials: secrets for other services, such as a storage bucket. Templates use these secrets by name.
  *
  * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
  *
- * The index does not export this module: `import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"`.
+ * The index does not export this module: `import * as TemplateCredential from
+ * "@assembly-effect/schema/TemplateCredential"`.
  */
 import * as Schema from "effect/Schema"
 import { generateFew } from "./internal/generate.ts"
@@ -30,7 +31,7 @@ export const CredentialId = pathSegment().pipe(Schema.brand("CredentialId"))
 export type CredentialId = typeof CredentialId.Type
 
 /**
- * The secrets, redacted: an object whose keys depend on the type, or text.
+ * The secrets, redacted: an object whose keys depend on the type of the credentials, or a text.
  *
  * Beyond the specification.
  *
@@ -53,8 +54,9 @@ const text = lenient(Schema.String)
 const date = lenient(ServiceDate)
 
 /**
- * Template Credentials. `content` and `stringified`, the same as text, are redacted. Unknown fields are not kept,
- * because they might contain a secret. A field with a value of another type is left out, except `id`, `name` and `type`.
+ * Template Credentials. `content`, and `stringified` (the content as text), are redacted. Unknown fields are not kept,
+ * because they might contain a secret. A value of the wrong type is an error in `id`, `name` and `type`; any other
+ * field whose value has the wrong type is left out.
  *
  * Beyond the specification.
  *
@@ -81,7 +83,7 @@ export const Credential = named<Credential>()(
 export interface Credential extends Structure<typeof Credential> {}
 
 /**
- * The params that create Template Credentials. `type` is a name of {@link TypeListing}.
+ * The params that create Template Credentials. `type` is a name in {@link TypeListing}.
  *
  * Beyond the specification.
  *
@@ -153,7 +155,7 @@ export const Found = named<Found>()(
 export interface Found extends Structure<typeof Found> {}
 
 /**
- * The response to a creation. `credential` is there if the service sends it.
+ * The response to a creation. `credential` may be absent.
  *
  * Beyond the specification.
  *
@@ -170,7 +172,7 @@ export const Created = named<Created>()(
 export interface Created extends Structure<typeof Created> {}
 
 /**
- * The response to a change. `credential` is there if the service sends it.
+ * The response to a change. `credential` may be absent.
  *
  * Beyond the specification.
  *
@@ -204,8 +206,8 @@ export const Deleted = named<Deleted>()(
 export interface Deleted extends Structure<typeof Deleted> {}
 
 /**
- * One type of credentials: its fields by name, and whether each is required. `providers` is kept as the service sends
- * it.
+ * One type of credentials: its fields by name, and whether each field is required. `providers` is kept as the service
+ * sends it.
  *
  * Beyond the specification.
  *

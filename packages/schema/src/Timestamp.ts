@@ -1,5 +1,6 @@
 /**
- * Date-times in ISO 8601. Separate from the numbers, which nearly every bundle needs.
+ * Date-times in ISO 8601. A separate module, because nearly every bundle needs the numbers of `Scalar`, but not the
+ * dates.
  */
 import * as DateTime from "effect/DateTime"
 import * as Option from "effect/Option"
@@ -8,7 +9,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 import * as Calendar from "./internal/calendar.ts"
 
 /**
- * A date-time as the service wrote it, with its instant.
+ * A date-time: the text that the service wrote, and its instant.
  *
  * The text is kept because it may have more fractional digits than the instant. Encoding returns the text unchanged.
  *
@@ -36,7 +37,7 @@ const isCalendarDay = (text: string): boolean => Option.isSome(Calendar.instantO
 
 const isRealDay = Schema.makeFilter<string>(isCalendarDay, { expected: "a valid calendar date" })
 
-/** The instant of a timestamp, or `None` if the calendar does not have its day. */
+/** The instant of a timestamp, or `None` if its day does not exist. */
 const parseTimestamp = (text: string): Option.Option<Timestamp> =>
   isCalendarDay(text) ? Option.map(DateTime.make(text), (instant) => ({ text, instant })) : Option.none()
 

@@ -63,7 +63,7 @@ export const UploadLength = Schema.String.check(
 export type UploadLength = typeof UploadLength.Type
 
 /**
- * The number of bytes of an upload that the server has stored, in the format of a length.
+ * The number of bytes of an upload that the server has stored, in the format of {@link UploadLength}.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -83,7 +83,7 @@ const url = `(?:https?://[A-Za-z0-9._:[\\]-]+)?${path}`
 
 /**
  * The path of an upload URL: `/resumable/files/<id>` and optional further segments (spec.md, "tus upload resource"). No
- * segment starts with a dot or contains a percent sign, because a parser could change such a path.
+ * segment starts with a dot or contains a percent sign, because a URL parser could change such a path.
  *
  * @since 0.1.0
  * @category schemas
@@ -148,8 +148,8 @@ const Parts = Schema.NonEmptyArray(PartUrl).check(
  * UTF-8 text of its value. Null stands for a key without a value. Keys are unique. Ordinary, partial and final
  * creations require the keys `assembly_url`, `filename` and `fieldname`, each with a value.
  *
- * Base64 is written in canonical form. When it is read, unused bits after the last byte are ignored (own decision: tus
- * does not define this).
+ * Encoding writes canonical Base64. Decoding ignores unused bits after the last byte. This is our decision, because tus
+ * does not define these bits.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -220,8 +220,8 @@ export const FinalHeaders = Schema.Struct({
 })
 
 /**
- * The headers of a creation request in one of three forms, which exclude each other. Use {@link Creation} to write and
- * read them.
+ * The headers of a creation request: one of three sets, which exclude each other. Use {@link Creation} to encode and
+ * decode the headers.
  *
  * Clause: spec.md, "Create a tus upload".
  *
@@ -319,7 +319,7 @@ const formOf = (headers: Readonly<Record<string, string>>): keyof typeof codecs 
 }
 
 /**
- * A creation request in one of three forms, so that contradictory headers cannot be written (spec.md, "Create a tus
+ * A creation request of one of three kinds, so that contradictory headers cannot be encoded (spec.md, "Create a tus
  * upload"):
  *
  * - `Fixed`: an upload of `length` bytes. `partial` marks a part of a later final upload. `withBody` states that the
@@ -327,8 +327,9 @@ const formOf = (headers: Readonly<Record<string, string>>): keyof typeof codecs 
  * - `Deferred`: the length is sent later.
  * - `Final`: concatenates `parts` in the given order.
  *
- * Decodes from lowercase headers and ignores unknown headers. The form is chosen first (`upload-concat` other than
- * `partial`, then `upload-defer-length`), and only the rules of that form are reported.
+ * Decoding expects lowercase header names and ignores unknown headers. It chooses the kind first: `Final` if there is
+ * an `upload-concat` other than `partial`, else `Deferred` if there is an `upload-defer-length`, else `Fixed`. Only
+ * broken rules of this kind are reported.
  *
  * @example `{ _tag: "Fixed", length: 42n, metadata, partial: false, withBody: false }`
  *
@@ -354,8 +355,8 @@ export const Creation = Schema.Record(Schema.String, Schema.String).pipe(
 export type Creation = typeof Creation.Type
 
 /**
- * The headers of the 201 response to a creation. `location` is not checked here: the UploadTarget of
- * `@assembly-effect/tus` decides whether its URL is trusted.
+ * The headers of the 201 response to a creation. `location` is not checked here, because the `UploadTarget` of
+ * `@assembly-effect/tus` decides whether that URL is trusted.
  *
  * Clause: spec.md, "Create a tus upload".
  *

@@ -1,5 +1,5 @@
-// Not exported here, because they load modules that most programs do not need: `AuthKey`, `Bill`, `Notification`, `Queue`,
-// `Template` and `TemplateCredential`. Import "@assembly-effect/schema/Template".
+// `AuthKey`, `Bill`, `Notification`, `Queue`, `Template` and `TemplateCredential` are not exported here, because they
+// load code that most programs do not need. Import them by path, such as "@assembly-effect/schema/Template".
 export * as Assembly from "./Assembly.ts"
 export * as AssemblyList from "./AssemblyList.ts"
 export * as AssemblyReplay from "./AssemblyReplay.ts"

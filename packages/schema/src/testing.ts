@@ -33,7 +33,7 @@ import {
 } from "./internal/invalid.ts"
 import * as TusUpload from "./TusUpload.ts"
 
-// Separate modules, so that each stays small.
+// In a separate module, so that each module stays small.
 export {
   authKeyId,
   createAuthKey,
@@ -57,8 +57,8 @@ export {
 } from "./internal/invalidOperations.ts"
 
 /**
- * An invalid value. `path` is where the rule is broken, by the names of the form that `input` has; the empty path is
- * the value as a whole. `rule` says in words what is broken.
+ * An invalid value. `path` is the path of the broken rule, with the key names of `input`. An empty path means the whole
+ * value. `rule` describes the broken rule.
  *
  * @since 0.1.0
  * @category models
@@ -70,8 +70,8 @@ export interface Invalid {
 }
 
 /**
- * Invalid values of a request in its two forms: `decoded` for what a program passes in, `wire` for what a server
- * receives (params before they become text; headers with lowercase names).
+ * Invalid values of a request. `decoded` generates the values that a program passes in. `wire` generates the encoded
+ * values that a server receives: params as an object, before their conversion to text, or headers with lowercase names.
  *
  * @since 0.1.0
  * @category models
@@ -202,7 +202,7 @@ const badMetadataKey = text("^[a-z]{0,4}(?:[ ,]|\\u00e9|\\u0009)[a-z]{1,4}$")
 
 const minimal = "assembly_url YQ==,filename YQ==,fieldname YQ=="
 
-/** Headers that break the rule of one key, and headers that break a rule of the whole. */
+/** `key` generates an entry with an invalid value. `whole` generates headers that are not a valid list of entries. */
 const badEntries = {
   key: text("^k (?:[A-Za-z0-9]{2}|[A-Za-z0-9]{3}|[A-Za-z0-9]{5}=|[A-Za-z0-9]{3}-|/w==|gICA)$"),
   whole: values("", ",", `${minimal},`, `,${minimal}`, `${minimal},,a YQ==`, `${minimal}, a YQ==`)
@@ -246,7 +246,7 @@ export const metadata: Invalids = {
 
 const creationCases = TusUpload.Creation.to.cases
 
-/** One form of a creation, with header names from all three forms. */
+/** Invalid creations of one kind. They break one of `rules`, or one of the rules that all kinds share. */
 const creationOf = <T extends TusUpload.Creation>(
   form: Schema.ConstraintCodec<T, unknown>,
   rules: ReadonlyArray<Rule<object, object>>
@@ -280,7 +280,7 @@ const contentType = field("content-type", "is application/offset+octet-stream", 
 })
 
 /**
- * Invalid creations of an upload (`TusUpload.Creation`). On the wire they are header sets.
+ * Invalid creations of an upload (`TusUpload.Creation`). On the wire, a creation is a set of headers.
  *
  * @since 0.1.0
  * @category utilities

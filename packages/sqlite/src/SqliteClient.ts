@@ -22,10 +22,10 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
  * Options for opening a database.
  *
  * - `path`: the path of the file, or `:memory:`. A database in memory is deleted when the scope closes.
- * - `isExclusive`: whether this process locks the file until the scope closes or the process ends. Another process then
- *   fails with `LockTimeoutError`. Off by default.
+ * - `isExclusive`: whether this process locks the file until the scope closes or the process ends. Meanwhile, another
+ *   process that opens the file fails with `LockTimeoutError`. False by default.
  *
- * The journal is a write-ahead log. Committed data survives the end of the process; after a power failure the last
+ * SQLite uses a write-ahead log. Committed data survives the end of the process; after a power failure the last
  * transactions may be missing (`synchronous = NORMAL`). Foreign keys are enforced.
  *
  * @category models
@@ -37,7 +37,7 @@ export interface Options {
 }
 
 /**
- * An error of SQLite. It is the cause in the reason of a `SqlError`.
+ * An error of SQLite. The `reason` of a `SqlError` has this error as its `cause`.
  *
  * - `errno`: the result code, in the property that `effect/sql` reads (https://www.sqlite.org/rescode.html).
  * - `path`: the file of the database.
@@ -61,7 +61,7 @@ const toCause = (path: string, problem: unknown): unknown =>
     ? new SqliteError(problem.message, { errno: problem.errcode, path, cause: problem })
     : problem
 
-/** Turns exceptions into errors that name the operation. */
+/** Turns exceptions into `SqlError`s that name the operation. */
 const attempting =
   (path: string) =>
   <A>(operation: string, work: () => A): Effect.Effect<A, SqlError.SqlError> =>
@@ -79,14 +79,17 @@ const attempting =
 type Params = ReadonlyArray<unknown>
 type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
-/** SQLite has no booleans, and Node binds them from version 24 on. SQLite rejects other invalid types when they are bound. */
+/**
+ * Converts booleans to numbers, because SQLite has no booleans and Node before version 24 cannot bind booleans.
+ * `node:sqlite` rejects other invalid types when a statement runs.
+ */
 const toInputs = (params: Params): ReadonlyArray<SQLInputValue> =>
   params.map((param) => (typeof param === "boolean" ? Number(param) : param)) as ReadonlyArray<SQLInputValue>
 
 /** The number of prepared statements that are kept for reuse. */
 const maxPrepared = 200
 
-/** Prepares each SQL text once and keeps the latest statements. */
+/** Prepares each SQL text once, and keeps the newest statements. */
 const preparer = (database: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
   return (sql: string): StatementSync => {
@@ -118,13 +121,13 @@ const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attem
     execute: (sql, params, transform) => attempt("execute", () => all(prepare(sql), params, transform)),
     executeUnprepared: (sql, params, transform) =>
       attempt("execute", () => all(database.prepare(sql), params, transform)),
-    // The number of changed rows and the id of the last inserted row.
+    // Returns the number of changed rows and the id of the last inserted row.
     executeRaw: (sql, params) => attempt("execute", () => prepare(sql).run(...toInputs(params))),
     executeValues: (sql, params) => attempt("execute", () => values(prepare(sql), params)),
     executeValuesUnprepared: (sql, params) => attempt("execute", () => values(database.prepare(sql), params)),
     executeStream: (sql, params, transform) =>
       Stream.unwrap(
-        // A separate statement for each run: a second run of a shared statement would restart the first.
+        // Each run has its own statement, because a second run of a shared statement would restart the first run.
         attempt("execute", () => database.prepare(sql).iterate(...toInputs(params))).pipe(
           Effect.map((rows) =>
             Stream.fromPull(
@@ -150,7 +153,7 @@ const makeConnection = (database: DatabaseSync, attempt: ReturnType<typeof attem
 
 const setUp = ({ isExclusive = false }: Options): string =>
   `${isExclusive ? "PRAGMA locking_mode = EXCLUSIVE; " : "PRAGMA busy_timeout = 5000; "}` +
-  // The first transaction acquires the lock.
+  // The transaction is empty. It acquires the lock now, so that a locked file fails here.
   "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; COMMIT"
 
 /**

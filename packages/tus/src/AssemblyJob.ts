@@ -1,5 +1,5 @@
 /**
- * The types of a job: an Assembly with its files. `AssemblyUpload` and `ResumableAssemblyUpload` run it.
+ * The types of a job: an Assembly with its files. `AssemblyUpload` and `ResumableAssemblyUpload` run jobs.
  */
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import type * as Duration from "effect/Duration"
@@ -8,9 +8,9 @@ import type * as Upload from "./Upload.ts"
 import type { SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
- * One file. `source` is a source, or an Effect that makes a source, such as `UploadSource.fromPath`. These Effects run
- * before the Assembly is created; the bytes of a file are read when its upload starts. `fieldname` is `file` by
- * default.
+ * One file of a job. `source` is an `UploadSource`, or an Effect that makes an `UploadSource`, such as
+ * `UploadSource.fromPath`. Such an Effect runs before the Assembly is created; the bytes of a file are read when its
+ * upload starts. `fieldname` is `file` by default.
  *
  * @since 0.1.0
  * @category models
@@ -23,14 +23,14 @@ export interface File<R = never, Source extends UploadSource = UploadSource> {
 }
 
 /**
- * - `params`: the params that create the Assembly. The number of files is added.
+ * - `params`: the params that create the Assembly. The job adds the number of files.
  * - `concurrency`: the number of concurrent uploads, 4 by default, or `"unbounded"`.
  * - `upload`: the options of each upload, see `Upload.Options`.
- * - `onFailure`: what happens to the Assembly if a file fails permanently. `cancel` cancels it and stops the other
- *   files. `keep` uploads the other files, and the Assembly waits for the missing file. After a defect, or if the
+ * - `onFailure`: what happens to the Assembly if a file fails permanently. `cancel` cancels the Assembly and stops the
+ *   other files. `keep` uploads the other files, and the Assembly waits for the missing file. After a defect, or if the
  *   server may treat wrong bytes as a complete file (`UploadUntrusted` with `mayBeWhole`), the Assembly is always
  *   canceled.
- * - `progressInterval`: the minimum time between two `Progress` events of the job. By default each step emits one.
+ * - `progressInterval`: the minimum time between two `Progress` events of the job. By default there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
  *
  * @since 0.1.0

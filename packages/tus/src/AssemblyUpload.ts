@@ -43,7 +43,7 @@ const program = <R>(options: Options<R>, emit: AssemblyFiles.Emit) =>
   })
 
 /**
- * Creates an Assembly, uploads its files, waits until it has completed, and emits events.
+ * Creates an Assembly, uploads its files, waits until the Assembly has completed, and emits events.
  *
  * @example
  * AssemblyUpload.events(options).pipe(Stream.runForEach((event) => Console.log(event._tag)))
@@ -60,13 +60,13 @@ export const events = <R = never>(
 > => Events.fromProgram((emit: AssemblyFiles.Emit) => program(options, emit), AssemblyFiles.isTransient)
 
 /**
- * Creates an Assembly, uploads its files, waits until it has completed, and returns its Status. With `wait: false` it
- * returns the Status of its creation.
+ * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. With `wait:
+ * false`, it returns the Status in the response to the creation.
  *
  * **When to use**
  *
- * Use it for the usual job: files in, results out. `Upload` adds one file to an existing Assembly. Use
- * `ResumableAssemblyUpload` if the process may end during the job.
+ * Use `AssemblyUpload` to upload files and get the results in one call. Use `Upload` to add one file to an existing
+ * Assembly. Use `ResumableAssemblyUpload` if the process may end during the job.
  *
  * **Details**
  *

@@ -1,5 +1,5 @@
 /**
- * The errors of the upload of all files of an Assembly.
+ * The errors of jobs. A job uploads all files of an Assembly.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Schema from "effect/Schema"
@@ -9,11 +9,11 @@ import { SourceFailed } from "./UploadSource.ts"
 import { InvalidTarget } from "./UploadTarget.ts"
 
 /**
- * The outcome of the upload of one file.
+ * How the upload of one file of a job ended.
  *
  * - `Completed`: all bytes are stored.
- * - `Failed`: it failed with `error`.
- * - `Stopped`: the failure of another file stopped it, or it never started.
+ * - `Failed`: the upload failed with `error`.
+ * - `Stopped`: the upload never started, or was stopped because another file failed.
  *
  * @since 0.1.0
  * @category errors
@@ -44,7 +44,7 @@ const next = {
 /**
  * At least one file failed permanently.
  *
- * - `files`: the outcome of each file, in the order of the job, with the error of each failed file.
+ * - `files`: the outcome of each file, in the order of `files` in the options, with the error of each failed file.
  * - `assembly`: what happened to the Assembly. `not canceled` means that the cancellation failed.
  *
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * The events of the upload of all files of an Assembly. All numbers are bytes.
+ * The events of jobs. A job uploads all files of an Assembly.
  */
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Data from "effect/Data"
@@ -11,13 +11,14 @@ import { ResumableUploadError } from "./UploadError.ts"
 import * as UploadEvent from "./UploadEvent.ts"
 
 /**
- * An event of a job. `file` is the index in `files`. `Progress`, and a `FileEvent` with a transient `UploadEvent`, are
- * transient: the newest 128 unread ones are kept.
+ * An event of a job. `file` is the index in `files` of the options. `sent`, `acknowledged`, `total` and `length` are in
+ * bytes. `Progress`, and a `FileEvent` with a transient `UploadEvent`, are transient: only the newest 128 unread
+ * transient events are kept.
  *
  * - `AssemblyCreated`: the Assembly exists and accepts uploads.
  * - `AssemblyResumed`: the run continues the Assembly of an earlier run; `status` shows whether it has ended.
- * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, because of `reason`.
- * - `FileEvent`: an event of one upload, except its progress.
+ * - `Waiting`: the run waits because of `reason`, at the latest until `until`, in milliseconds since 1970.
+ * - `FileEvent`: an event of the upload of one file, except `Progress`.
  * - `Progress`: the bytes of all files together; `total` is undefined while the size of a file is unknown.
  * - `FileCompleted`, `FileFailed`: the upload of a file has ended.
  * - `Uploaded`: every file is stored; the Assembly executes.
@@ -62,8 +63,8 @@ const { tus_upload_url: _, ...publicFile } = Assembly.File.schema.fields
 const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ */ Schema.optionalKey(Schema.Json) })
 
 /**
- * A Status without the capabilities of its Assembly: it has no id and no URL of the Assembly, of its updates, or of an
- * upload. The URLs of the results stay.
+ * A Status without capabilities, which are ids and URLs that grant access. It contains neither the id nor a URL of the
+ * Assembly, no URL of the updates of the Assembly, and no upload URL. It contains the URLs of the results.
  *
  * @since 0.1.0
  * @category schemas
@@ -92,11 +93,11 @@ const file = Schema.Int
 
 /**
  * An event without capabilities: without the id and the URLs of the Assembly, and without the URLs of uploads. Every
- * {@link AssemblyUploadEvent} is also a valid value of this schema, so it can be encoded directly.
+ * {@link AssemblyUploadEvent} is also a valid value of this schema, so events can be encoded directly.
  *
  * **Details**
  *
- * The JSON form is that of `UploadEvent.Public`. An `error` decodes to an instance of its class.
+ * The JSON encoding is that of `UploadEvent.Public`. An `error` decodes to an instance of its class.
  *
  * @since 0.1.0
  * @category schemas

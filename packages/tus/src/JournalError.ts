@@ -5,9 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
 /**
- * The journal could not be read or written, for example because there was no space, no permission or no store. The
- * upload sends nothing without it. Repair the store and run the upload again. `reason` is `Full` if no space, or no
- * quota, was left.
+ * The journal could not be read or written, for example because the disk was full, a permission was missing, or the
+ * store did not exist. Without the journal, the upload sends nothing. Repair the store and run the upload again.
+ * `reason` is `Full` if no space or no quota was left.
  *
  * @since 0.1.0
  * @category errors
@@ -25,7 +25,7 @@ export class JournalFailed extends Schema.TaggedError<JournalFailed>()("JournalF
 
 /**
  * An entry of the journal is invalid: damaged, edited, or written by another program. `UploadJournal.forget` removes
- * it, and the next run starts a new upload.
+ * the entry, and the next run starts a new upload.
  *
  * @since 0.1.0
  * @category errors
@@ -40,8 +40,8 @@ export class JournalTorn extends Schema.TaggedError<JournalTorn>()("JournalTorn"
 }
 
 /**
- * Another process or fiber runs the same upload. Its lease ends at `until`, in milliseconds since 1970, unless it is
- * renewed. Run the upload again after that.
+ * Another process or fiber runs the same upload. The lease of that process or fiber ends at `until`, in milliseconds
+ * since 1970, unless the lease is renewed. Run the upload again after that time.
  *
  * @since 0.1.0
  * @category errors
@@ -56,8 +56,8 @@ export class UploadLeased extends Schema.TaggedError<UploadLeased>()("UploadLeas
 }
 
 /**
- * The lease was lost during the upload: it could not be renewed in time, or another process took it. Nothing more was
- * sent. Run the upload again: it waits for the other process, or continues.
+ * The lease was lost during the upload, because it could not be renewed in time or another process took it. After the
+ * loss, nothing more was sent. Run the upload again: the new run waits for the other process, or continues the upload.
  *
  * @since 0.1.0
  * @category errors
@@ -72,7 +72,7 @@ export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {
 }
 
 /**
- * The journal has no upload with this key, or only an expired one. `UploadJournal.list` lists the keys.
+ * The journal has no upload with this key, or the upload has expired. `UploadJournal.list` lists the keys.
  *
  * @since 0.1.0
  * @category errors

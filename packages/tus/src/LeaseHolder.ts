@@ -5,9 +5,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
 /**
- * - `id`: identifies this process in its leases. Undefined if it has no unique identity.
- * - `isGone`: whether the holder with this id has certainly ended. If it is wrongly true, two processes run the same
- *   upload.
+ * - `id`: identifies this process in its leases. Undefined if the process has no unique identity.
+ * - `isGone`: whether the holder with this id has certainly ended. If the result is wrongly true, two processes run the
+ *   same upload.
  *
  * @since 0.1.0
  * @category models
@@ -26,16 +26,17 @@ export interface Service {
 export const unknown: Service = { id: undefined, isGone: () => Effect.succeed(false) }
 
 /**
- * Detects which holders of leases have ended. By default none is detected.
+ * Detects which holders of leases have ended. By default, no ended holder is detected.
  *
  * **When to use**
  *
- * Use it to continue at once after a crash, without waiting for the lease of the ended process.
+ * Use this service to continue uploads at once after a crash, without waiting for the lease of the ended process.
  * `@assembly-effect/node/LeaseHolder` has a Layer for processes of one machine.
  *
  * **Details**
  *
- * A journal uses the holder in the context of the upload, else the holder in the context of the journal's Layer.
+ * A journal uses the `LeaseHolder` in the context of the upload. If that context has no `LeaseHolder`, the journal uses
+ * the `LeaseHolder` in the context of its Layer.
  *
  * @since 0.1.0
  * @category references

@@ -1,5 +1,5 @@
 /**
- * Registers HTTP clients that release the pieces of a request body as they send them.
+ * Registers HTTP clients that release each piece of a request body when the piece has been sent.
  */
 import type * as HttpClient from "effect/http/HttpClient"
 
@@ -11,7 +11,7 @@ const known = new WeakSet<HttpClient.HttpClient>()
  *
  * **Gotchas**
  *
- * Register only a client that you have built yourself, over a dispatcher that nobody else can reach. A client that
+ * Register only a client that you have built yourself, with a dispatcher that no other code can use. A client that
  * keeps, repeats or compresses pieces would send wrong bytes. A client that is derived from a registered one, for
  * example with `HttpClient.mapRequest`, is a different client and is not registered.
  *

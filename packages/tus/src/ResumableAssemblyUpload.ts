@@ -1,6 +1,6 @@
 /**
- * Uploads the files of an Assembly so that the job survives its process: a journal stores the Assembly and its files,
- * and the next run continues both.
+ * Uploads the files of an Assembly in a job that survives its process. A journal stores the Assembly and its uploads,
+ * and the next run continues them.
  */
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as ApiError from "@assembly-effect/api/ApiError"
@@ -27,12 +27,13 @@ import * as UploadJournal from "./UploadJournal.ts"
 import type { Replayable } from "./UploadSource.ts"
 
 /**
- * The options of `AssemblyUpload`, for sources that can be read again.
+ * The options of a job whose sources can be read again, see `AssemblyJob.Job`, and:
  *
  * - `onFailure`: `keep` by default, so that the next run continues. `cancel` cancels the Assembly if a file fails
  *   permanently, and the next run creates a new Assembly.
  * - `restart`: cancels the Assembly in the journal and creates a new one. False by default. If the Assembly cannot be
- *   canceled, the call fails and nothing is created. Set it for one call only: each call with it starts a new Assembly.
+ *   canceled, the call fails and nothing is created. Set `restart` for one call only, because each call with `restart`
+ *   creates a new Assembly.
  *
  * @since 0.1.0
  * @category options
@@ -41,7 +42,7 @@ export interface Options<R = never> extends Job<File<R, Replayable>> {
   readonly restart?: boolean | undefined
 }
 
-/** A job of this process: its lease, and its store in the journal. */
+/** A job that this process runs: its key, its lease, and the entries of jobs in the journal. */
 interface Held {
   readonly entries: UploadJournal.UploadJournal["Service"]["assemblies"]
   readonly key: string
@@ -63,7 +64,7 @@ type CreationError = Effect.Error<ReturnType<typeof Assemblies.create>>
 
 const isConflict = (error: CreationError): boolean => "status" in error && error.status === 409
 
-/** Whether the error shows that this creation made no Assembly. */
+/** Whether the error shows that this request created no Assembly. */
 const isRefused = (error: CreationError): boolean =>
   error._tag === "InvalidRequest" || ("status" in error && (Transport.isRefusal(error.status) || isConflict(error)))
 
@@ -76,7 +77,7 @@ const create = <R>(
   Effect.gen(function* () {
     yield* record(held, "Creating", assemblyId)
     const status = yield* Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length }).pipe(
-      // Only this process knows a generated id, so the conflict comes from an earlier request of this job.
+      // Only this job knows a generated id, so the conflict comes from an earlier request of this job.
       Effect.catchIf(
         (error) => isConflict(error) && params.assemblyId === undefined,
         () => Assemblies.get(assemblyId)
@@ -88,7 +89,10 @@ const create = <R>(
     return status
   })
 
-/** The Status of the Assembly in the journal. If its creation never arrived, the Assembly is created. */
+/**
+ * The Status of the Assembly in the journal. If the creation request never reached the service, the Assembly is created
+ * now.
+ */
 const reopen = <R>(
   held: Held,
   options: Options<R>,
@@ -110,7 +114,10 @@ const reopen = <R>(
     )
   )
 
-/** Cancels the Assembly in the journal. A new Assembly is created only after this one has ended or is gone. */
+/**
+ * Cancels the Assembly in the journal. Fails unless that Assembly has ended or no longer exists, so that no new
+ * Assembly is created beside it.
+ */
 const giveUp = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(
     Effect.filterOrFail(
@@ -169,7 +176,7 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
 
 const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams)
 
-/** Two runs with the same service, params and files are the same job. */
+/** The key of a job. Two runs with the same service, params and files have the same key. */
 const keyOf = <R>({ files, params }: Options<R>, sources: ReadonlyArray<Replayable>) =>
   Effect.gen(function* () {
     const { origins } = yield* AssemblyClient
@@ -217,23 +224,27 @@ export const events = <R = never>(
 > => Events.fromProgram((emit: AssemblyFiles.Emit) => program(options, emit), AssemblyFiles.isTransient)
 
 /**
- * Creates an Assembly, uploads its files, waits until it has completed, and returns its Status. If an earlier run has
- * started the same job, this run continues it.
+ * Creates an Assembly, uploads its files, waits until the Assembly has completed, and returns the Status. If an earlier
+ * run has started the same job, this run continues it.
  *
  * **When to use**
  *
- * Use it if the process may end during the job: the next run with the same options continues the job.
+ * Use `ResumableAssemblyUpload` if the process may end during the job. The next run with the same options continues the
+ * job.
  *
  * **Details**
  *
- * Two runs are the same job if they have the same service, `params`, and files (names, metadata, size, and the
+ * Two runs belong to the same job if they have the same service, `params`, and files (names, metadata, size, and the
  * `identity` of the source). The journal stores the Assembly and the upload of each file. The next run requests the
  * Assembly from the service:
  *
- * - If it still accepts files, stored files are not sent again; the others continue at the offset of the server.
- * - If it is executing, the run waits for its end.
- * - If it has completed, the run returns its Status until the entry of the journal expires.
- * - If it failed or was canceled, the run fails with that error, and the run after it creates a new Assembly.
+ * - If the Assembly still accepts files, stored files are not sent again. Other files continue at the offset that the
+ *   server reports.
+ * - If the Assembly is executing, the run waits until it has ended.
+ * - If the Assembly has completed, the run returns the Status. After the entry of the journal has expired, a run starts
+ *   a new job.
+ * - If the Assembly failed or was canceled, the run fails with that error, and the following run creates a new
+ *   Assembly.
  *
  * One process at a time holds a job. Another process emits `Waiting`, waits while the lease lasts (10 seconds), and
  * then continues or fails with `UploadLeased`.

@@ -1,6 +1,6 @@
 /**
- * Uploads that survive a crash: a journal stores the upload, and the next run continues it from the offset of the
- * server.
+ * Uploads that survive a crash. A journal stores the upload, and the next run continues the upload at the offset that
+ * the server reports.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -21,10 +21,10 @@ export type { ResumableUploadError }
 /**
  * The options of an upload, see `Upload.Options`, and:
  *
- * - `restart`: discards the upload in the journal, emits `Restarted`, and starts a new upload. False by default. Use it
- *   after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is removed
- *   from the server (responses other than 204, 404 and 410 fail); a complete one stays. Set it for one call only: each
- *   call with it starts a new upload.
+ * - `restart`: discards the upload in the journal, emits `Restarted`, and starts a new upload. False by default. Use
+ *   `restart` after `UploadUntrusted`, or to upload the same bytes to the same Assembly twice. An incomplete upload is
+ *   removed from the server; if the status of that response is not 204, 404 or 410, the call fails. A complete upload
+ *   stays on the server. Set `restart` for one call only, because each call with `restart` starts a new upload.
  *
  * @since 0.1.0
  * @category options
@@ -43,21 +43,23 @@ const program = (target: UploadTarget, source: Replayable, options: Options, emi
 
 /**
  * Uploads a source and returns when all bytes are stored. If the journal has an upload of the same bytes for the same
- * Assembly, the run continues it.
+ * Assembly, the run continues that upload.
  *
  * **When to use**
  *
- * Use it if the process may end during the upload. The next process sends only the bytes that the server does not have.
+ * Use `ResumableUpload` if the process may end during the upload. The next process sends only the bytes that the server
+ * does not have.
  *
  * **Details**
  *
- * Two sources have the same bytes if they have the same `identity`: path, size and modification time of a file, or the
- * SHA-256 of the content if there is no other identity. For a complete upload, the result comes from the journal
- * without a request, until the entry expires. The entry is removed when the upload is certainly gone from the server.
+ * Two sources have the same bytes if they have the same `identity`. The identity of a file is its path, size and
+ * modification time. The identity of a source without its own identity is the SHA-256 of the content. For a complete
+ * upload, the result comes from the journal without a request, until the entry expires. The entry is removed when the
+ * upload is certainly gone from the server.
  *
  * The upload continues with the metadata of its creation. Changed values of `metadata` other than `filename` and
- * `fieldname`, such as a time stamp, do not start a new upload. The origins of `target` decide where the bytes may be
- * sent, not the journal.
+ * `fieldname`, such as a time stamp, do not start a new upload. The origins of `target`, not the journal, decide where
+ * the bytes may be sent.
  *
  * One process at a time holds an upload. Another process emits `Waiting`, waits while the lease lasts (10 seconds), and
  * then continues, returns the result of the first process, or fails with `UploadLeased`.
@@ -92,9 +94,9 @@ export const events = (
   Events.fromProgram((emit) => program(target, source, options, emit))
 
 /**
- * The options of {@link resume}, without `metadata`, because the upload keeps the metadata of its creation, and:
+ * The options of {@link resume}. There is no `metadata`, because the upload keeps the metadata of its creation.
  *
- * - `origins`: further permitted origins of upload URLs, or patterns of them; see `AssemblyClient.Options`.
+ * - `origins`: further permitted origins of upload URLs, or patterns of origins; see `AssemblyClient.Options`.
  *
  * @since 0.1.0
  * @category options
@@ -112,19 +114,19 @@ const resumption = (key: string, source: Replayable, options: ResumeOptions, emi
   )
 
 /**
- * Continues an upload in the journal by its key from `UploadJournal.list`. If the source differs from the original
- * source, it fails with `UploadMismatch`, which names the difference.
+ * Continues the upload with this key in the journal. `UploadJournal.list` lists the keys. If the source differs from
+ * the original source, the call fails with `UploadMismatch`, which names the difference.
  *
  * **Details**
  *
- * The journal does not decide where bytes are sent. The permitted origins are those of the `AssemblyClient`, if it is
- * provided. Otherwise they are the origin of the Assembly, whose URL is part of the key, and the cells of the public
- * service if the Assembly is in one of them. Any other origin fails with `InvalidTarget` or `UnsafeLocation`, and an
- * entry that does not match its key fails with `JournalTorn`, before anything is sent.
+ * The journal does not decide where bytes are sent. If the context has an `AssemblyClient`, its origins are permitted.
+ * Otherwise, the origin of the Assembly is permitted, because the URL of the Assembly is part of the key. If the
+ * Assembly is in a cell of the public service, all its cells are permitted. Before anything is sent, any other origin
+ * fails with `InvalidTarget` or `UnsafeLocation`, and an entry that does not match its key fails with `JournalTorn`.
  *
  * **Gotchas**
  *
- * An attacker who can write to the journal can add an entry, with its own key, for an upload to another Assembly.
+ * An attacker who can write to the journal can add an entry, with a matching key, for an upload to another Assembly.
  * Provide the `AssemblyClient` if you resume every key of `list`.
  *
  * @example ResumableUpload.resume(key, yield* UploadSource.fromPath("video.mp4"))

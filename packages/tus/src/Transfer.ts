@@ -1,6 +1,7 @@
 /**
- * The state of the bytes of an upload, from its creation to its last byte. It is a part of `UploadState`. All functions
- * are pure: they take an event of the network or the source, and return the next state.
+ * The state of one transfer: how many bytes of an upload the server has stored, and which request is next. A `Transfer`
+ * is a part of `UploadState`. All functions are pure: they take a state and the result of a request, and return the
+ * next state.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Result from "effect/Result"
@@ -10,11 +11,11 @@ import * as TusError from "./TusError.ts"
 
 /**
  * - `acknowledged`: the number of stored bytes in the last report of the server.
- * - `reached`: the highest number that the server has ever reported. Only a higher number counts as progress.
- * - `handed`: the end of all bytes that were ever given to the HTTP client; the server cannot have more. Absent if an
- *   earlier process may have sent bytes.
- * - `length`: the length that the server knows; absent while it is deferred.
- * - `declared`: a length that was sent, but may not have arrived.
+ * - `reached`: the highest number of stored bytes that the server has ever reported. Only a higher number is progress.
+ * - `handed`: the highest offset up to which bytes were given to the HTTP client; the server cannot have more bytes.
+ *   Absent if an earlier process may have sent bytes.
+ * - `length`: the length of the upload, if the server knows it; absent while the length is deferred.
+ * - `declared`: a length that was sent to the server, but may not have arrived there.
  * - `failures`: the number of failed requests since the last progress.
  */
 const progress = {
@@ -27,13 +28,13 @@ const progress = {
 }
 
 /**
- * The state of the bytes of an upload. It has a JSON form (`Schema.toCodecJson`).
+ * The state of one transfer. `Schema.toCodecJson` converts it to JSON.
  *
  * - `Sending`: the server is at `acknowledged`. The bytes from there are sent next.
  * - `Asking`: the offset of the server is unknown and is requested next. `told` is the last reported offset, if a
- *   second response must confirm it. `only` is set after the server accepted a request but counted another number of
- *   bytes than were sent. It contains the valid offsets; at any other offset, the stored bytes are wrong. `counted` is
- *   the offset that the server reported in that response, if any.
+ *   second response must confirm it. `only` is set after the server accepted a request, but did not report that it
+ *   stored all sent bytes. `only` contains the valid offsets; if the server reports any other offset, the stored bytes
+ *   are wrong. `counted` is the offset in the response to that request, if the response contained an offset.
  * - `Done`: all bytes are stored.
  *
  * @since 0.1.0
@@ -70,7 +71,7 @@ export type Sending = Extract<Transfer, { _tag: "Sending" }>
 export type Asking = Extract<Transfer, { _tag: "Asking" }>
 
 /**
- * A key of the next step. It is the same when the step is replayed.
+ * The key of the next request. The key is the same when the request is replayed.
  *
  * @since 0.1.0
  * @category transitions
@@ -108,9 +109,9 @@ const beginning = (length: bigint | undefined, handed: bigint | undefined): Omit
 })
 
 /**
- * The state after a creation in this run, which sent all bytes (`sent`) or none. If the server reported no offset or an
- * unexpected one, the offset is requested. A 201 response has the same meaning as after a PATCH: the server has all
- * bytes, or accepted none.
+ * The state after this process created the upload and sent its first `sent` bytes with the creation. If the server
+ * reported no offset or an unexpected offset, the offset is requested. A server that responded must have stored all
+ * these bytes or none.
  *
  * @since 0.1.0
  * @category transitions
@@ -119,7 +120,10 @@ export const created = (found: {
   readonly offset: bigint | undefined
   readonly length: bigint | undefined
   readonly sent: bigint
-  /** Whether the server responded. If not, the upload was found by its receipt and may have only the first bytes. */
+  /**
+   * Whether the server responded to the creation. If not, the upload was found by its receipt, and the server may have
+   * stored only some of the sent bytes.
+   */
   readonly answered: boolean
 }): Transfer => {
   const { answered, length, offset, sent } = found
@@ -131,7 +135,7 @@ export const created = (found: {
 }
 
 /**
- * The state of an upload of an earlier process, whose offset must be requested.
+ * The state of an upload that an earlier process created. Its offset is requested next.
  *
  * @since 0.1.0
  * @category transitions
@@ -151,8 +155,8 @@ const moveTo = (state: Sending | Asking, offset: bigint, length: bigint | undefi
 }
 
 /**
- * The state after a request was sent: its bytes up to `handed` were given to the HTTP client, and maybe a length was
- * declared.
+ * The state after a PATCH was sent. The HTTP client got the bytes up to `handed`. `declared` is the length in the
+ * PATCH, if the PATCH contained a length.
  *
  * @since 0.1.0
  * @category transitions
@@ -168,7 +172,8 @@ export const handedOver = (
 
 /**
  * The state after the server accepted a PATCH of bytes up to `sent`, but reported another offset (`counted`) or none.
- * The offset is requested once more. If it differs again, something in between dropped, repeated or changed bytes.
+ * The offset is requested once more. If that offset is not `sent` either, a component between the client and the server
+ * dropped, repeated or changed bytes.
  *
  * @since 0.1.0
  * @category transitions
@@ -181,8 +186,8 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
 })
 
 /**
- * A response that contradicts what was sent, and may be wrong. `state` requests the offset again. If the next response
- * reports the same offset, the upload fails with `error`.
+ * A response that contradicts what was sent, and may be wrong. `state` requests the offset again. `error` describes the
+ * contradiction.
  *
  * @since 0.1.0
  * @category models
@@ -225,7 +230,7 @@ export const appended = (
 }
 
 /**
- * The server's report about an upload.
+ * The response of the server to a request for the offset.
  *
  * @since 0.1.0
  * @category models
@@ -236,7 +241,7 @@ export interface Found {
 }
 
 /**
- * The expected values: the size of the source, if known, and whether its bytes can be read again.
+ * The properties of the source: its size in bytes, if known, and whether its bytes can be read again.
  *
  * @since 0.1.0
  * @category models
@@ -250,7 +255,8 @@ const mismatch = (field: "upload-length" | "upload-offset", expected: string, fo
   new TusError.UploadMismatch({ field, expected, found: `${found}` })
 
 /**
- * The length that the server can know: the length of the source, or a declared length.
+ * The length that the server can know: the size of the source, the length that the server reported, or a declared
+ * length.
  *
  * @since 0.1.0
  * @category transitions
@@ -260,9 +266,9 @@ export const lengthOf = (state: Sending | Asking, size: bigint | undefined): big
 
 /**
  * The error of an upload that must not continue, because the bytes on the server may differ from the sent bytes.
- * `mayBeWhole` is decided by the offsets that the server reported: `told` now, and `counted` before. If there is no
- * report now, the number of bytes that were given to the HTTP client decides. If the server does not know the length,
- * the upload cannot be complete.
+ * `mayBeWhole` is true if the upload may be complete, because the offset that the server reports now (`told`) or
+ * reported before (`counted`) reaches the length. Without `told`, the number of bytes that the HTTP client got is
+ * compared with the length. If the server does not know the length, the upload cannot be complete.
  *
  * @since 0.1.0
  * @category transitions
@@ -283,13 +289,14 @@ export const untrusted = (
 /**
  * The state after the server reported its offset.
  *
- * A different length, or a length that was never declared, is `UploadMismatch`. So is an offset beyond the end, if it
- * is reported twice, because one response may be wrong. An offset beyond all bytes that were given to the HTTP client,
- * reported twice, is `UploadUntrusted`. An offset before the end is accepted even if it may be wrong: the server
- * refuses a PATCH at a wrong offset, and nothing is lost while the source has the bytes. An offset that could lose
- * bytes must be reported twice: the offset at the end, which completes the upload, and any offset of a one-shot source.
+ * A reported length that differs from the known length, or that was never declared, fails with `UploadMismatch`. An
+ * offset beyond the end also fails with `UploadMismatch`, and an offset beyond all bytes that the HTTP client got fails
+ * with `UploadUntrusted`. Both errors occur only after the server has reported the same offset twice, because one
+ * response may be wrong. Two valid offsets must also be reported twice, because a wrong offset would lose bytes: the
+ * offset at the end, which completes the upload, and any offset of a one-shot source. Any other valid offset is
+ * accepted at once, because the server refuses a PATCH at a wrong offset and the source still has the bytes.
  *
- * After a response that counted another number of bytes than were sent, only the end of the sent bytes is accepted.
+ * If `state.only` is set, only its offsets are accepted.
  *
  * @since 0.1.0
  * @category transitions
@@ -327,7 +334,7 @@ export const located = (
 }
 
 /**
- * The state after the receipt of the upload reports that it is finished, with the given length.
+ * The state after the receipt reports that the upload is complete, with the given length.
  *
  * @since 0.1.0
  * @category transitions
@@ -348,7 +355,8 @@ export const receipted = (
 }
 
 /**
- * The state after a temporary failure: the offset is requested next, if the policy allows this number of `failures`.
+ * The state after a temporary failure. The offset is requested next, if the retry policy allows this number of
+ * `failures`.
  *
  * @since 0.1.0
  * @category transitions
@@ -356,8 +364,9 @@ export const receipted = (
 export const failed = (state: Sending | Asking): Asking => ({ ...state, _tag: "Asking", failures: state.failures + 1 })
 
 /**
- * The error of an abandoned upload. It is `UploadUntrusted` if the server counted another number of bytes than were
- * sent, and no later response corrected this. Then a later run must not continue the upload either.
+ * The final error of an upload that is abandoned because of `error`. If the server did not report that it stored all
+ * sent bytes, and no later response corrected this, the final error is `UploadUntrusted`, so that no later run
+ * continues the upload. Otherwise it is `error`.
  *
  * @since 0.1.0
  * @category transitions
@@ -372,7 +381,7 @@ export const abandoned = <E extends { readonly _tag: string; readonly message: s
         state,
         size,
         `upload-offset did not match the sent bytes, and then ${happened(error)}`,
-        // The server reported another length, so the upload may be complete for it, whatever bytes it has.
+        // The server reported another length, so it may treat the upload as complete, however many bytes it has stored.
         error instanceof TusError.UploadMismatch ? lengthOf(state, size) : undefined
       )
     : error

@@ -29,8 +29,8 @@ export type { AnswerError } from "./TusError.ts"
  *
  * **Gotchas**
  *
- * A request with a body has no time limit here, because its time depends on the size and the link. `Upload` monitors
- * its bytes instead. A program that sends bodies with `Tus` has to set its own limit.
+ * A request with a body has no time limit here, because the time depends on the size of the body and on the network.
+ * `Upload` monitors the sent bytes instead. A program that calls these functions with a body must set its own limit.
  *
  * @example Effect.provideService(Tus.offset(url), Tus.RequestTimeout, Duration.seconds(5))
  *
@@ -63,7 +63,8 @@ const isStream = <E>(body: Body<E> | undefined): boolean =>
   body !== undefined && !(body instanceof Uint8Array) && "length" in body
 
 /**
- * A text for each key, or null for a key without a value. `assembly_url` is added from the target.
+ * The metadata of an upload: a text for each key, or null for a key without a value. `assembly_url` is added from the
+ * target.
  *
  * @since 0.1.0
  * @category models
@@ -71,13 +72,13 @@ const isStream = <E>(body: Body<E> | undefined): boolean =>
 export type Metadata = Readonly<Record<string, string | null>>
 
 /**
- * The three forms of a creation (spec.md, "Create a tus upload"), which exclude each other.
+ * The three kinds of creation (spec.md, "Create a tus upload"), which exclude each other.
  *
  * - `Fixed`: an upload of the given length. `body` contains its first bytes, which are sent with the request.
  * - `Deferred`: an upload whose length a later `append` sends.
  * - `Final`: concatenates the parts in the given order. It has no body.
  *
- * If `partial` is true, the new upload is a part of a later final upload.
+ * If `partial` is true, the new upload becomes a part of a later final upload.
  *
  * @since 0.1.0
  * @category models
@@ -133,7 +134,7 @@ const encodeCreation = (
 /**
  * Creates an upload and returns its URL, which has passed the checks of the target. `offset` is the number of bytes
  * that the server has stored. It is undefined if a body was sent and the server reported no offset. Not idempotent: if
- * the response is lost, an upload may exist.
+ * the response is lost, the upload may exist, and a second request would create a second upload.
  *
  * @example
  * Tus.create(target, { _tag: "Fixed", length: 5n, metadata: { filename: "a.txt", fieldname: "file" } })
@@ -167,8 +168,8 @@ export const create = Effect.fnUntraced(
 )
 
 /**
- * Requests the offset of an upload, and its length and metadata if the server reports them. Beyond the specification
- * (tus 1.0.0).
+ * Requests the offset of an upload, and its length and metadata if the server reports them. tus 1.0.0 defines this
+ * request; the specification does not.
  *
  * @since 0.1.0
  * @category requests
@@ -178,7 +179,7 @@ export const offset = Effect.fnUntraced(
     const headers = yield* exchange({
       request: "offset",
       http: HttpClientRequest.head(Redacted.value(url), { headers: version }),
-      // tus 1.0.0 allows both.
+      // tus 1.0.0 allows both statuses.
       status: [200, 204],
       headers: TusUpload.OffsetHeaders
     })
@@ -192,8 +193,8 @@ export const offset = Effect.fnUntraced(
 )
 
 /**
- * Appends bytes at an offset and returns the new offset. A stream is sent without buffering. `length` sets a deferred
- * length; `checksum` is `<algorithm> <base64>` of the body.
+ * Appends bytes at an offset and returns the new offset. A stream is sent without buffering. `length` declares a length
+ * that the creation deferred. `checksum` is the checksum of the body, as `<algorithm> <base64>`.
  *
  * @since 0.1.0
  * @category requests
@@ -232,7 +233,8 @@ export const append = Effect.fnUntraced(
 const Terminated = Schema.Struct({ "tus-resumable": Schema.Literal(TusUpload.tusVersion) })
 
 /**
- * Terminates an upload and frees its storage on the server. Beyond the specification (tus 1.0.0, termination).
+ * Terminates an upload and frees its storage on the server. tus 1.0.0 (termination) defines this request; the
+ * specification does not.
  *
  * @since 0.1.0
  * @category requests
@@ -264,7 +266,7 @@ const Discovered = Schema.Struct({
 
 /**
  * Requests the capabilities of the server: protocol versions, extensions, the largest upload in bytes, and checksum
- * algorithms. Beyond the specification (tus 1.0.0).
+ * algorithms. tus 1.0.0 defines this request; the specification does not.
  *
  * @since 0.1.0
  * @category requests
@@ -293,7 +295,7 @@ const moving = <E, R>(stream: Stream.Stream<Uint8Array, E, R>, url: UploadTarget
 
 /**
  * Downloads the bytes of a finished upload. {@link RequestTimeout} applies to the response headers and to each piece.
- * Beyond the specification.
+ * Neither tus 1.0.0 nor the specification defines this request.
  *
  * @since 0.1.0
  * @category requests

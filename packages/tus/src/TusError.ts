@@ -3,8 +3,8 @@
  *
  * **Details**
  *
- * An error contains the host of the server, but never a path or a query, because an upload URL grants writing. Text of
- * the server is redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
+ * An error contains the host of the server, but never a path or a query, because an upload URL grants write access.
+ * Text from the server is redacted, printable and at most 1,000 characters long (`@assembly-effect/auth/Redaction`).
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Cause from "@assembly-effect/api/unstable/Cause"
@@ -48,7 +48,7 @@ const answer = {
 
 const at = ({ host, request }: { readonly request: string; readonly host: string }): string => `${request} at ${host}`
 
-/** The host in an error of a whole upload. Absent if no response of a server caused the error. */
+/** The host of the server, in an error about a whole upload. Absent if no response caused the error. */
 const server = { host: Schema.optionalKey(Schema.String) }
 
 /**
@@ -60,8 +60,8 @@ const server = { host: Schema.optionalKey(Schema.String) }
 export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", answer) {}
 
 /**
- * 400, 401, 403, 412, any other 4xx, and 501: the server refuses the request, and a retry would fail too. Look at the
- * Status of the Assembly: an Assembly that has ended accepts no more files.
+ * 400, 401, 403, 412, any 4xx without its own error, and 501: the server refuses the request, and a retry would fail
+ * too. Look at the Status of the Assembly: an Assembly that has ended accepts no more files.
  *
  * @since 0.1.0
  * @category errors
@@ -69,7 +69,8 @@ export class UploadGone extends Schema.TaggedError<UploadGone>()("UploadGone", a
 export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRefused", answer) {}
 
 /**
- * 409: the server is at another offset. The upload requests it and continues; it fails when the policy gives up.
+ * 409: the server is at another offset. `Upload` requests that offset and continues from there. `Upload` fails with
+ * this error when the retry policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -77,8 +78,9 @@ export class UploadRefused extends Schema.TaggedError<UploadRefused>()("UploadRe
 export class OffsetConflict extends Schema.TaggedError<OffsetConflict>()("OffsetConflict", answer) {}
 
 /**
- * 413: more bytes than the server accepts. `maxSize` is the largest permitted upload in bytes, if the server reports
- * it. If the upload is smaller, a single request was too large, and a smaller `chunkSize` helps.
+ * 413: the upload or the request has more bytes than the server accepts. `maxSize` is the largest permitted upload in
+ * bytes, if the server reports it. If the upload is not larger than `maxSize`, the request was too large; set a smaller
+ * `chunkSize`.
  *
  * @since 0.1.0
  * @category errors
@@ -90,7 +92,8 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 }) {}
 
 /**
- * 423: another request holds the upload. The request is retried; the upload fails when the policy gives up.
+ * 423: the server has locked the upload for another request. `Upload` retries the request, and fails with this error
+ * when the retry policy gives up.
  *
  * @since 0.1.0
  * @category errors
@@ -98,8 +101,8 @@ export class TooLarge extends Schema.TaggedError<TooLarge>()("TooLarge", {
 export class UploadLocked extends Schema.TaggedError<UploadLocked>()("UploadLocked", answer) {}
 
 /**
- * 460: the received bytes differ from the sent bytes. They are sent again; the upload fails when the policy gives up.
- * Beyond the specification (tus 1.0.0).
+ * 460: the received bytes differ from the sent bytes. `Upload` sends them again, and fails with this error when the
+ * retry policy gives up. tus 1.0.0 (checksum) defines this status; the specification does not.
  *
  * @since 0.1.0
  * @category errors
@@ -136,8 +139,8 @@ export class ProtocolViolation extends Schema.TaggedError<ProtocolViolation>()("
 }
 
 /**
- * No progress for `after`: no byte was sent, or no response arrived after the last byte. See `stallTimeout` and
- * `finishTimeout` of an upload, and `Tus.RequestTimeout`.
+ * There was no progress for the duration `after`: no byte was sent, or no response arrived after the last byte. See
+ * `stallTimeout` and `finishTimeout` of an upload, and `Tus.RequestTimeout`.
  *
  * @since 0.1.0
  * @category errors
@@ -155,13 +158,14 @@ export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
 const lost = { cause: Schema.optionalKey(Cause.of<AnswerError | Stalled | ApiError.TransportFailure>()) }
 
 /**
- * The response to the creation was lost. The upload may exist: the receipts of the Assembly (`tus_uploads`) do not show
- * it, and the creation was not repeated.
+ * The response to the creation was lost, and the receipts of the Assembly (`tus_uploads`) do not show the upload. The
+ * upload may still exist, so the creation was not repeated.
  *
  * **Details**
  *
  * Look at the Status of the Assembly. If it does not list the file, run the upload again. A `ResumableUpload` reads the
- * receipts again; `UploadJournal.forget` makes it start a new upload. If in doubt, start a new Assembly.
+ * receipts again; after `UploadJournal.forget` it starts a new upload. If you are not sure whether the upload exists,
+ * start a new Assembly.
  *
  * @since 0.1.0
  * @category errors
@@ -177,8 +181,9 @@ export class CreationUnknown extends Schema.TaggedError<CreationUnknown>()("Crea
 }
 
 /**
- * The parts are stored, but the response to their concatenation was lost, or the server does not report its end. The
- * file may exist: the receipts of the Assembly do not show it, and the request was not repeated.
+ * The parts are stored, but the response to the request that concatenates them was lost, or the server does not report
+ * that the concatenation is complete. The receipts of the Assembly do not show the file. The file may still exist, so
+ * the request was not repeated.
  *
  * **Details**
  *
@@ -216,12 +221,12 @@ export class ExtensionMissing extends Schema.TaggedError<ExtensionMissing>()("Ex
 }
 
 /**
- * The server counts another number of bytes than were sent: something in between dropped, repeated or changed bytes.
- * The stored bytes may be wrong, so nothing more is sent to this upload.
+ * The stored bytes may be wrong, for example because the server counts another number of bytes than were sent. Nothing
+ * more is sent to this upload.
  *
- * `mayBeWhole` is true if the server may treat its bytes as a complete file and the Assembly may use it as input. Then
- * cancel the Assembly and upload the file to a new one. Otherwise upload the file again, with `restart: true` for a
- * `ResumableUpload`.
+ * `mayBeWhole` is true if the server may treat the stored bytes as a complete file. The Assembly may then use this file
+ * as input, so cancel the Assembly and upload the file to a new Assembly. If `mayBeWhole` is false, upload the file
+ * again, with `restart: true` for a `ResumableUpload`.
  *
  * @since 0.1.0
  * @category errors
@@ -252,7 +257,7 @@ export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("Upload
   expected: Schema.String,
   found: Schema.String
 }) {
-  /** What differs, without the advice that ends the message. */
+  /** The difference, as in `message`, but without the advice at the end. */
   get problem() {
     const where = this.host === undefined ? this.field : `${this.field} at ${this.host}`
     return `${where}: expected ${this.expected}, found ${this.found}`
@@ -268,7 +273,7 @@ export class UploadMismatch extends Schema.TaggedError<UploadMismatch>()("Upload
 }
 
 /**
- * The errors of a response of the server.
+ * The errors that a response of the server can cause.
  *
  * @since 0.1.0
  * @category errors

@@ -24,7 +24,7 @@ export { CanStream } from "./internal/session.ts"
 export type { UploadError }
 
 /**
- * The name of a checksum algorithm, as tus 1.0.0 has it.
+ * The name of a checksum algorithm in the header `upload-checksum` (tus 1.0.0).
  *
  * @since 0.1.0
  * @category models
@@ -33,28 +33,29 @@ export type ChecksumAlgorithm = "sha1" | "sha256" | "sha384" | "sha512"
 
 /**
  * - `metadata`: `filename` and `fieldname`, and other keys for the Steps of the Assembly.
- * - `maxRetries`: how many failures in a row are retried at most; progress resets the count. 8 by default, or what the
- *   `RetryPolicy` of the call says.
- * - `retryDelay`: the pause after the first failure, 500 ms by default; it doubles up to 30 seconds, with jitter. A
- *   `RetryPolicy` of the call has its own pauses.
+ * - `maxRetries`: the maximum number of consecutive failures that are retried; progress resets the count. By default 8,
+ *   or the limit of a `RetryPolicy` that the program provides.
+ * - `retryDelay`: the pause after the first failure, 500 ms by default. The pause doubles up to 30 seconds, with
+ *   jitter. A provided `RetryPolicy` has its own pauses.
  * - `stallTimeout`: the maximum time without progress in a request, 30 seconds by default.
  * - `finishTimeout`: the maximum time that the server may take to store the upload after the last byte, 10 minutes by
  *   default.
- * - `maxWait`: the longest wait that a server may ask for, 1 hour by default, or what the `RetryPolicy` of the call says.
- *   If it asks for more, the upload fails with that error, whose `retryAfter` is the wait.
- * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in one
- *   request, and a one-shot stream has a window of 8 MiB.
- * - `checksum`: sends each body with its checksum, if the server supports the algorithm. Bytes that were changed in
- *   transit (460) are sent again. Bodies are held in memory, `chunkSize` is 8 MiB by default, and small sources are not
- *   sent with the creation. If the server does not support the algorithm, nothing is checked; see `Tus.discover`. None
- *   by default.
+ * - `maxWait`: the longest pause that a server may request. By default 1 hour, or the limit of a provided
+ *   `RetryPolicy`. If the server requests a longer pause, the upload fails with the error of that response, whose
+ *   `retryAfter` is the pause.
+ * - `chunkSize`: the maximum size of one request body, in bytes. By default a source that can be read again is sent in
+ *   one request, and a one-shot stream in requests of at most 8 MiB.
+ * - `checksum`: sends each body with its checksum, if the server supports the algorithm. Bytes that the server reports
+ *   as changed in transit (460) are sent again. With this option, bodies are held in memory, `chunkSize` is 8 MiB by
+ *   default, and small sources are not sent with the creation. If the server does not support the algorithm, no
+ *   checksum is sent; see `Tus.discover`. By default no checksum is sent.
  * - `parallel`: the number of parts, each of at least 1 MiB, that are uploaded in parallel and concatenated by the
- *   server. The source must be one that can be read again. 1 by default.
+ *   server. The source must be a `Replayable`. 1 by default.
  * - `progressInterval`: the minimum time between two `Progress` events. A delayed `Progress` is emitted before any
- *   other event. By default each step emits one.
+ *   other event. By default every `Progress` is emitted.
  *
- * Uploads and operations have the same retry policies (`@assembly-effect/api/RetryPolicy`). Their `withPolicy`, `none`
- * and `layer` work for uploads too, within the options `maxRetries` and `maxWait`.
+ * `withPolicy`, `none` and `layer` of `@assembly-effect/api/RetryPolicy` set the retry policy of uploads too, within
+ * the limits of `maxRetries` and `maxWait`.
  *
  * @since 0.1.0
  * @category options
@@ -125,7 +126,7 @@ export const run = (
   Events.toResult((emit) => observed(target, source, options, emit))
 
 /**
- * The options of {@link resume}. The number of parts was decided when the upload was created.
+ * The options of {@link resume}. `parallel` is omitted, because an existing upload at one URL has no parts.
  *
  * @since 0.1.0
  * @category options
@@ -140,7 +141,7 @@ const resumption = (
   emit: Events.Emit
 ) =>
   Continuation.send(
-    // No marker: the program identifies the upload only by its URL.
+    // The marker is empty, because the program identifies the upload only by its URL.
     { name: "Upload", target, source, upload: { marker: "", url }, isReplayed: false },
     options,
     emit
@@ -151,14 +152,15 @@ const resumption = (
  *
  * **When to use**
  *
- * Use it if your own storage contains the upload, instead of an `UploadJournal`. Encode the `url` of `Created` with
- * `UploadTarget.urlAtRest`, store it as a secret, and decode it in the next run, which checks it again.
+ * Use it if your program stores the upload URL itself, instead of an `UploadJournal`. Encode the `url` of `Created`
+ * with `UploadTarget.urlAtRest`, and store the text as a secret. Decode it in the next run; decoding checks the URL
+ * again.
  *
  * **Details**
  *
- * The offset is requested from the server, and only the remaining bytes are sent. `metadata` is the metadata of the
- * creation. An upload of another length, or with other metadata on the server, fails with `UploadMismatch`. A one-shot
- * stream must start with the first byte, so it continues only if the server has no bytes.
+ * The offset is requested from the server, and only the remaining bytes are sent. `metadata` must be the metadata of
+ * the creation. An upload of another length, or with other metadata on the server, fails with `UploadMismatch`. A
+ * one-shot stream starts with the first byte, so it can continue only an upload without stored bytes.
  *
  * @example
  * Effect.gen(function* () {

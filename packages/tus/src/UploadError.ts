@@ -68,7 +68,7 @@ export type UploadError =
   | ApiError.TransportFailure
 
 /**
- * The errors of `ResumableUpload`: those of an upload, of its journal, and of a target in the journal.
+ * The errors of `ResumableUpload`: the errors of an upload, of the journal, and of a target that the journal contains.
  *
  * @since 0.1.0
  * @category errors

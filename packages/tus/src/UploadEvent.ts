@@ -1,9 +1,9 @@
 /**
- * The events of an upload. All numbers are bytes.
+ * The events of an upload. Sizes and offsets are in bytes.
  *
- * An upload does not wait for the reader of its events. `Progress`, `Retrying`, `Resumed`, `Waiting` and `Finishing` are
- * transient: the newest 128 unread ones are kept, and a `Progress` replaces the one before it. All other events are
- * delivered.
+ * An upload does not wait for the reader of its events. `Progress`, `Retrying`, `Resumed`, `Waiting` and `Finishing`
+ * are transient: only the newest 128 unread transient events are kept, and a `Progress` replaces an unread `Progress`
+ * directly before it. All other events are delivered.
  */
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -65,13 +65,13 @@ const bytes = Schema.BigInt
 const total = Schema.optional(Schema.BigInt)
 
 /**
- * An event without its capability: `Created` and `Completed` have no `url`, because it grants writing. Every {@link
- * UploadEvent} is also a valid value of this schema, so it can be encoded directly.
+ * An event without its capability: `Created` and `Completed` have no `url`, because the URL grants write access to the
+ * upload. Every {@link UploadEvent} is also a valid value of this schema, so it can be encoded directly.
  *
  * **When to use**
  *
- * Use it to send events to a web page, for example as Server-Sent Events, or to store them: see {@link Json}. A program
- * that stores the URL itself uses `UploadTarget.urlAtRest`.
+ * Use it to send events to a web page, for example as Server-Sent Events, or to store events; see {@link Json}. To
+ * store the URL, use `UploadTarget.urlAtRest`.
  *
  * **Details**
  *
@@ -126,7 +126,7 @@ export interface UploadResult {
 }
 
 /**
- * The result in the events of an upload.
+ * Reads the events of an upload to their end, and returns the result of the upload.
  *
  * @example
  * Upload.events(target, source, options).pipe(Stream.tap(show), UploadEvent.result)

@@ -1,6 +1,7 @@
 /**
- * The journal of uploads that survive a crash. It has one entry for each upload, written before the creation request,
- * before the first byte, and when all bytes are stored. An entry contains capabilities; store it as a secret.
+ * The journal of uploads that survive a crash. The journal has one entry for each upload. The entry is written before
+ * the creation request, before the first byte is sent, and when all bytes are stored. An entry contains capabilities,
+ * so store the journal as a secret.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as Brand from "effect/Brand"
@@ -35,7 +36,8 @@ import type * as UploadTarget from "./UploadTarget.ts"
 export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload, UploadLeased } from "./JournalError.ts"
 
 /**
- * An entry. Its URLs are plain text; `UploadTarget.urlAtRest` checks them and converts them to capabilities.
+ * The entry of one upload. Its URLs are plain text; `UploadTarget.urlAtRest` checks them and converts them to
+ * capabilities.
  *
  * @since 0.1.0
  * @category models
@@ -43,7 +45,7 @@ export { type JournalError, JournalFailed, JournalTorn, LeaseLost, NoSuchUpload,
 export type Entry = JournalEntry.Entry
 
 /**
- * An Assembly whose files are uploaded by `ResumableAssemblyUpload`.
+ * The entry of an Assembly whose files are uploaded by `ResumableAssemblyUpload`.
  *
  * @since 0.1.0
  * @category models
@@ -72,8 +74,9 @@ export interface Lease {
 }
 
 /**
- * The leases of a store, as texts. `swap` is a compare-and-set: it replaces the text `expected` (undefined for no text)
- * and returns whether it did. If the store permits, the comparison and the replacement are atomic.
+ * The leases of a store, as texts. `swap` is a compare-and-set: if the stored text is `expected` (undefined for no
+ * text), `swap` replaces it. `swap` returns whether the text was replaced. The comparison and the replacement are
+ * atomic if the store permits it.
  *
  * @since 0.1.0
  * @category models
@@ -100,7 +103,7 @@ export interface Locks {
 }
 
 /**
- * The storage of entries as texts, and the leases or locks that hold their keys. `make` builds a journal on it.
+ * A store of entries as texts, with the leases or locks of their keys. `make` makes a journal on a store.
  *
  * @since 0.1.0
  * @category models
@@ -115,7 +118,7 @@ export interface Store {
 
 /**
  * The entries of one kind: uploads, or Assemblies. `get` and `list` omit expired entries, and `list` also omits
- * unreadable ones. `forget` removes an entry whatever it contains.
+ * unreadable ones. `forget` removes an entry even if it is unreadable.
  *
  * @since 0.1.0
  * @category models
@@ -128,11 +131,11 @@ export interface Entries<A> {
 }
 
 /**
- * The journal: the entries of uploads, and the entries of Assemblies whose files are uploaded as one job. `lease` holds
- * an upload or a job until its scope ends.
+ * The journal: the entries of uploads, and the entries of Assemblies whose files are uploaded as one job. `lease`
+ * acquires the lease of an upload or a job, and holds it until its scope ends.
  *
  * An invalid key fails with `InvalidRequest` before the store is used. A valid key has 1 to 64 characters of a-z and
- * 0-9. `list` skips other names in the store.
+ * 0-9. `list` skips names in the store that are not valid keys.
  *
  * @since 0.1.0
  * @category services
@@ -150,9 +153,10 @@ export class UploadJournal extends Context.Service<
 /**
  * - `expiry`: how long an entry is valid, 24 hours by default, because servers remove unfinished uploads. An
  *   `Untrusted` entry never expires. `list` removes expired entries. Each `put` checks a few other entries and leases,
- *   and removes those that have expired; it checks none twice within an hour.
- * - `leaseDuration`: how long the lease of a dead process stays valid, 10 seconds by default. A running process renews
- *   it after a third of this time. If a store has locks, this is how long another holder waits for one.
+ *   and removes those that have expired. No entry or lease is checked twice within an hour.
+ * - `leaseDuration`: how long a lease stays valid after its last renewal, 10 seconds by default. A running holder
+ *   renews its lease after a third of this time. If a store has locks, this is how long another holder waits for a
+ *   lock.
  *
  * @since 0.1.0
  * @category options
@@ -163,7 +167,7 @@ export interface Options {
 }
 
 /**
- * Makes a journal on a store. `holder` is the default {@link LeaseHolder} for uploads without one.
+ * Makes a journal on a store. `holder` is used by uploads for which no {@link LeaseHolder} is provided.
  *
  * @since 0.1.0
  * @category constructors
@@ -180,8 +184,8 @@ export const make = (
   const lease = "lock" in leases ? Lock.make(leases, { millis }) : Leasing.make(leases, { millis, holder })
 
   /**
-   * Removes a lease that expired long ago. If a process acquires the lease between this check and the removal, it loses
-   * the lease again: its first renewal fails, and its upload ends with `LeaseLost`.
+   * Removes a lease that expired long ago. If a process acquires the lease between this check and the removal, that
+   * process loses the lease again. Its first renewal fails, and its upload ends with `LeaseLost`.
    */
   const removeExpiredLease = (key: Key) =>
     Effect.gen(function* () {
@@ -246,8 +250,8 @@ const digestOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<string> =>
   )
 
 /**
- * The key of an upload: its Assembly and the identity of its bytes. `file` is its index among the files of a job,
- * because two files may have the same bytes and name.
+ * The key of an upload: a digest of its Assembly, the identity and size of its bytes, its names and `file`. `file` is
+ * the index of the file in a job, because two files may have the same bytes and name.
  *
  * @since 0.1.0
  * @category constructors
@@ -271,12 +275,12 @@ export const keyOf = (
     ...(upload.file === undefined ? [] : [upload.file])
   ])
 
-/** The start of the keys of jobs. No other key starts with it, because they are hexadecimal digests. */
+/** The prefix of the keys of jobs. The key of an upload never has this prefix, because it is a hexadecimal digest. */
 const assemblyPrefix = "job"
 const isAssemblyKey = (key: string): boolean => key.startsWith(assemblyPrefix)
 
 /**
- * The key of a job: the service, its params and the identities of its files.
+ * The key of a job: a digest of `parts`, which identify the service, the params of the job and its files.
  *
  * @since 0.1.0
  * @category constructors
@@ -285,8 +289,8 @@ export const assemblyKeyOf = (parts: ReadonlyArray<Schema.Json>): Effect.Effect<
   Effect.map(digestOf(parts), (digest) => (assemblyPrefix + digest).slice(0, 64))
 
 /**
- * A journal over a store of your own, such as the database of an application. Fails where entries cannot be named, since
- * their keys are digests.
+ * A journal over a store of your own, such as the database of an application. The layer fails if the runtime has no
+ * `crypto.subtle`, because the keys of entries are digests.
  *
  * @since 0.1.0
  * @category layers
@@ -319,8 +323,8 @@ export const layerMemory = (options?: Options): Layer.Layer<UploadJournal, Journ
   )
 
 /**
- * A journal in a folder, with one file for each entry, readable only by its owner. Files are replaced atomically: after
- * a crash either the old or the new entry exists.
+ * A journal in a folder, with one file for each entry. Only the owner of a file can read it. Files are replaced
+ * atomically, so that after a crash either the old or the new entry exists.
  *
  * @example UploadJournal.layerFileSystem("/var/lib/my-app/uploads")
  *
@@ -345,9 +349,9 @@ export const layerFileSystem = (
  * **Gotchas**
  *
  * A key-value store has no atomic set-if-absent: if two processes start the same upload at the same moment, both may
- * hold its lease, and each may create an upload. The process that wrote first stops with `LeaseLost` at its next
- * renewal, after a third of `leaseDuration`. Every later change of a lease is atomic if the store's `modify` is atomic.
- * Fibers of one process that share this layer never hold the same lease.
+ * hold its lease, and each may create an upload. The process that wrote its lease first stops with `LeaseLost` at its
+ * next renewal, after a third of `leaseDuration`. Every later change of a lease is atomic if the store's `modify` is
+ * atomic. Fibers of one process that share this layer never hold the same lease.
  *
  * @since 0.1.0
  * @category layers

@@ -26,7 +26,7 @@ const remedy = {
  *
  * - `Unreadable`: reading failed. Repair the source and run the upload again.
  * - `TooShort`, `TooLong`: the number of bytes differs from `size`. Give the correct size.
- * - `Changed`: it changed during the upload. Upload it again when nothing writes to it.
+ * - `Changed`: the source changed during the upload. Upload it again when no process writes to it.
  * - `NotReplayable`: the server needs bytes again that a one-shot stream has released. Use a larger `chunkSize`, or a
  *   source that can be read again.
  *
@@ -48,9 +48,10 @@ export class SourceFailed extends Schema.TaggedError<SourceFailed>()("SourceFail
  * - `size`: in bytes.
  * - `bytes(start, end)`: the bytes from `start` (inclusive) to `end` (exclusive).
  * - `identity`: identifies the content, so that a resumed upload can compare it. Undefined if there is no identity.
- * - `slice`: the same range as a Blob, for requests that cannot stream. Present only if the platform supports it.
- * - `read`: the whole range, or a first part of it, without a stream. Present only if this is less work than a stream.
- *   It is called only for small ranges.
+ * - `slice(start, end)`: the same bytes as a Blob, for requests that cannot stream. Present only if the platform
+ *   supports it.
+ * - `read(start, end)`: the same bytes, or only the first of them, without a stream. Present only if this is less work
+ *   than a stream. It is called only for small ranges.
  *
  * @since 0.1.0
  * @category models
@@ -65,8 +66,8 @@ export interface Replayable {
 }
 
 /**
- * Bytes that can be read once. `size` is undefined while it is unknown. An upload keeps the bytes that are not
- * acknowledged yet.
+ * Bytes that can be read once. `size` is undefined if it is unknown. An upload keeps the bytes in memory that the
+ * server has not acknowledged yet.
  *
  * @since 0.1.0
  * @category models
@@ -86,8 +87,8 @@ export interface OneShot {
 export type UploadSource = Replayable | OneShot
 
 /**
- * Makes a source that can be read again: `bytes` streams everything from an offset to the end, any number of times.
- * `identity` should change whenever the content does.
+ * Makes a source that can be read again. `bytes(offset)` streams all bytes from `offset` to the end, and may be called
+ * any number of times. `identity` should change whenever the content changes.
  *
  * @since 0.1.0
  * @category constructors
@@ -128,8 +129,8 @@ export const fromBytes = (bytes: Uint8Array): Replayable => ({
 const blobPart = 1024 * 1024
 
 /**
- * A range of a Blob, read part by part on demand. `Blob.stream` is not used: one runtime makes pieces of 4 KiB, and
- * another makes one piece of the whole Blob.
+ * A range of a Blob, read part by part on demand. `Blob.stream` is not used, because one runtime emits pieces of 4 KiB,
+ * and another runtime emits the whole Blob as one piece.
  */
 const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8Array, SourceFailed> =>
   Stream.unfold(start, (at) =>
@@ -145,7 +146,8 @@ const blobParts = (blob: Blob, start: number, end: number): Stream.Stream<Uint8A
   )
 
 /**
- * A Blob, or a File of a browser. Its identity is its size, type, name and modification time.
+ * A Blob, or a File of a browser. The identity of a File is its name, size and modification time. A Blob has no
+ * identity.
  *
  * @since 0.1.0
  * @category constructors
@@ -165,7 +167,7 @@ export const fromBlob = (blob: Blob): Replayable => ({
 const unreadable = (error: PlatformError.PlatformError) =>
   new SourceFailed({ kind: "Unreadable", problem: error.message })
 
-/** The properties that distinguish two states of a file. */
+/** The size and the modification time of a file, which show whether the file has changed. */
 const fileState = (info: FileSystem.File.Info): string =>
   `${BigInt(info.size)} bytes, modified ${Option.match(info.mtime, {
     onNone: () => "at an unknown time",
@@ -226,7 +228,7 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
         Effect.gen(function* () {
           const file = yield* open
           const check = checkOf(file)
-          // A file of one piece is checked once, after it was read.
+          // A range of one piece is checked only once, after it was read.
           if (end - start > FilePieces.smallest) yield* check
           const reader = yield* FilePieces.reader(file, pieceSize)
           return Stream.unfold(start, (position) =>
@@ -258,14 +260,14 @@ export const fromPath = (path: string): Effect.Effect<Replayable, SourceFailed, 
     }
   })
 
-/** The reason of a stream's failure that is not an `Error`. */
+/** Describes a stream's failure whose value is not an `Error`. */
 const shown = (error: unknown): string => {
   if (typeof error !== "object" || error === null) return String(error)
   return Predicate.hasProperty(error, "_tag") ? String(error._tag) : "a value that is not an Error"
 }
 
 /**
- * A stream that can be read once. Unacknowledged bytes are kept in memory, at most `chunkSize` of the upload.
+ * A stream that can be read once. The upload keeps unacknowledged bytes in memory, at most `chunkSize` bytes.
  *
  * **Gotchas**
  *
@@ -293,8 +295,8 @@ export const fromStream = <E>(
 })
 
 /**
- * The same source with the SHA-256 of its content as its identity. To compute it, the source is read once. The input of
- * the digest is the digests of 1 MiB pieces, because WebCrypto needs the whole input of a digest in memory.
+ * The same source with the SHA-256 of its content as its identity. The source is read once to compute this digest. The
+ * SHA-256 is computed over the digests of 1 MiB pieces, because WebCrypto needs the whole input of a digest in memory.
  *
  * @since 0.1.0
  * @category combinators

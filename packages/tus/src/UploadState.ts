@@ -1,18 +1,18 @@
 /**
- * The state of an upload as one value, from its plan to its end, and its transitions. Everything is pure: an
- * interpreter performs the next step, and a store keeps the value. Its stored form is the entry of an `UploadJournal`.
+ * The state of an upload as one value, from its plan to its end, and its transitions. All functions are pure. An
+ * interpreter performs the next step, and a store keeps the state. An `UploadJournal` stores the state as an entry.
  */
 import type { UploadUntrusted } from "./TusError.ts"
 import * as Transfer from "./Transfer.ts"
 import type { UploadUrl } from "./UploadTarget.ts"
 
 /**
- * An upload at one URL: of the whole source, or of one part.
+ * An upload at one URL, of the whole source or of one part of it.
  *
- * - `Planned`: its creation was not sent, or was refused.
- * - `Creating`: its creation may have been sent, with this marker.
- * - `Created`: it is at `url`. `transfer` is the state of its bytes, as far as this process knows; without it, the next
- *   step requests the offset of the server.
+ * - `Planned`: the creation was not sent, or was refused.
+ * - `Creating`: the creation may have been sent, with `marker`.
+ * - `Created`: the upload is at `url`. `transfer` is the state of its bytes, if this process knows it. Without
+ *   `transfer`, the next step requests the offset from the server.
  *
  * @since 0.1.0
  * @category models
@@ -75,8 +75,8 @@ export interface Parts {
 }
 
 /**
- * All `parts` are complete. Their final creation may have been sent, with this marker. `url` is the final upload, as
- * far as this process knows. `length` is the length of all parts together.
+ * All `parts` are complete. The creation of the final upload may have been sent, with `marker`. `url` is the URL of the
+ * final upload, if this process knows it. `length` is the total length of the parts.
  *
  * @since 0.1.0
  * @category models
@@ -103,7 +103,7 @@ export interface Completed {
 
 /**
  * The bytes that the server stored at `urls` may differ from the sent bytes. `urls` contains the URLs of all parts and
- * of the final upload. `problem` and `mayBeWhole` are the fields of `UploadUntrusted`. No other state follows.
+ * of the final upload. `problem` and `mayBeWhole` are the fields of `UploadUntrusted`. This state never changes.
  *
  * @since 0.1.0
  * @category models
@@ -167,8 +167,8 @@ export const planned: UploadState = { _tag: "Planned" }
 const smallestPart = 1024n * 1024n
 
 /**
- * The initial state of an upload in the given number of parts, or in fewer parts if the source is small. A single part
- * is an upload at one URL. The parts cover the source in order, without gaps.
+ * The initial state of an upload in the given number of parts, or in fewer parts if the source is small. If only one
+ * part remains, the source is uploaded at one URL without parts. The parts cover the source in order, without gaps.
  *
  * @example UploadState.inParts(8n * 1024n * 1024n, 4)
  *
@@ -189,7 +189,7 @@ export const inParts = (size: bigint, count: number): UploadState => {
   }
 }
 
-/** A part may still be running after the bytes of another part have become untrusted. */
+/** Keeps an untrusted state. A part may still be running after the bytes of another part became untrusted. */
 const unlessUntrusted =
   (change: Change): Change =>
   (state) =>
@@ -235,7 +235,7 @@ export const part = (index: number): Place => ({
 })
 
 /**
- * The server no longer knows the upload. The next run starts a new one.
+ * The server no longer has the upload. The next run starts a new upload.
  *
  * @since 0.1.0
  * @category transitions
@@ -243,7 +243,7 @@ export const part = (index: number): Place => ({
 export const gone: Change = unlessUntrusted(() => planned)
 
 /**
- * The final creation of these parts is sent next.
+ * The creation of the final upload from these parts is sent next.
  *
  * @since 0.1.0
  * @category transitions
@@ -261,7 +261,7 @@ export const concatenated = (url: UploadUrl): Change =>
   unlessUntrusted((state) => (state._tag === "Concatenating" ? { ...state, url } : state))
 
 /**
- * The server refused the creation. The upload returns to the state before the creation.
+ * The server refused the creation. The upload returns to `before`, its state before the creation.
  *
  * @since 0.1.0
  * @category transitions
@@ -310,9 +310,9 @@ export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
   unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), problem, mayBeWhole }))
 
 /**
- * The error of a piece that is abandoned now. If the server counted another number of bytes than were sent, only its
- * next response could show which bytes it has, and the next run must not guess. `size` is the size of the piece, if
- * known.
+ * The error of a piece that stops now, or undefined if the next run may continue the piece. The next run must not
+ * continue the piece if the server did not report that it stored all sent bytes, because only the next response could
+ * have shown which bytes the server has. `size` is the size of the piece, if known.
  *
  * @since 0.1.0
  * @category transitions

@@ -1,9 +1,9 @@
 /**
- * The single steps of an upload, for a host that keeps the state itself, such as a durable workflow.
+ * The single steps of an upload, for a program that keeps the state itself, such as a durable workflow.
  *
- * A host generates a marker, stores it, and then calls {@link create}. If its process ends before the response, the
- * next process calls {@link recover} with the same marker, and never {@link create} again. {@link finish} sends the
- * bytes that the server does not have. It may be called any number of times.
+ * The program generates a marker, stores it, and then calls {@link create}. If the process ends before the response,
+ * the next process calls {@link recover} with the same marker, and never {@link create} again. {@link finish} sends the
+ * bytes that the server does not have. {@link finish} may be called any number of times.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Effect from "effect/Effect"
@@ -32,9 +32,9 @@ export type Options = Omit<Upload.Options, "parallel">
 /**
  * The options of an upload, see `Upload.Options`, and:
  *
- * - `marker`: a unique text of at least one character. It is sent with the creation, in the metadata key
- *   `upload_marker`, and is used to find the upload again. It does not grant writing, so it may be derived from a key
- *   of the host.
+ * - `marker`: a unique text of at least one character. The marker is sent with the creation, in the metadata key
+ *   `upload_marker`, and is used to find the upload again. It does not grant write access, so it may be derived from a
+ *   key of the program.
  *
  * @since 0.1.0
  * @category options
@@ -44,8 +44,8 @@ export interface CreateOptions extends Options {
 }
 
 /**
- * An existing upload: its URL and the marker of its creation. `transfer` is the state of its bytes. A host that stores
- * the upload for a later process omits `transfer`; that process requests the offset from the server.
+ * An existing upload: its URL and the marker of its creation. `transfer` is the state of its bytes. A program that
+ * stores the upload for a later process omits `transfer`; that process requests the offset from the server.
  *
  * @since 0.1.0
  * @category models
@@ -70,7 +70,8 @@ const begin = (
 
 /**
  * Creates an upload with the caller's marker. A small source is sent with this request. If the response is lost, the
- * receipts of the Assembly decide; if they do not show the upload, the error is `CreationUnknown`.
+ * upload is searched for in the receipts of the Assembly. If they do not show the upload, the error is
+ * `CreationUnknown`.
  *
  * **Gotchas**
  *
@@ -91,8 +92,8 @@ export const create = (
 
 /**
  * Finds an upload whose creation an earlier process sent or may have sent, in the receipts of the Assembly. Creates
- * nothing. If the receipts do not show the upload, the error is `CreationUnknown`: the creation may never have been
- * sent, and the caller decides whether to call {@link create} with a new marker.
+ * nothing. If the receipts do not show the upload, the error is `CreationUnknown`. Then the creation may never have
+ * been sent, and the caller decides whether to call {@link create} with a new marker.
  *
  * @example
  * UploadSteps.recover(target, source, { marker, metadata: { filename: "a.txt", fieldname: "file" } })
@@ -117,8 +118,8 @@ const finishing = (target: UploadTarget, source: Replayable, upload: Existing, o
  * **Details**
  *
  * Without `transfer`, the offset is requested from the server. Before a byte is sent, the length and the metadata on
- * the server are compared with `options.metadata` and the marker; a difference is `UploadMismatch`. Decode a stored URL
- * with `UploadTarget.urlAtRest`.
+ * the server are compared with `options.metadata` and the marker; a difference fails with `UploadMismatch`. Decode a
+ * stored URL with `UploadTarget.urlAtRest`.
  *
  * @example
  * Effect.flatMap(UploadSteps.recover(target, source, { metadata, marker }), (upload) =>

@@ -18,8 +18,8 @@ import * as SchemaParser from "effect/SchemaParser"
 import { secureUrl } from "./internal/secureUrl.ts"
 
 /**
- * An upload URL that passed the checks; only this module makes one. It is redacted because it is a capability that
- * grants writing to the upload.
+ * An upload URL that passed the checks of this module. No other module can make an `UploadUrl`. The URL is redacted
+ * because it is a capability that grants write access to the upload.
  *
  * @since 0.1.0
  * @category models
@@ -27,7 +27,7 @@ import { secureUrl } from "./internal/secureUrl.ts"
 export type UploadUrl = Redacted.Redacted<string & Brand.Brand<"UploadUrl">>
 
 /**
- * The URL of the creation request, the URL of the Assembly that authorizes it, and the permitted origins of upload
+ * The URL of the creation request, the Assembly URL that authorizes this request, and the permitted origins of upload
  * URLs.
  *
  * @since 0.1.0
@@ -43,8 +43,8 @@ export interface UploadTarget {
 const TypeId = "~@assembly-effect/tus/UploadTarget"
 
 /**
- * A part of the target breaks a rule. Nothing was sent. If the error names a host of the service, add its origin to the
- * option `origins`.
+ * A field of the target breaks a rule. Nothing was sent. If the error names a host that belongs to the service, add the
+ * origin of this host to the option `origins`.
  *
  * @since 0.1.0
  * @category errors
@@ -59,8 +59,9 @@ export class InvalidTarget extends Schema.TaggedError<InvalidTarget>()("InvalidT
 }
 
 /**
- * The service or the journal named an upload URL that breaks a rule. Nothing was sent there. The error contains only
- * its host, because the rest may be a capability. If its origin belongs to the service, add it to the option `origins`.
+ * An upload URL from the service or the journal breaks a rule. Nothing was sent to this URL. The error contains only
+ * its host, because its path may be a capability. If the host belongs to the service, add its origin to the option
+ * `origins`.
  *
  * @since 0.1.0
  * @category errors
@@ -89,7 +90,7 @@ const refused = (field: InvalidTarget["field"], rule: string) => new InvalidTarg
 /** The maximum length of a host name. */
 const maxHost = 253
 
-/** The reason why the origin of a URL is refused. It contains the host, which helps to find the problem. */
+/** The reason why the origin of a URL is refused. The text contains the host, which helps to find the problem. */
 const foreign = (url: string): string =>
   URL.canParse(url)
     ? `the host ${Transport.Redaction.text(new URL(url).host, { max: maxHost })} does not belong to the service; if it does, add its origin to the option origins`
@@ -99,8 +100,8 @@ const foreign = (url: string): string =>
  * Makes a target from its parts, for a program without an `AssemblyClient`, such as a web page.
  *
  * - `baseUrl`: the URL of the service; by default the origin of `tusUrl`.
- * - `origins`: further permitted origins of upload URLs, or patterns of them; see `AssemblyClient.Options`. Set them
- *   from your configuration, never from a response of the service.
+ * - `origins`: further permitted origins of upload URLs, or patterns of such origins; see `AssemblyClient.Options`. Set
+ *   them from your configuration, never from a response of the service.
  *
  * @since 0.1.0
  * @category constructors
@@ -131,8 +132,8 @@ export const make = (options: {
   })
 
 /**
- * Makes the target from the Status of an Assembly. Its origins must belong to the service of the `AssemblyClient`. A
- * Status without `tus_url` is refused; no other host is tried.
+ * Makes the target from the Status of an Assembly. The URLs in the Status must belong to the service of the
+ * `AssemblyClient`. A Status without `tus_url` is refused; no other host is tried.
  *
  * @since 0.1.0
  * @category constructors
@@ -145,7 +146,7 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
     if (typeof assemblySslUrl !== "string") {
       return yield* refused("assembly_ssl_url", "missing from the Assembly status")
     }
-    // The Assembly URL authorizes the uploads, so a wrong one would send them into another Assembly.
+    // The Assembly URL authorizes the uploads, so a wrong Assembly URL would send the files into another Assembly.
     if (ServiceOrigins.assemblyIdAt(assemblySslUrl) !== status.assembly_id) {
       return yield* refused("assembly_ssl_url", "names another Assembly than assembly_id")
     }
@@ -157,7 +158,7 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
   })
 
 /**
- * Replaces the origins of a target with those of a deployment, and checks its `tus_url` against them.
+ * Replaces the origins of a target with `origins`, and checks the `tus_url` of the target against them.
  *
  * @since 0.1.0
  * @category constructors
@@ -171,8 +172,8 @@ export const within = (
     : Result.fail(refused("tus_url", foreign(Redacted.value(target.tusUrl))))
 
 /**
- * The origins of the deployment of a target's Assembly: those of the `AssemblyClient` if it is provided, else the
- * origin of the Assembly. `additional` origins are added.
+ * The permitted origins for a target: the origins of the `AssemblyClient` if it is provided, otherwise the origin of
+ * the Assembly URL, and the `additional` origins. The Assembly URL must belong to one of these origins.
  *
  * @since 0.1.0
  * @category constructors
@@ -199,8 +200,8 @@ export const deployment = (
 const originPart = /^https?:\/\/[^/]*/i
 
 /**
- * Checks the `location` of a creation. It must be an absolute URL whose origin belongs to the service, or a path, and
- * end in `/resumable/files/<id>[/…]`. Relative URLs are resolved against `tus_url`.
+ * Checks the `location` in the response to a creation. The `location` must be an absolute URL whose origin belongs to
+ * the service, or a path. The path must be `/resumable/files/<id>[/…]`. A path alone is resolved against `tus_url`.
  *
  * @since 0.1.0
  * @category constructors
@@ -231,8 +232,8 @@ const fromRest = ({
 }) => make({ ...urls, baseUrl, origins })
 
 /**
- * The stored form of a target, as plain JSON. It contains capabilities: store it as a secret. Decoding repeats every
- * check of {@link make}.
+ * The stored form of a target, as plain JSON. The JSON contains capabilities, so store it as a secret. Decoding repeats
+ * every check of {@link make}.
  *
  * @since 0.1.0
  * @category schemas
@@ -263,8 +264,8 @@ export const AtRest = Schema.Struct({
 export const isUploadUrl = (u: unknown): u is UploadUrl => Redacted.isRedacted(u) && made.has(u)
 
 /**
- * The stored form of an upload URL, as plain text. It is a capability: store it as a secret. Decoding checks it against
- * the target again.
+ * The stored form of an upload URL, as plain text. The text is a capability, so store it as a secret. Decoding checks
+ * the URL against the target again.
  *
  * @since 0.1.0
  * @category schemas

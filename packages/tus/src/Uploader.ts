@@ -113,7 +113,8 @@ export const runAssembly = <R = never>(
 export const layer: Layer.Layer<Uploader, never, HttpClient.HttpClient | AssemblyClient> = Layer.effect(
   Uploader,
   Effect.gen(function* () {
-    // Only these services of the Layer's context: a span around the Layer must not become the parent of an upload.
+    // Only these services are taken from the Layer's context, because a span around the Layer must not become the
+    // parent of an upload.
     const services = Context.make(HttpClient.HttpClient, yield* HttpClient.HttpClient).pipe(
       Context.add(AssemblyClient, yield* AssemblyClient)
     )
@@ -157,7 +158,7 @@ export const uploaded = (
   )
 
 /**
- * The events of a successful job. Every source is read to its end, and the Assembly completes with these results.
+ * The events of a successful job. Every source is read to its end, and the Assembly completes with `results`.
  *
  * @example
  * Uploader.layerTest({
@@ -190,8 +191,9 @@ export const completed = (
  * The responses of a test layer. A response is a Stream of events: {@link uploaded} and {@link completed} make the
  * usual Streams, and `Stream.fail` fails.
  *
- * - `events`: the events of one source. By default it succeeds.
- * - `assemblyEvents`: the events of a job, from its sources in their order. By default it succeeds without results.
+ * - `events`: the events of one upload. By default the upload succeeds.
+ * - `assemblyEvents`: the events of a job. `sources` are the sources of its files, in the order of the files. By
+ *   default the job succeeds without results.
  *
  * @since 0.1.0
  * @category models

@@ -29,8 +29,7 @@ export interface Environment {
  * - `requestTimeout`: the time limit of each request, measured from the moment it is sent.
  * - `until`: the time when the operation must have ended, pauses included.
  * - `clockSkew`: the skew that the signature corrects.
- * - `accepted`: called with a response to a signed request, unless the response reports an expired
- *   signature.
+ * - `accepted`: called with each response to a signed request, unless the response reports an expired signature.
  */
 export interface Conditions {
   readonly requestTimeout: number
@@ -59,8 +58,9 @@ const isAboutExpiry = ({ error }: Response.Failed): boolean =>
   error instanceof ApiError.AuthenticationFailed && error.code === "AUTH_EXPIRED"
 
 /**
- * Makes one request with its complete response. Each attempt is authenticated again, with a fresh nonce and expiry. If
- * the service refuses the proof and the Authenticator has another one, it is replaced once.
+ * Makes the function that sends one request and reads its complete response. Each attempt is authenticated again, with
+ * a fresh nonce and expiry. If the service refuses the proof, and the Authenticator may have another proof, the request
+ * is sent once more with the other proof.
  */
 export const compile = (operation: Operation.Any, { authenticator, baseUrl, http, maxBytes }: Environment) => {
   const decode = Response.decoder(operation, { maxBytes })
@@ -80,7 +80,7 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
         inTime(encoded.subject, conditions, Infinity)
       )
 
-  /** Waits for the permit of a request, and returns the time it waited. */
+  /** Waits until a request is admitted, and returns the duration of the wait. */
   const admit = (encoded: Request.Encoded, conditions: Conditions) =>
     Effect.flatMap(timeLeft(conditions), (left) =>
       Transport.admit(conditions.gate, encoded.url, encoded.subject, Duration.millis(left)).pipe(
@@ -104,7 +104,7 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
       Transport.scopedToFailure
     )
 
-  /** Sends an admitted request. A rate limit pauses all requests that use the same gate. */
+  /** Sends an admitted request. A rate limit pauses all requests to this origin that use the same gate. */
   const exchange = (encoded: Request.Encoded, conditions: Conditions, proof: Authenticator.Proof | undefined) =>
     receive(
       Request.toHttp(operation, encoded, proof),
@@ -125,7 +125,8 @@ export const compile = (operation: Operation.Any, { authenticator, baseUrl, http
   }
 
   /**
-   * Makes the proof of an admitted request. A proof from before a wait is replaced, because its expiry is too early.
+   * Makes the proof of a request, and waits until the request is admitted. After a wait, makes another proof, because
+   * the expiry of the first proof may be too early.
    */
   const prove = Effect.fnUntraced(function* (encoded: Request.Encoded, conditions: Conditions) {
     const proof = yield* authenticate(encoded, conditions)

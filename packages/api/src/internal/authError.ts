@@ -16,7 +16,7 @@ const toDetails = (
 })
 
 /**
- * The error of an operation whose authentication failed. Its own request was not sent.
+ * The error of an operation whose authentication failed before its request was sent.
  */
 export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError): Response.Failed => {
   switch (error._tag) {

@@ -7,13 +7,16 @@ import * as Transport from "../unstable/Transport.ts"
 const excerptBytes = 8 * 1024
 const lenient = new TextDecoder()
 
-/** `excerptOf`: what an error repeats of the beginning of a body. */
+/** `excerptOf`: returns the part of the beginning of a body that an error may repeat. */
 export interface Options {
   readonly maxBytes: number
   readonly excerptOf: (text: string) => string
 }
 
-/** A success response is unexpected if its body is too large, not UTF-8 or lost. */
+/**
+ * Reads the body of a success response. A body that is too large or not UTF-8 is an `UnexpectedResponse`, and a body
+ * that is lost is a `TransportFailure`.
+ */
 const readSuccess = (
   response: HttpClientResponse.HttpClientResponse,
   subject: Transport.Subject,
@@ -31,8 +34,8 @@ const readSuccess = (
   )
 
 /**
- * Reads the body as strict UTF-8 text of at most `maxBytes`. The status of an error takes precedence over its body: if
- * the body cannot be read, `problem` says why.
+ * Reads the body as strict UTF-8 text of at most `maxBytes`. If the body of an error response cannot be read, `problem`
+ * says why; the read does not fail, because the status decides about the error.
  */
 export const read = (
   response: HttpClientResponse.HttpClientResponse,

@@ -1,9 +1,10 @@
 /**
  * The clock skew between the service and this machine, and when it is trusted.
  *
- * A `Date` header is not trustworthy: it may come from a proxy or a broken service. Therefore only the refused
- * operation first uses its time. The skew is kept for the next operations only if the response to that attempt is
- * accepted and shows the same time. A correction is dropped if a later response contradicts it.
+ * A `Date` header is not trustworthy: it may come from a proxy or a broken service. Therefore, at first only the
+ * operation that was refused uses the time in the header, for its next attempt. The skew is kept for other operations
+ * only if the service accepts that attempt and its response shows the same time. A correction is dropped if a later
+ * response contradicts it.
  */
 import * as Wait from "@assembly-effect/auth/unstable/Wait"
 import * as Effect from "effect/Effect"
@@ -26,14 +27,16 @@ export const make = (max: number): ClockSkew => ({ max, kept: 0 })
 /** The skew that an operation uses for its first signature. */
 export const current = (skew: ClockSkew): Effect.Effect<number> => Effect.sync(() => skew.kept)
 
-/** The correction that an error suggests. `None` if it suggests none, or one that is too large. */
+/**
+ * The correction that an error suggests. `None` if the error suggests no correction, or a correction larger than `max`.
+ */
 export const suggested = ({ max }: ClockSkew, error: Failed["error"]): Option.Option<number> =>
   isExpired(error) && Math.abs(error.clockSkew) <= max ? Option.some(error.clockSkew) : Option.none()
 
 const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFailed & { readonly clockSkew: number } =>
   error._tag === "AuthenticationFailed" && "clockSkew" in error && error.clockSkew !== undefined
 
-/** Learns from the response to an accepted request that was signed with the correction `used`. */
+/** Keeps or drops the correction `used`, after the response to a request that was signed with it and accepted. */
 export const accepted = (skew: ClockSkew, used: number, response: HttpClientResponse): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (used === 0 && skew.kept === 0) return Effect.void

@@ -9,8 +9,8 @@ import * as ApiError from "../ApiError.ts"
 import type { AssemblyError } from "../Assemblies.ts"
 
 /**
- * The outcome of an Assembly: its Status if it completed, else the error of its end. `None` while the Status is not
- * final.
+ * The outcome of an Assembly: its Status if the Assembly completed, else the error that describes how it ended. `None`
+ * while the Status is not final.
  *
  * @example
  * Option.match(Assemblies.outcome(status), { onNone: () => "running", onSome: Result.isSuccess })
@@ -41,15 +41,18 @@ export const outcome = (status: Assembly.Status): Option.Option<Result.Result<As
   }
 }
 
-/** The pauses between two readings: they start at `first`, grow by half each time and end at `max`. */
+/**
+ * The pauses between readings of the Status: the first pause is `first`, and each further pause is half as long again,
+ * up to `max`.
+ */
 export interface Pace {
   readonly first: Duration.Duration
   readonly max: Duration.Duration
 }
 
 /**
- * The pause with the number `reading`, counted from 0. Up to a tenth is added at random, so that many watchers do not
- * read together.
+ * The pause after reading number `reading`, counted from 0. Up to a tenth is added at random, so that many watchers do
+ * not read at the same time.
  */
 export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Duration> =>
   Effect.map(Random.next, (chance) =>
@@ -57,8 +60,8 @@ export const pause = (pace: Pace, reading: number): Effect.Effect<Duration.Durat
   )
 
 /**
- * Reads again after every rate limit. A rate limit says nothing about the Assembly, so it does not end the wait. If the
- * requested pause is longer than `maxWait`, the wait fails.
+ * Reads the Status, and reads it again after every rate limit, because a rate limit says nothing about the Assembly. If
+ * the requested pause is longer than `maxWait`, fails with `RateLimited`.
  */
 export const patiently = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,
@@ -76,7 +79,7 @@ export const patiently = <E, R>(
   return go(0)
 }
 
-/** Reads until the Status is final, and returns the outcome. */
+/** Reads the Status until it is final, and returns the outcome. */
 export const poll = <E, R>(
   read: Effect.Effect<Assembly.Status, E, R>,
   pace: Pace

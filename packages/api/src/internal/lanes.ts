@@ -17,7 +17,7 @@ export interface Options {
   readonly maxPause: Duration.Duration
 }
 
-/** The longest pause that Effect's stores keep. */
+/** The longest pause that the stores of Effect's `RateLimiter` keep. */
 export const longestPause = Duration.hours(1)
 
 /**
@@ -32,14 +32,14 @@ interface Lane {
 const late = (wait: number) => new Admission.NotAdmitted({ wait: Option.some(Duration.millis(wait)) })
 const broken = () => new Admission.NotAdmitted({ wait: Option.none() })
 
-/** The time until one more request gets a permit after all waiting requests, if nothing else uses the limiter. */
+/** The time until a new request gets a permit behind all waiting requests, if nothing else uses the limiter. */
 const estimate = (lane: Lane, now: number, { algorithm, limit, window }: Options): number => {
   const time = Duration.toMillis(window)
   const behind = algorithm === "fixed-window" ? Math.floor(lane.waiting / limit) * time : (lane.waiting * time) / limit
   return lane.waiting === 0 ? 0 : Math.max(0, lane.nextAt - now) + behind
 }
 
-/** Makes a gate from a limiter, with a lane for each origin. */
+/** Makes a gate from a limiter, with one lane (queue) for each origin. */
 export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admission.Gate => {
   const lanes = new Map<string, Lane>()
   const laneOf = (origin: string): Lane => {
@@ -50,7 +50,7 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
     return lane
   }
 
-  /** The pause that the service has requested. It uses no tokens, because the adaptive limit is not used here. */
+  /** The pause that the service has requested. The call consumes no tokens, because only its `delay` is used. */
   const pauseOf = (key: string) =>
     limiter.adaptiveConsume({ key, tokens: 0, fallbackLimit: options.limit, fallbackWindow: options.window })
 
@@ -81,7 +81,9 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
       })
     })
 
-  /** Waits in the lane. The wait can still time out there if another process takes the permits. */
+  /**
+   * Waits in the lane, at most until `until`. The estimate may be too short, because another process may take permits.
+   */
   const queue = (key: string, lane: Lane, now: number, until: number): Effect.Effect<void, Admission.NotAdmitted> =>
     Effect.suspend(() => {
       lane.waiting++

@@ -2,17 +2,22 @@ import type * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatis
 import * as DateTime from "effect/DateTime"
 import type * as ApiError from "../ApiError.ts"
 
-/** spec.md, "Limits": `since` of statistics is at most 91 days ago. In milliseconds. */
+/** spec.md, "Limits": the `since` of statistics is at most 91 days ago. The value is in milliseconds. */
 const limit = 91 * 24 * 60 * 60 * 1000
 
-/** An ISO 8601 instant: only a text with `Z` or an offset is unambiguous. The service interprets other texts. */
+/**
+ * Matches an ISO 8601 instant. Only a text with `Z` or an offset is unambiguous; the service interprets other texts.
+ */
 const instantText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)$/
 
-/** The time in milliseconds; undefined if the text is not an instant. */
+/** The time in milliseconds; `NaN` if the text is not an instant. */
 const instantOf = (since: AssemblyStatistics.Query["since"]): number =>
   DateTime.isDateTime(since) ? DateTime.toEpochMillis(since) : instantText.test(since) ? Date.parse(since) : NaN
 
-/** Exactly 91 days are permitted. A text that is not an instant passes, because only the service can read it. */
+/**
+ * A `since` of exactly 91 days ago is permitted. A text that is not an instant passes, because only the service can
+ * read it.
+ */
 export const check = ({ since }: AssemblyStatistics.Query, now: DateTime.Utc): ReadonlyArray<ApiError.Issue> =>
   instantOf(since) < DateTime.toEpochMillis(now) - limit
     ? [{ path: ["since"], message: "Expected a time at most 91 days ago" }]

@@ -1,6 +1,6 @@
 import * as AuthTransport from "@assembly-effect/auth/unstable/Transport"
 
-/** The facts of an error about its request: its tag, the status of the response, and whether the request was sent. */
+/** The fields of an error: its tag, the HTTP status of the response, and whether the request was sent. */
 interface Told {
   readonly _tag: string
   readonly status?: number
@@ -10,7 +10,7 @@ interface Told {
 /**
  * Whether a failure leaves open what the service did: the request may have been sent, and there was either no response
  * or a response whose status does not prove a refusal. Only the status decides, whatever the body says. A rate limit
- * proves that nothing was done.
+ * proves that the service did nothing.
  */
 export const isLost = ({ _tag, sent, status }: Told): boolean => {
   switch (_tag) {

@@ -13,18 +13,21 @@ interface Page {
 /** The state of a walk through the pages. */
 interface Walk<P, E> {
   readonly page: number
-  /** The request for this page. It was started when the previous page was emitted. */
+  /** The request for this page, which was started when the previous page was emitted. */
   readonly request: Fiber.Fiber<P, E> | undefined
-  /** The ids of the last two pages, which a shifted page may repeat. */
+  /** The ids of the entries on the last two pages. The next page repeats some of them if entries were shifted. */
   readonly seen: ReadonlyArray<ReadonlySet<string>>
 }
 
-/** Whether a page is the last one: by the total if the service reports it, else if the page is not full. */
+/**
+ * Whether a page is the last page. This depends on the total if the service reports it, else on whether the page is
+ * full.
+ */
 const isLast = (found: Page, page: number, pageSize: number): boolean =>
   found.items.length === 0 ||
   (found.count === undefined ? found.items.length < pageSize : page * pageSize >= found.count)
 
-/** Emits a page and starts the request for the next one. */
+/** Emits a page and starts the request for the next page. */
 const step =
   <P extends Page, E, R>(list: (page: number) => Effect.Effect<P, E, R>, pageSize: number, scope: Scope.Scope) =>
   (walk: Walk<P, E> | undefined): Effect.Effect<readonly [P, Walk<P, E> | undefined] | undefined, E, R> =>
@@ -42,10 +45,10 @@ const step =
       return [{ ...found, items }, next] as const
     })
 
-/** The page with which most lists begin, and the number of items on a page. */
+/** The first page and the number of items on a page, if the query does not contain them. */
 const defaults = { page: 1, pageSize: 50 }
 
-/** A lazy stream of pages. Nothing is requested before the first pull; after that, one page is prefetched. */
+/** A lazy stream of pages. Nothing is requested before the first pull; after that, the next page is prefetched. */
 export const walk = <Query extends { readonly page?: number; readonly pageSize?: number }, P extends Page, E, R>(
   query: Query,
   list: (query: Query) => Effect.Effect<P, E, R>
@@ -62,9 +65,9 @@ export const walk = <Query extends { readonly page?: number; readonly pageSize?:
   )
 
 /**
- * A lazy stream of pages that name the next one by a cursor. Nothing is requested before the first pull; after that, one
- * page is requested for each pull, because only the page before knows the cursor. A cursor that names its own page
- * would never end, so the stream fails.
+ * A lazy stream of pages, each of which contains the cursor of the next page. Nothing is requested before the first
+ * pull; after that, one page is requested for each pull, because only the previous page contains the cursor. If a page
+ * contains its own cursor, the stream fails, because it would never end.
  */
 export const follow = <Query extends { readonly cursor?: unknown }, P extends { readonly next_cursor: unknown }, E, R>(
   operation: string,

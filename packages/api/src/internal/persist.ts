@@ -11,8 +11,8 @@ import type { Failed } from "./response.ts"
 import * as Telemetry from "./telemetry.ts"
 
 /**
- * The limits of an operation: its policy, its gate, and the time limits of one request and of the whole operation in
- * milliseconds.
+ * The limits of an operation: its retry policy, its gate (rate limiter), the time limits of one request and of the
+ * whole operation in milliseconds, and the clock skew.
  */
 export interface Limits {
   readonly policy: RetryPolicy.Policy
@@ -22,7 +22,7 @@ export interface Limits {
   readonly skew: ClockSkew.ClockSkew
 }
 
-/** A running operation. `until` is the time when it must have ended. */
+/** A running operation. `until` is the time when the operation must have ended. */
 interface Run<A> {
   readonly operation: Operation.Any
   readonly limits: Limits
@@ -81,8 +81,8 @@ const heal = Effect.fnUntraced(function* <A>(
 })
 
 /**
- * Repeats an attempt as the policy permits. The time limit of an attempt is at most the time until the deadline. If a
- * pause would end after the deadline, the operation fails with the last error instead.
+ * Repeats an attempt as often as the policy permits. The time limit of an attempt is at most the time until the
+ * deadline. If a pause would end after the deadline, the operation fails with the last error instead.
  */
 export const persist = Effect.fnUntraced(function* <A>(
   operation: Operation.Any,

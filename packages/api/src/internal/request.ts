@@ -10,7 +10,10 @@ import * as ApiError from "../ApiError.ts"
 import type * as Operation from "../Operation.ts"
 import * as Transport from "../unstable/Transport.ts"
 
-/** An encoded input without authentication, and the fields for errors about it. */
+/**
+ * The encoded input of an operation without its authentication. `subject` contains the fields for errors about the
+ * request.
+ */
 export interface Encoded {
   readonly subject: Transport.Subject
   readonly url: string
@@ -26,7 +29,7 @@ const fillPath = (path: string, variables: Readonly<Record<string, string>>): st
 const toText = (fields: object): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]))
 
-/** Encodes input with a schema. One error contains all broken rules, each with its path below `below`. */
+/** Encodes input with a schema. One error contains all broken rules. The path of each begins with `below`. */
 const encodeInput = <S extends Schema.ConstraintCodec<unknown, unknown>>(
   schema: S,
   ...below: ReadonlyArray<string>
@@ -44,7 +47,7 @@ const subjectOf = (operation: Operation.Any, variables: Readonly<Record<string, 
   return assemblyId === undefined ? { operation: operation.name } : { operation: operation.name, assemblyId }
 }
 
-/** Checks the rules that the schema of the params does not. */
+/** Checks the params by the rules that their schema does not contain. */
 const checkParams = (
   operation: Operation.Any,
   subject: Transport.Subject,
@@ -58,7 +61,7 @@ const checkParams = (
       })
 
 /**
- * Makes the encoder of an operation, from input to request. The codecs are compiled once for each client.
+ * Makes the function that encodes the input of an operation. Its codecs are compiled once for each client.
  */
 export const encoder = (operation: Operation.Any, baseUrl: string) => {
   const params = encodeInput(operation.params)
@@ -104,7 +107,7 @@ const toForm = (parts: Readonly<Record<string, string>>): FormData => {
   return form
 }
 
-/** Adds the params and the proof to the request, at the place that the operation defines. */
+/** Adds the proof and the params to the request. `carrier` decides whether the params are in the query or the body. */
 export const toHttp = (
   operation: Operation.Any,
   encoded: Encoded,

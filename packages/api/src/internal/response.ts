@@ -28,7 +28,7 @@ export interface Failed {
 /** An error without a requested pause. */
 export const withoutWait = (error: Failed["error"]): Failed => ({ error, wait: Option.none() })
 
-/** The error of a request that was not sent. The policy treats its wait for a permit like a requested pause. */
+/** The error of a request that was not sent. The retry policy treats the time until a permit like a requested pause. */
 export const unsent = (error: ApiError.RateLimited | ApiError.TransportFailure): Failed => ({
   error,
   wait: error._tag === "RateLimited" ? Option.some(error.retryAfter) : Option.none()
@@ -58,13 +58,14 @@ const textOf = (body: unknown, key: string): string | undefined => {
 /** The code of an error object. An empty or null `error` counts as no code. */
 const codeOf = (body: unknown): string | undefined => textOf(body, "error") || undefined
 
-/** Whether a code says that the request was refused. Such a code is never the error of an Assembly. */
+/** Whether a code says that the service refused the request. A Status never has such a code as its `error`. */
 const isAboutRequest = (code: string): boolean =>
   ServiceError.rateLimitCodes.has(code) || ServiceError.authenticationCodes.has(code)
 
 /**
- * Whether a body is a success of the operation. For a result, that is any 2xx without an error code. For an Assembly
- * Status, it is also the Status of a failed Assembly, which has an error code and sometimes a 4xx status.
+ * Whether a body is a success of the operation. A 2xx response without an error code is a success. For an operation
+ * that returns an Assembly Status, the Status of a failed Assembly is a success too, although it has an error code and
+ * its response sometimes has a 4xx status.
  */
 const isAnswer = (operation: Operation.Any, status: number, body: unknown): boolean => {
   const code = codeOf(body)
@@ -72,12 +73,13 @@ const isAnswer = (operation: Operation.Any, status: number, body: unknown): bool
   return status !== 429 && status < 500 && !isAboutRequest(code) && textOf(body, "assembly_id") !== undefined
 }
 
-/** The details of an error object. Its texts are redacted, because they may repeat the request. */
+/** The details of an error object. The texts are redacted, because they may repeat the request. */
 const toDetails = (
   error: ServiceError.ErrorObject,
   { response: { headers, status }, secrets, subject }: Answered
 ): ApiError.Details => {
-  // The caller's id takes precedence, so that a later request with it cannot reach somebody else's Assembly.
+  // The caller's id takes precedence, so that a later request with the id in the error cannot reach somebody else's
+  // Assembly.
   const assemblyId = subject.assemblyId ?? Option.getOrUndefined(decodeAssemblyId(error.assembly_id))
   return {
     ...subject,
@@ -90,7 +92,7 @@ const toDetails = (
   }
 }
 
-/** The error of a code. The named errors of the operation take precedence. */
+/** The error for an error code. The named errors of the operation take precedence. */
 const toError = (
   { operation, response }: Answered,
   details: ApiError.Details,
@@ -112,7 +114,7 @@ const toError = (
   return Effect.succeed(new ApiError.ServiceFailure(details))
 }
 
-/** The beginning of a body, redacted. Nothing of a body that may contain secrets, which nobody has listed. */
+/** The beginning of a body, redacted. Empty if the body may contain secrets, because `secrets` does not list them. */
 const excerptOf = ({ operation, secrets }: Pick<Answered, "operation" | "secrets">, text: string): string =>
   operation.confidential === undefined ? Redaction.excerpt(text, secrets) : ""
 
@@ -126,7 +128,10 @@ const unexpected = ({ operation, response, secrets, subject }: Answered, problem
     excerpt: excerptOf({ operation, secrets }, text)
   })
 
-/** The status 429 is a rate limit, even if a proxy wrote the body. */
+/**
+ * The error for a body that is not an error object. With the status 429 it is a rate limit, because a proxy may have
+ * written the body.
+ */
 const undecodable = (
   answered: Answered,
   problem: string,
@@ -137,7 +142,7 @@ const undecodable = (
     ? new ApiError.RateLimited({ ...toDetails({}, answered), retryAfter })
     : unexpected(answered, problem, text)
 
-/** Parses a body, or describes why it is not readable JSON. */
+/** Parses a body as JSON, or describes why this is not possible. */
 const readJson = (text: string): Result.Result<unknown, string> =>
   Result.mapError(Json.parse(text), (problem) => (problem === "not JSON" ? "that is not JSON" : problem))
 
@@ -170,8 +175,8 @@ const malformed = (answered: Answered, text: string, issue: SchemaIssue.Issue): 
 }
 
 /**
- * The Status in a response, if it belongs to the Assembly of the operation. A Status without an id, but with a state,
- * is accepted and gets the id.
+ * The Status in a response, if it belongs to the Assembly of the operation. A Status without an id, but with an `ok`
+ * code, is accepted, and the id of the Assembly is added.
  */
 const statusIn = (answered: Answered, body: unknown): Effect.Effect<unknown, Failed> => {
   const { assemblyId } = answered.subject
@@ -187,8 +192,8 @@ const statusIn = (answered: Answered, body: unknown): Effect.Effect<unknown, Fai
 }
 
 /**
- * Makes the decoder of an operation, from response to success or error. JSON is read whatever the content type is,
- * because the service may send it as text/plain (spec.md, "Endpoints").
+ * Makes the function that decodes the response to an operation. The content type is ignored, because the service may
+ * send JSON as text/plain (spec.md, "Endpoints").
  */
 export const decoder = (operation: Operation.Any, options: { readonly maxBytes: number }) => {
   const decodeSuccess = SchemaParser.decodeUnknownEffect(operation.success, { errors: "all" })

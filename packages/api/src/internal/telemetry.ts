@@ -6,7 +6,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import type * as Operation from "../Operation.ts"
 
-/** Counts ended operations by operation and outcome: `success` or the tag of the error. */
+/** Counts the operations that have ended, by name and outcome. The outcome is `success` or the tag of the error. */
 const requests = (operation: string, outcome: string) =>
   Metric.counter("assembly_operations", {
     description: "Operations of the Assembly Processing Service that ended, by operation and outcome",
@@ -14,7 +14,7 @@ const requests = (operation: string, outcome: string) =>
     attributes: { operation, outcome }
   })
 
-/** Measures the duration of operations including retries in milliseconds, by operation and outcome. */
+/** Measures the duration of operations in milliseconds, retries included, by name and outcome. */
 const durations = (operation: string, outcome: string) =>
   Metric.histogram("assembly_operation_duration", {
     description: "Milliseconds from the call of an operation to its end, by operation and outcome",
@@ -33,7 +33,10 @@ const retries = (operation: string, error: string) =>
     attributes: { operation, error }
   })
 
-/** The attributes of an error in a span or a log. They never contain the message, because it is text of the service. */
+/**
+ * The attributes of an error in a span or a log. They never contain the message, because the message may contain text
+ * of the service.
+ */
 const attributesOf = (error: { readonly _tag: string; readonly code?: string; readonly status?: number }) => ({
   "error.type": error._tag,
   ...(error.code === undefined ? undefined : { "assembly.error_code": error.code }),
@@ -58,11 +61,11 @@ export const retried = (
     )
   )
 
-/** Logs that the clock is wrong, because no error shows it. */
+/** Logs that the local clock is wrong. If the corrected request succeeds, no error shows the clock skew. */
 export const corrected = (operation: string, clockSkew: number): Effect.Effect<void> =>
   Effect.logWarning(`${operation}: the clock of the service is ${clockSkew} ms ahead; signing with the corrected time`)
 
-/** The span of an operation, its count, its duration, and a debug log of its failure. */
+/** Adds the telemetry of an operation: its span, its count, its duration, and a debug log of its failure. */
 export const observe = (
   operation: Operation.Any,
   baseUrl: string,

@@ -9,7 +9,8 @@ import * as Transport from "../unstable/Transport.ts"
 const operation = "Assemblies.watch"
 
 /**
- * The error of a stream about another Assembly. It does not contain the event, because an Assembly id is a capability.
+ * The error for an update stream that belongs to another Assembly. The error does not contain the event, because the
+ * Assembly id in the event grants access.
  */
 export const ofAnother = (assemblyId: string): ApiError.UnexpectedResponse =>
   new ApiError.UnexpectedResponse({

@@ -23,10 +23,12 @@ export interface Access<E, R> {
   readonly origins: AssemblyClient["Service"]["origins"]
 }
 
-/** The pace of readings while the update stream is connected. A reading finds a lost event. */
+/**
+ * The pace of readings while the update stream is connected. These readings find the changes whose events were lost.
+ */
 const silent: Completion.Pace = { first: Duration.seconds(30), max: Duration.seconds(30) }
 
-/** A burst of events, such as progress, causes only one reading. */
+/** The time between an event and the reading, so that a burst of events (such as progress) causes only one reading. */
 const settle = Duration.millis(250)
 
 /** The maximum size of one event. */
@@ -41,7 +43,7 @@ interface Signals {
   readonly connected: Ref.Ref<boolean>
 }
 
-/** Whether the data of an event belongs to another Assembly. Most events are plain words or files. */
+/** Whether the data of an event belongs to another Assembly. The data of most events is a plain word or a file. */
 const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
   Option.exists(
     AuthTransport.parseJson(data),
@@ -50,7 +52,8 @@ const isOfAnother = (data: string, assemblyId: Assembly.AssemblyId): boolean =>
 
 /**
  * Turns events into signals. The content of an event is not trusted to be complete, so the Status is read instead. A
- * connection is a signal too, because something may have happened before it. Returns whether any event arrived.
+ * new connection is a signal too, because the Status may have changed before the connection. Returns whether any event
+ * arrived.
  */
 const listen = (
   text: Stream.Stream<string, { readonly _tag: string }>,
@@ -87,8 +90,8 @@ const listen = (
   })
 
 /**
- * Listens, and connects again if the stream ends before the Assembly. While connections bring no event, the pauses
- * grow. After a connection with an event, the pause is short.
+ * Listens to the update stream, and connects again when it ends. While connections bring no event, the pauses between
+ * them grow. After a connection with an event, the pause is short.
  */
 const keepListening = (
   text: Stream.Stream<string, { readonly _tag: string }>,
@@ -104,13 +107,13 @@ const keepListening = (
     )
   })
 
-/** The last reading, and the number of readings before it with the same Status. */
+/** The last Status, and how many readings in succession have not changed it. */
 interface Reading {
   readonly status: Assembly.Status
   readonly unchanged: number
 }
 
-/** Waits for a signal or for the time of the next reading. */
+/** Waits until a signal arrives or the next reading is due. */
 const nextReading = Effect.fnUntraced(function* (signals: Signals, pace: Completion.Pace, unchanged: number) {
   const isConnected = yield* Ref.get(signals.connected)
   const longest = yield* Completion.pause(isConnected ? silent : pace, unchanged)

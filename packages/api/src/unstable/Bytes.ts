@@ -1,4 +1,4 @@
 /**
- * The bytes of `@assembly-effect/auth/unstable/Bytes`, for packages that build on the api.
+ * Joins bytes with `@assembly-effect/auth/unstable/Bytes`, for packages that depend on api.
  */
 export { join } from "@assembly-effect/auth/unstable/Bytes"

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 
 /**
- * The fields that every typed error has. In a JSON form, only these fields of a cause remain.
+ * The fields that every typed error has. A cause that is encoded as JSON contains only these fields.
  *
  * @since 0.1.0
  * @category models
@@ -17,11 +17,12 @@ export interface Told {
 }
 
 /**
- * A typed error as a cause. In a JSON form it has its tag and its message.
+ * The schema of a typed error that caused another error. Encoded as JSON, the cause has only its tag and its message.
  *
  * **Gotchas**
  *
- * Do not use it for an error of an HTTP client, which contains the request with its credential.
+ * Do not use this schema for an error of an HTTP client, because such an error contains the request with its
+ * credential.
  *
  * @since 0.1.0
  * @category schemas

@@ -1,16 +1,16 @@
 /**
- * What errors tell about their request and its response.
+ * The fields of errors that describe the request and the response.
  */
 import * as Schema from "effect/Schema"
 
 /**
- * Fields that every error has, about its request.
+ * The fields of an error that describe its request.
  *
  * - `operation`: the name of the operation, such as `Assemblies.list`.
- * - `host`: the host of the request, with its port if it is not the default port. It never contains a path or a query,
- *   because the URL of an upload or a Status is a capability.
+ * - `host`: the host of the request, with its port if this is not the default port. `host` never contains a path or a
+ *   query, because the URL of an upload or a Status grants access.
  * - `assemblyId`: the id in the path of the operation, if it has one. Anybody who has the id can read the Status, so an
- *   application that exports errors may want to remove it. The id is in no message and no span.
+ *   application that exports errors may want to remove it. No message and no span contains the complete id.
  *
  * @since 0.1.0
  * @category schemas
@@ -56,7 +56,7 @@ export const answered = ({ code, explanation, status }: Pick<Details, "code" | "
   `${code === "" ? "" : `${code}, `}status ${status}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 
 /**
- * The message of an error that the operation names.
+ * The message of an error that consists of these details.
  *
  * @since 0.1.0
  * @category utilities

@@ -18,7 +18,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1()
 const isKey = (key: unknown): key is string | number => typeof key === "string" || typeof key === "number"
 
 /**
- * The issues of a schema as plain data, each with its path, which begins with `below`.
+ * The issues of a schema as plain data. The path of each issue begins with `below`.
  *
  * @since 0.1.0
  * @category utilities

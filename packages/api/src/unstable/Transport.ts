@@ -42,7 +42,7 @@ export interface Subject {
 }
 
 /**
- * The host of a URL, with its port if it is not the default port. No other part of the URL is returned.
+ * The host of a URL, with its port if this is not the default port. No other part of the URL is returned.
  *
  * @since 0.1.0
  * @category utilities
@@ -65,8 +65,8 @@ export const requestIdOf = (
 }
 
 /**
- * Converts a request without a response to an error. The error describes the failure, but not the URL, which may be a
- * capability. An error of the HTTP client itself comes from an interrupted response.
+ * Converts the failure of a request without a complete response to a `TransportFailure`. The error does not contain the
+ * URL, because the URL may grant access. An `HttpClientError` comes from a response that was interrupted.
  *
  * @since 0.1.0
  * @category utilities
@@ -87,10 +87,10 @@ export const toFailure =
   }
 
 /**
- * Waits until a request to `url` is admitted, before its time limit starts, and returns the time it waited. Without a
- * rate limiter it returns at once. It must be called before each request.
+ * Waits until a request to `url` is admitted, before its time limit starts, and returns the duration of the wait.
+ * Without a rate limiter `admit` returns at once. Call `admit` before each request.
  *
- * Fails with `RateLimited` if the wait would be longer than `patience`. Nothing was sent then.
+ * Fails with `RateLimited` if the wait would be longer than `patience`. In this case nothing was sent.
  *
  * @since 0.1.0
  * @category utilities
@@ -110,9 +110,9 @@ export const admit = (
   )
 
 /**
- * Sends a request once, in a scope that frees its connection. A second send, another origin or another body is stopped
- * before it is sent; a redirect is not followed; the span of the HTTP client is off. `streaming` is for a body that
- * must not be held in memory.
+ * Sends a request once, in a scope that frees its connection. If the HTTP client sends the request twice, to another
+ * origin or with another body, this is stopped before anything is sent. Redirects are not followed, and the span of the
+ * HTTP client is off. `streaming` is for a body that must not be held in memory.
  *
  * @since 0.1.0
  * @category utilities

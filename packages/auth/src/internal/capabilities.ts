@@ -1,5 +1,5 @@
 /**
- * Finds texts that grant access by patterns, without a list of secrets.
+ * Uses patterns to find the texts that grant access, without a list of secrets.
  */
 import type { Range } from "./fragments.ts"
 
@@ -7,7 +7,7 @@ import type { Range } from "./fragments.ts"
 const forms: ReadonlyArray<RegExp> = [
   // Upload URLs (spec.md, "tus upload resource").
   /(?<=\/resumable\/+files\/+)[^\s"'<>\\]+/giu,
-  // URLs of a Status and of its updates. They grant reading and canceling the Assembly.
+  // URLs of Statuses and update streams, which grant reading and canceling the Assembly.
   /(?<=\/assemblies\/+)(?=[0-9a-f-]{4})[^\s"'<>\\]+/giu,
   // Signed results, update streams and signed requests: the query grants the access.
   /(?<=[a-z]:\/\/[^\s"'<>\\?#]*[?#])[^\s"'<>\\]+/giu,
@@ -15,10 +15,11 @@ const forms: ReadonlyArray<RegExp> = [
   /(?<=(?:signature|sig|token|secret|policy|assembly|x-amz-[a-z-]{1,40})(?:=|"\s{0,2}:\s{0,2}"))[^\s"'<>\\&;]+/giu,
   // The `authorization` header of a request.
   /(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{16,}/giu,
-  // Signatures, Assembly ids and tokens in hexadecimal digits. At the end of a cut text, half of the digits are enough.
+  // Signatures, Assembly ids and tokens in hexadecimal digits. At the end of a text, 8 digits are enough, because the
+  // text may have been cut there.
   /[0-9a-f]{32,}/giu,
   /(?<![0-9a-z])(?=[0-9]{0,31}[a-f])(?=[a-f]{0,31}[0-9])[0-9a-f]{8,31}$/giu,
-  // Long Base64 may be any of these.
+  // Long Base64 text may be a signature or a token.
   /(?<![\w+/-])(?=[\w+/-]{0,60}[a-z])(?=[\w+/-]{0,60}[A-Z])(?=[\w+/-]{0,60}[0-9])[\w+/-]{40,}={0,2}/gu
 ]
 

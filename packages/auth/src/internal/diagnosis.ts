@@ -1,6 +1,6 @@
 /**
- * Describes a request without a response from the error of an HTTP client. It uses the codes of the causes, never their
- * texts, because the texts contain hosts and URLs.
+ * Describes why a request got no response, based on the error of an HTTP client. The description depends on the codes
+ * of the causes, never on their texts, because the texts contain hosts and URLs.
  */
 import type * as HttpClientError from "effect/http/HttpClientError"
 import * as Predicate from "effect/Predicate"
@@ -19,12 +19,12 @@ export interface Circumstances {
   readonly knowsHost: boolean
 }
 
-/** The default: no such facts are known. */
+/** The default if these facts are not known. */
 const unknown: Circumstances = { sends: 0, isSeen: false, knowsHost: true }
 
 /**
- * A kind of failure: its description, whether it occurs before any byte of a request is sent, and whether a retry would
- * fail again.
+ * A kind of failure: its description, whether such a failure occurs before any byte of a request is sent, and whether a
+ * retry would fail again.
  */
 interface Kind {
   readonly words: string
@@ -78,8 +78,8 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["INVALID_CA", untrusted],
   ["INVALID_PURPOSE", untrusted],
   ["PATH_LENGTH_EXCEEDED", untrusted],
-  // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is a network failure
-  // instead.
+  // The client and the server cannot agree on TLS. A broken record (`ERR_SSL_…_BAD_RECORD_MAC`) is missing here,
+  // because it is a network failure.
   ["EPROTO", handshake],
   ["ERR_SSL_WRONG_VERSION_NUMBER", handshake],
   ["ERR_SSL_PACKET_LENGTH_TOO_LONG", handshake],
@@ -107,10 +107,10 @@ const kindOf = (code: string | undefined): Kind => {
   return code.startsWith("HPE_") ? noHttp : other
 }
 
-/** The system calls of an error that occurred before a connection existed. */
+/** The system calls that fail before a connection exists. */
 const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"])
 
-/** A text in the form of an error code. Any other text may contain a URL. */
+/** Whether a value looks like an error code. Any other text may contain a URL. */
 const isCode = (code: unknown): code is string => typeof code === "string" && /^[A-Za-z][\w/]{1,63}$/.test(code)
 
 /** The maximum length of a chain of causes. */
@@ -127,7 +127,7 @@ const chainOf = (error: unknown): ReadonlyArray<object> => {
   return chain
 }
 
-/** The errors of several attempts, if one error combines the addresses of a host. */
+/** The errors of all connection attempts, if one error combines the attempts for several addresses of a host. */
 const attemptsOf = (error: object): ReadonlyArray<object> => {
   const errors: unknown = Reflect.get(error, "errors")
   return Array.isArray(errors) ? errors.filter(Predicate.isObject) : []
@@ -139,7 +139,8 @@ const codeOf = (error: object): string | undefined => {
 }
 
 /**
- * Whether an error occurred before a connection existed. If it combines several attempts, this must be true for all.
+ * Whether an error occurred before a connection existed. If the error combines several attempts, this must be true for
+ * each attempt.
  */
 const isBeforeSending = (error: object): boolean => {
   const attempts = attemptsOf(error)
@@ -151,15 +152,15 @@ const isBeforeSending = (error: object): boolean => {
 
 /**
  * If the connection was refused, the request was not sent. (A proxy that cannot reach the service responds with a
- * status instead.) This is certain only for a single send: if the sends of a client cannot be observed, it may have
- * sent the request before.
+ * status instead.) This is certain only for a single send: if the sends of a client cannot be observed, the client may
+ * have sent the request before.
  */
 const sent = (before: boolean, { isSeen, sends }: Circumstances): "no" | "maybe" =>
   (before && sends === 1) || (isSeen && sends === 0) ? "no" : "maybe"
 
 const fromCause = (cause: unknown, circumstances: Circumstances, phase: string): Lost => {
   const chain = chainOf(cause)
-  // The message of `fetch` for a redirect that it does not follow. The error has no code.
+  // This is the message of `fetch` for a redirect that it does not follow. This error has no code.
   if (chain.some((error) => Reflect.get(error, "message") === "unexpected redirect")) {
     return new Lost({
       problem: "redirects are not followed",
@@ -206,7 +207,10 @@ export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstan
   }
 }
 
-/** A body type that the client does not support. The client reports it as a defect before it connects. */
+/**
+ * The failure if the client does not support the type of the body. The client reports this as a defect before it
+ * connects.
+ */
 export const unsupported = (defect: unknown): Lost | undefined => {
   const code = Predicate.isObject(defect) ? codeOf(defect) : undefined
   return code === "ERR_INVALID_ARG_TYPE"

@@ -10,12 +10,12 @@ export interface Range {
 }
 
 /**
- * The minimum number of consecutive characters of a secret that is found anywhere in a text. A shorter secret is
- * found only if it occurs completely.
+ * A part of a secret is found anywhere in a text if it has at least this many characters. A shorter secret is found
+ * only as a whole.
  */
 const minPiece = 8
 
-/** The minimum number of characters of a secret's beginning that are found at the end of a cut text. */
+/** The beginning of a secret is found at the end of a cut text if it has at least this many characters. */
 const minBeginning = 4
 
 /** Treats a space and a plus sign as equal, and ignores the case of letters. */
@@ -43,7 +43,9 @@ const readingsOf = (secret: string): ReadonlyArray<string> =>
 export const seek = (secrets: ReadonlyArray<string>): ReadonlyArray<Sought> =>
   [...new Set(secrets.flatMap(readingsOf))].filter((secret) => secret !== "").map(sought)
 
-/** Continues a match of `found` at a position. Returns the end of the match. */
+/**
+ * Continues a match: `found` is the part of the secret that ends at `at`. Returns the position at which the match ends.
+ */
 const endOfPiece = (text: string, at: number, found: string, secret: Sought): number | undefined => {
   if (found.length >= secret.piece) return at
   if (

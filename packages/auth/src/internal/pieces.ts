@@ -1,8 +1,8 @@
 /**
  * Streams of bytes, piece by piece.
  *
- * `Stream.tap`, `mapEffect`, `flatMap` and `concat` can work concurrently, so they add semaphores and loggers to a
- * bundle.
+ * `mapPieces` replaces `Stream.tap`, `mapEffect`, `flatMap` and `concat`. Those functions can work concurrently, so
+ * they add semaphores and loggers to a bundle.
  */
 import type * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -13,9 +13,9 @@ import * as Stream from "effect/Stream"
 type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
 
 /**
- * Replaces each piece of a stream by other pieces. The pieces are given one at a time.
+ * Replaces each piece of a stream by other pieces, which are emitted one at a time.
  *
- * - `each`: returns the pieces that replace one piece; no pieces if it is dropped. It may fail.
+ * - `each`: returns the pieces that replace one piece, or no pieces to drop the piece. It may fail.
  * - `end`: runs after the last piece, and may fail.
  *
  * @since 0.1.0

@@ -46,9 +46,9 @@ const readers = new WeakMap<HttpClient.HttpClient, BodyReader>()
 const readerOf = new WeakMap<Response, BodyReader>()
 
 /**
- * Registers a reader for the responses of exactly this client that is faster than their `stream`. It must return the
- * same bytes and errors. A client made from this one, by `HttpClient.transformResponse` for example, is another client
- * and is not registered.
+ * Registers a reader for the responses of exactly this client. The reader is faster than the `stream` of a response,
+ * and must return the same bytes and errors. A client that is made from this client, by `HttpClient.transformResponse`
+ * for example, has no reader.
  *
  * @since 0.1.0
  * @category registration
@@ -57,13 +57,13 @@ export const registerReader = (client: HttpClient.HttpClient, reader: BodyReader
   readers.set(client, reader)
 }
 
-/** Registers how the responses of a client are read. */
+/** Remembers the reader of a client for one of its responses. */
 export const received = (client: HttpClient.HttpClient, response: HttpClientResponse.HttpClientResponse): void => {
   const reader = readers.get(client)
   if (reader !== undefined) readerOf.set(response, reader)
 }
 
-/** Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. */
+/** Passes the pieces of a response body to `take` until `take` returns false. The rest of the body is not read. */
 const takePieces = (
   response: Response,
   take: (piece: Uint8Array) => boolean
@@ -88,13 +88,13 @@ const readInto = (
       return size <= maxBytes
     }).pipe(
       Effect.map(() => size <= maxBytes),
-      // Some clients have no stream for a response without a body.
+      // Some clients fail with `EmptyBodyError` for a response without a body.
       Effect.catch((error) => (error.reason._tag === "EmptyBodyError" ? Effect.succeed(true) : Effect.fail(error)))
     )
   })
 
 /**
- * Reads the body as strict UTF-8 text of at most `maxBytes`. Reading stops at the first byte above the limit.
+ * Reads the body as strict UTF-8 text of at most `maxBytes`. Reading stops at the first chunk that exceeds the limit.
  *
  * @since 0.1.0
  * @category utilities
@@ -124,12 +124,12 @@ const ProgressRef = Context.Reference<Progress | undefined>("@assembly-effect/au
   defaultValue: () => undefined
 })
 
-/** The time limit of reading a body after the status has decided the outcome. */
+/** The time limit for reading a body after the status has decided the outcome. */
 const rest = Duration.seconds(5)
 
 /**
- * Reads a body after the status has decided the outcome, in at most 5 seconds, else returns `orElse`. An outer time
- * limit waits for it, see {@link withLimit}.
+ * Reads a body after the status has decided the outcome. Returns `orElse` if the reading takes longer than 5 seconds.
+ * The time limit of {@link withLimit} waits for this reading.
  */
 const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
   Effect.flatMap(ProgressRef, (progress) => {
@@ -145,7 +145,7 @@ const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A)
   })
 
 /**
- * Reads and ignores the body of a response. Returns whether it ends within `maxBytes`. It takes at most 5 seconds.
+ * Reads and ignores the body of a response, for at most 5 seconds. Returns whether the body ends within `maxBytes`.
  *
  * @since 0.1.0
  * @category utilities
@@ -176,8 +176,8 @@ export const withLimit = <A, E, R, E2, R2>(
   })
 
 /**
- * Reads the body of an error response. It never fails, because the status is known: if the body breaks off, hangs, is
- * too large or is not text, only its message is lost. It takes at most 5 seconds.
+ * Reads the body of an error response, for at most 5 seconds. It never fails, because the status is known. If the body
+ * breaks off, hangs, is too large or is not text, only the message in the body is lost.
  *
  * @since 0.1.0
  * @category utilities

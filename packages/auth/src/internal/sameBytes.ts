@@ -16,18 +16,18 @@ const equal = (a: Uint8Array, b: Uint8Array): boolean => {
 export class SameBytes {
   readonly #limit: number
   #given: Array<Uint8Array> = []
-  /** The number of seen bytes of the first piece. */
+  /** The number of bytes of the first remembered piece that were seen already. */
   #at = 0
   #size = 0
   constructor(limit: number) {
     this.#limit = limit
   }
 
-  /** Remembers a given piece until it is seen. The client holds it in memory as well. */
+  /** Remembers a given piece until its bytes are seen. The client holds the piece in memory as well. */
   give(piece: Uint8Array): void {
     if (piece.length === 0) return
     this.#size += piece.length
-    // Above the limit nothing is remembered, so every further comparison fails.
+    // Above the limit no piece is remembered, so every further comparison fails.
     if (this.#size <= this.#limit) this.#given.push(piece)
     else this.#given = []
   }
@@ -63,7 +63,7 @@ export class SameBytes {
     return this.#size === 0
   }
 
-  /** A stream that fails before it emits a byte that was not given, and that fails at its end if bytes are missing. */
+  /** The same stream, but it fails before a byte that was not given, and at its end if given bytes are missing. */
   only<E>(
     stream: Stream.Stream<Uint8Array, E>,
     { length, refuse }: { readonly length: number | undefined; readonly refuse: () => Lost }

@@ -18,8 +18,8 @@ const other = {
     sent: "maybe",
     permanent: false
   }),
-  // `sent` is `maybe`, because the request may have been carried out: a 303 says so, and a wrapper may follow a
-  // redirect after a lost response.
+  // `sent` is `maybe`, because the request may have been carried out. A 303 says that it was. A wrapper may also follow
+  // a redirect after the response to an earlier send was lost.
   followed: new Lost({
     problem: "the HTTP client would have followed a redirect",
     code: "REQUEST_REDIRECTED",
@@ -67,7 +67,7 @@ const other = {
 const urlOf = (request: HttpClientRequest.HttpClientRequest): URL | undefined =>
   Option.getOrUndefined(HttpClientRequest.toUrl(request))
 
-/** Whether two requests have the same parts of a URL, so that their URLs need no comparison. */
+/** Whether the URL parts of two requests are equal. Then the URLs need not be built and compared. */
 const hasPartsOf = (a: HttpClientRequest.HttpClientRequest, b: HttpClientRequest.HttpClientRequest): boolean =>
   a.url === b.url && a.urlParams === b.urlParams && a.hash === b.hash
 
@@ -83,7 +83,7 @@ const isSameUrl = (
 
 const isSameOrigin = (a: URL, b: URL): boolean => a.origin === b.origin
 
-/** Whether two URLs are the same without their fragments, which are not sent. */
+/** Whether two URLs are equal except for their fragments, which are not sent. */
 const isSentAlike = (a: URL, b: URL): boolean =>
   isSameOrigin(a, b) && a.pathname === b.pathname && a.search === b.search
 
@@ -103,7 +103,7 @@ const isResized = (
 }
 
 /**
- * The reason why the request that leaves differs from the given request, if the difference is not permitted.
+ * The error if the leaving request differs from the given request in a way that is not permitted.
  */
 const change = (
   ours: HttpClientRequest.HttpClientRequest,
@@ -116,9 +116,9 @@ const change = (
 
 const beforeQuery = /^[^?#]*/
 
-/** Whether another URL answered than the one of the request. */
+/** Whether the response came from another URL than the requested URL. */
 const isAnsweredElsewhere = ({ request, url }: HttpClientResponse.HttpClientResponse): boolean => {
-  // Most responses show it without a parser.
+  // For most responses this comparison is enough, so no URL is parsed.
   if (beforeQuery.exec(request.url)?.[0] === beforeQuery.exec(url)?.[0]) return false
   const asked = urlOf(request)
   if (asked === undefined || !URL.canParse(url)) return false
@@ -130,11 +130,11 @@ const isAnsweredElsewhere = ({ request, url }: HttpClientResponse.HttpClientResp
 const isRead = (method: string): boolean => method === "GET" || method === "HEAD"
 
 /**
- * - `request`: the request for the client. A streamed body in it can be read once.
- * - `onSend`: called with each request before it is sent. It throws to stop a send, because a predicate has no other
- *   way.
- * - `onAnswer`: checks which URL has responded.
- * - `refusal`: the reason of a stopped send. It takes precedence over the result of the client.
+ * - `request`: the request to give to the client. If its body is a stream, the body can be read only once.
+ * - `onSend`: called with each request before it is sent. It throws to stop a send, because it runs in a predicate of
+ *   the HTTP client, which cannot fail otherwise.
+ * - `onAnswer`: checks that the requested URL has responded.
+ * - `refusal`: the error of a stopped send, if a send was stopped. It takes precedence over the result of the client.
  * - `sends`: the number of permitted sends.
  */
 export interface SendGuard {
@@ -153,7 +153,7 @@ class Stop extends Error {
 /** The maximum number of bytes that are remembered for a client whose sends cannot be observed. */
 const mostUnseen = 8 * 1024 * 1024
 
-/** `isSeen`: whether the sends of the client can be observed. */
+/** Makes the guard of one request. `isSeen`: whether the sends of the client can be observed. */
 export const make = (
   ours: HttpClientRequest.HttpClientRequest,
   { isSeen }: { readonly isSeen: boolean } = { isSeen: true }
@@ -163,7 +163,7 @@ export const make = (
   let refusal: Lost | undefined
   /** Whether the latest body leaves as a stream, which is read during the send. */
   let leavesAsStream = false
-  /** The number of sends when the body was read first. */
+  /** The number of sends before the first read of the body. */
   let readAt: number | undefined
 
   const refuse = (lost: Lost): Lost => (refusal ??= lost)
@@ -213,7 +213,8 @@ export const make = (
     }
     if (leaving._tag === "Uint8Array") return bytes.sees(leaving.body) && bytes.isEmpty
     if (leaving._tag !== "Stream") return false
-    // A predicate cannot replace the request, so it replaces the stream in its body by a stream that compares.
+    // A predicate cannot replace the request, so the `stream` of the body is replaced by a stream that compares its
+    // bytes.
     Object.defineProperty(leaving, "stream", {
       value: bytes.only(leaving.stream, { length: lengthOf(given), refuse: () => refuse(other.changed) })
     })
@@ -226,7 +227,7 @@ export const make = (
         change(request, leaving) ?? (holdsOurs(leaving.body) ? undefined : new Lost({ ...other.changed, sent: "no" }))
       )
     }
-    // A second send of the same request.
+    // From here on, this is a second send of the same request.
     if (!isSameUrl(leaving, first, isSentAlike) || leaving.method !== ours.method) return other.followed
     if (!isRead(ours.method)) return other.repeated
     return change(request, leaving) === undefined ? undefined : other.repeated

@@ -1,6 +1,6 @@
 /**
- * `POST /token` (spec.md, "Authentication"). Its errors and its response fields except `access_token` are beyond the
- * specification.
+ * `POST /token` (spec.md, "Authentication"). The specification names only `access_token`; the errors and the other
+ * response fields are beyond it.
  */
 import * as Auth from "@assembly-effect/schema/Auth"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
@@ -27,7 +27,10 @@ export interface Environment {
   readonly gate: Admission.Gate
 }
 
-/** The maximum wait of a token request for its permit. The operation that needs the token may time out earlier. */
+/**
+ * The maximum time for which a token request waits for its permit. The operation that needs the token may time out
+ * earlier.
+ */
 const patience = Duration.minutes(5)
 
 /** The token in a response, and its lifetime if the service reports it. */
@@ -67,7 +70,7 @@ const codeOf = (body: unknown, secrets: ReadonlyArray<string>): string | undefin
     })
   )
 
-/** The error of a response without a token, by its code or else its status. */
+/** The error of a response without a token, chosen by its error code, else by its status. */
 const toError = (
   grant: Grant,
   status: number,
@@ -107,7 +110,7 @@ const toError = (
 const unavailable = ({ code, permanent, problem }: Transport.Lost) =>
   new AuthError.TokenUnavailable({ problem, permanent, ...(code === undefined ? undefined : { code }) })
 
-/** Reads the response: completely if its status is a success, else as far as possible. */
+/** Reads the response: the complete body if the status is a success, else as much of the body as possible. */
 const readBody = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<Transport.ErrorText, AuthError.AuthError> => {

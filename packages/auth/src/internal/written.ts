@@ -2,7 +2,7 @@
  * Decodes the escapes in JSON, URLs, forms, HTML and log lines.
  */
 
-/** The decoded value of an escape, and its end. */
+/** The decoded value of an escape, and the position after the escape. */
 interface Escape {
   readonly value: string
   readonly end: number
@@ -36,7 +36,7 @@ const short: ReadonlyMap<string, string> = new Map([
 
 /** `\uNNNN`, `\UNNNNNNNN`, `\u{N}`, `\xNN`, `\NNN` in octal, and a backslash before a character. */
 const backslash = /\\(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2})|([0-3][0-7]{2})|([nrtbf])|(["'\\/]))/iy
-/** `&#47;`, `&#x2f;` and `&amp;`, with any zeros before a number; the semicolon may be missing after it. */
+/** `&#47;`, `&#x2f;` and `&amp;`. A number may have leading zeros, and the semicolon after a number may be missing. */
 const entity = /&(?:#0{0,32}([0-9]{1,7});?|#x0{0,32}([0-9a-f]{1,6});?|([a-z]{2,6});)/iy
 const longUnicode = /\\U([0-9A-Fa-f]{8})/y
 const percentUnicode = /%u([0-9a-f]{4})/iy
@@ -108,7 +108,7 @@ export const escapeAt = (text: string, at: number): Escape | undefined => {
   }
 }
 
-/** Whether the end of a text may be an incomplete escape. */
+/** Whether `rest`, the end of a text, may be the beginning of an escape. */
 export const isBrokenEscape = (rest: string): boolean =>
   rest === "" ||
   /^(?:%(?:[0-9a-f]?|u[0-9a-f]{0,3})|\\(?:u[0-9a-f]{0,7}|x[0-9a-f]?|[0-3][0-7]?)?|&(?:#?[0-9a-z]{0,40}))$/i.test(rest)
@@ -120,7 +120,7 @@ export interface Reading {
   readonly ends: ReadonlyArray<number>
 }
 
-/** The text without decoding. */
+/** A text without decoding. */
 const literal = (text: string): Reading => ({
   text,
   starts: Array.from({ length: text.length }, (_, at) => at),

@@ -13,8 +13,8 @@ import * as Option from "effect/Option"
 import { withLimit } from "../internal/readBody.ts"
 
 /**
- * A request was not admitted and not sent. `wait` is the time until the rate limiter can give a permit, which is longer
- * than the caller is willing to wait (`patience`). It is `None` if the rate limiter itself failed.
+ * A request was not admitted and not sent. `wait` is the time until the rate limiter can give a permit. It exceeds
+ * `patience`, the longest wait that the caller accepts. `wait` is `None` if the rate limiter itself failed.
  *
  * @since 0.1.0
  * @category errors
@@ -33,8 +33,8 @@ export class NotAdmitted extends Data.TaggedError("NotAdmitted")<{
 /**
  * Admits requests, separately for each origin.
  *
- * - `enter`: waits for a permit for one request and returns the time it waited. It fails as soon as the wait is known
- *   to be longer than `patience`. A failure or an interruption uses no permit.
+ * - `enter`: waits for a permit for one request, and returns how long the request waited. It fails as soon as the wait
+ *   is known to exceed `patience`. After a failure or an interruption no permit is used.
  * - `pause`: makes every request to the origin wait, because the service requested a pause.
  *
  * @since 0.1.0
@@ -65,7 +65,7 @@ export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/a
 })
 
 /**
- * The gate of the call, else the built-in gate, else a gate that admits every request.
+ * The gate in the context of the call, else `builtIn`, else a gate that admits every request.
  *
  * @since 0.1.0
  * @category utilities
@@ -73,13 +73,13 @@ export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/a
 export const gate = (builtIn?: Gate): Effect.Effect<Gate> =>
   Effect.map(Admission, (provided) => provided ?? builtIn ?? open)
 
-/** Runs when a request is sent. */
+/** An effect that runs when a request is sent. */
 const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/auth/Admission/Departure", {
   defaultValue: () => Effect.void
 })
 
 /**
- * Waits for a permit for one request to `url`, and returns the time it waited.
+ * Waits for a permit for one request to `url`, and returns how long the request waited.
  *
  * @since 0.1.0
  * @category utilities

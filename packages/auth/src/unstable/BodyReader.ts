@@ -6,8 +6,8 @@ import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 
 /**
- * Passes the pieces of a response body to `take` until it returns false. The rest of the body is not read. It returns
- * undefined for a response that it does not know.
+ * Passes the pieces of a response body to `take` until `take` returns false. The rest of the body is not read. Returns
+ * undefined for a response that this reader does not know.
  *
  * @since 0.1.0
  * @category models

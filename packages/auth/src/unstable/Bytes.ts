@@ -3,7 +3,7 @@
  */
 
 /**
- * The bytes of all pieces in their order. One piece is not copied.
+ * The bytes of all pieces in their order. A single piece is returned without a copy.
  *
  * @since 0.1.0
  * @category utilities

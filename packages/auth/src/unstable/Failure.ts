@@ -1,5 +1,5 @@
 /**
- * How an exchange fails, and what the body of an error says.
+ * The failures of an HTTP exchange, and the text of an error body.
  */
 import * as Data from "effect/Data"
 
@@ -23,7 +23,7 @@ export class Lost extends Data.TaggedError("Lost")<{
 }> {}
 
 /**
- * A body that is too large or not UTF-8. `start` is the part that was read. It may contain a credential.
+ * A body that is too large or not UTF-8. `start` is the part of the body that was read, which may contain a credential.
  *
  * @since 0.1.0
  * @category errors
@@ -34,8 +34,8 @@ export class UnreadableBody extends Data.TaggedError("UnreadableBody")<{
 }> {}
 
 /**
- * The body of an error, as far as it could be read. If `problem` is undefined, it is the whole body as valid UTF-8.
- * Otherwise it is only the start of the body, which may contain a credential or end in the middle of one.
+ * The body of an error, as far as it could be read. If `problem` is undefined, `text` is the whole body as valid UTF-8.
+ * Otherwise `text` is only the start of the body, which may contain a credential or end in the middle of a credential.
  *
  * @since 0.1.0
  * @category models

@@ -84,7 +84,8 @@ export const issues = (results: Readonly<Record<string, string | undefined>>): R
   Object.entries(results).flatMap(([name, message]) => (message === undefined ? [] : [{ path: [name], message }]))
 
 /**
- * The defect of a Layer without an error channel. An invalid option is a bug of the program, so a retry cannot help.
+ * The defect for invalid options of a Layer that has no error channel. An invalid option is a bug in the program, so a
+ * retry cannot help.
  *
  * @since 0.1.0
  * @category utilities

@@ -25,8 +25,8 @@ export { ends, readError, readText, registerReader, withLimit } from "../interna
 export { type ErrorText, Lost, UnreadableBody } from "./Failure.ts"
 
 /**
- * Describes why a request failed, from the error of an HTTP client, for example an error while the response is read.
- * The error itself contains the request with its credential, so do not pass it on.
+ * Turns an error of an HTTP client into a `Lost`, for example an error while the response is read. Do not pass the
+ * error itself on, because it contains the request with its credential.
  *
  * @since 0.1.0
  * @category utilities
@@ -55,8 +55,8 @@ const hostOf = (request: HttpClientRequest.HttpClientRequest): string =>
 
 /**
  * The redirect mode of `fetch`. A redirect is not followed in either mode. With `error`, `fetch` does not keep a copy
- * of a streamed body. Some runtimes, such as workerd, refuse that mode; there a streamed request gets the status of the
- * redirect, as other requests do.
+ * of a streamed body. Some runtimes, such as workerd, do not support `error`. There, a streamed request gets the status
+ * of the redirect, as other requests do.
  */
 const redirectMode = (streaming: boolean): RequestRedirect => {
   if (!streaming) return "manual"
@@ -68,8 +68,8 @@ const redirectMode = (streaming: boolean): RequestRedirect => {
 }
 
 /**
- * The rules of one request. Every reference is set here, so that a value in the application's context cannot disable
- * the guard.
+ * The context of one request. Every reference that the guard needs is set here, so that a value in the application's
+ * context cannot disable the guard.
  */
 const rules = (redirect: RequestRedirect, onSend: (leaving: HttpClientRequest.HttpClientRequest) => void) =>
   Context.make(FetchHttpClient.RequestInit, { redirect }).pipe(
@@ -95,7 +95,7 @@ const settle = (
   }
   const defect = body._tag === "Raw" ? Result.getOrUndefined(Cause.findDefect(cause)) : undefined
   const unsupported = Diagnosis.unsupported(defect)
-  // Other defects and interruptions do not come from the request.
+  // Other defects and interruptions are not caused by the request, so they are not turned into a `Lost`.
   return unsupported === undefined ? Effect.failCause(found.failure) : Effect.fail(unsupported)
 }
 
@@ -106,22 +106,22 @@ const settle = (
  *
  * - The request is sent once and unchanged. A guard stops a second send (except a GET or HEAD to the same URL), another
  *   origin, another body length, an added `content-encoding` and changed bytes before they are sent. The guard works
- *   through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. A response that
- *   the client returns after a stop is ignored. The body of a streamed request can be read once.
+ *   through any wrapper of the client: `HttpClient.retryTransient`, `followRedirects`, `mapRequest`. If the client
+ *   returns a response although the guard stopped a send, that response is ignored. A streamed body can be read once.
  * - A redirect is not followed, because it would take the credential or the bytes to another server. `streaming`
- *   requests fail at a redirect if `fetch` supports the mode `error`, in which it does not keep a copy of the body.
- *   Other requests get the status of the redirect.
+ *   requests use the `fetch` mode `error` if the runtime supports this mode. `fetch` then keeps no copy of the body,
+ *   and the request fails at a redirect. Other requests get the status of the redirect.
  * - The span of the HTTP client is off, because it would record the signed URL or the capability.
  * - Any status is a response, even if the client treats it as a failure (`HttpClient.filterStatusOk`).
  *
  * **Gotchas**
  *
- * The guard observes requests that pass through Effect's `HttpClient.make`. It cannot observe a layer below that. If a
- * `Dispatcher` or a `fetch` function repeats a request, the guard does not see the second send, unless the body is a
- * stream. Undici's `RetryAgent` does this for PUT, DELETE and reads, and for the other methods in its `methods` option.
- * A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the client also hides the
- * sends; origin, length and encoding are then checked when the response arrives. If a second send was stopped, the
- * first one may have been carried out, so `sent` is `maybe`.
+ * The guard observes requests that pass through Effect's `HttpClient.make`. It cannot observe a layer below
+ * `HttpClient.make`. If a `Dispatcher` or a `fetch` function repeats a request, the guard does not see the second send,
+ * unless the body is a stream. Undici's `RetryAgent` repeats PUT, DELETE and reads, and the other methods in its
+ * `methods` option. A wrapper that sets `HttpClient.TracerDisabledWhen` or `Tracer.DisablePropagation` inside the
+ * client also hides the sends. Origin, length and encoding are then checked when the response arrives. If a second send
+ * was stopped, the service may have carried out the first send, so `sent` is `maybe`.
  *
  * @since 0.1.0
  * @category utilities
@@ -156,7 +156,7 @@ export const send = (
         }),
         Effect.flatMap((response) => {
           guard.onAnswer(response)
-          // After a refusal the response of the client is ignored.
+          // After a refusal, the response that the client returned is ignored.
           const refusal = guard.refusal()
           if (refusal !== undefined) return Effect.fail(refusal)
           known.hosts.add(host)
@@ -167,9 +167,9 @@ export const send = (
   })
 
 /**
- * Gives an exchange a scope that is closed only on failure or interruption, which closes the connection. After a
- * complete response the scope is not closed, so that the next request can use the connection again. An abort at that
- * point would cost as much time as signing.
+ * Gives an exchange a scope. A failure or an interruption closes the scope, and with it the connection. After a
+ * complete response the scope is not closed, so that the next request can use the connection again. Closing it would
+ * abort the finished request, which costs as much time as signing a request.
  *
  * @since 0.1.0
  * @category utilities
@@ -206,7 +206,7 @@ const openBelow500: ReadonlySet<number> = new Set([408, 409, 423, 425, 429, 499]
 
 /**
  * Whether a status proves that a request was not carried out: 501, and every 4xx except 408, 409, 423, 425, 429 and
- * 499. After any other failure this is unknown, whatever the body says.
+ * 499. After any other error status this is unknown, whatever the body says.
  *
  * @since 0.1.0
  * @category predicates
@@ -215,7 +215,7 @@ export const isRefusal = (status: number): boolean =>
   status === 501 || (status >= 400 && status < 500 && !openBelow500.has(status))
 
 /**
- * Parses a JSON text. Returns `None` if it is not JSON or is nested deeper than `Json.maxDepth`.
+ * Parses a JSON text. Returns `None` if the text is not JSON or is nested deeper than `Json.maxDepth`.
  *
  * @since 0.1.0
  * @category utilities

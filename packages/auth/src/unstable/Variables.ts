@@ -12,8 +12,8 @@ type Values<Variables> = {
 }
 
 /**
- * Reads every variable. Unlike `Config.all`, which stops at the first problem, its `ConfigError` names every variable
- * that is missing or invalid.
+ * Reads every variable. The `ConfigError` names every variable that is missing or invalid, unlike the `ConfigError` of
+ * `Config.all`, which stops at the first problem.
  *
  * @since 0.1.0
  * @category utilities

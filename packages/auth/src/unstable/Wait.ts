@@ -1,6 +1,6 @@
 /**
- * Reads the pauses that a response requests, and the clock skew from its `Date` header. Beyond the specification, which
- * defines no rate limits.
+ * Reads the pauses that a response requests, and the clock skew from its `Date` header. The pauses are beyond the
+ * specification, which defines no rate limits.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -18,13 +18,13 @@ const retryIn = (body: unknown): Option.Option<number> => {
   return Number.isFinite(seconds) && Number(seconds) >= 0 ? Option.some(Number(seconds) * 1000) : Option.none()
 }
 
-/** The three date formats of RFC 9110, 5.6.7. The last one names no zone; it is in GMT. */
+/** The three date formats of RFC 9110, 5.6.7. The third format names no zone; its zone is GMT. */
 const httpDate =
   /^(?:[a-z]{3}, \d{2} [a-z]{3} \d{4}|[a-z]{6,9}, \d{2}-[a-z]{3}-\d{2}) \d{2}:\d{2}:\d{2} GMT$|^[a-z]{3} [a-z]{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/i
 
 /**
- * A time in milliseconds. `Headers.parseHttpDate` is not used, because it returns a `DateTime`, which would add
- * calendars and time zones to a bundle.
+ * Parses an HTTP date into milliseconds since 1970. `Headers.parseHttpDate` is not used, because it returns a
+ * `DateTime`, which would add calendars and time zones to a bundle.
  */
 const parseDate = (text: string): Option.Option<number> => {
   const trimmed = text.trim()
@@ -32,13 +32,13 @@ const parseDate = (text: string): Option.Option<number> => {
   return Number.isNaN(date) ? Option.none() : Option.some(date)
 }
 
-/** The time of the service when it responded, in milliseconds. */
+/** The time at which the service responded, in milliseconds since 1970. */
 const serviceTime = ({ date }: Headers.Headers): Option.Option<number> =>
   date === undefined ? Option.none() : parseDate(date)
 
 /**
- * The wait in `Retry-After`, in milliseconds. A date is compared with the `Date` of the response if there is one, so
- * that a wrong local clock has no effect.
+ * The wait in `Retry-After`, in milliseconds. If the header contains a date and the response has a `Date`, the wait is
+ * the difference between them, so that a wrong local clock has no effect.
  */
 const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number> => {
   const header = headers["retry-after"]?.trim()
@@ -47,12 +47,12 @@ const retryAfter = (headers: Headers.Headers, now: number): Option.Option<number
   return Option.map(parseDate(header), (date) => Math.max(0, date - Option.getOrElse(serviceTime(headers), () => now)))
 }
 
-/** The longest wait, in milliseconds. Sums with it stay finite. */
+/** The longest wait, in milliseconds. It is finite, so that a sum of waits is finite too. */
 const longest = Number.MAX_SAFE_INTEGER
 
 /**
- * The pause that a response requests in its body or in `Retry-After`; the longer of the two. It is always finite, but
- * may be extremely long, so the caller needs a maximum.
+ * The pause that a response requests. If its body and `Retry-After` name different pauses, the longer pause counts. The
+ * pause is always finite, but may be extremely long, so the caller needs a maximum.
  *
  * @since 0.1.0
  * @category utilities

@@ -1,5 +1,5 @@
 /**
- * One IndexedDB database of texts, and its transactions.
+ * An IndexedDB database that stores texts, and its transactions.
  */
 import { JournalFailed } from "@assembly-effect/tus/UploadJournal"
 import * as Duration from "effect/Duration"
@@ -24,7 +24,8 @@ interface Transaction {
 }
 
 /**
- * Runs one transaction. `run` makes its requests, and returns a function that reads the result after the transaction.
+ * Runs one transaction. `requests` makes the requests of the transaction, and returns a function that reads the result
+ * after the end of the transaction.
  */
 export interface Database {
   readonly run: <A>(
@@ -47,7 +48,9 @@ const failed =
     return new JournalFailed({ action, problem, reason: name === "QuotaExceededError" ? "Full" : "Other" })
   }
 
-/** IndexedDB has no time limit: a request waits as long as another connection blocks the database. */
+/**
+ * The time limit for opening the database. IndexedDB itself waits as long as another connection blocks the database.
+ */
 const openLimit = Duration.seconds(10)
 
 const blocked: Failure = {
@@ -71,11 +74,15 @@ const openNow = (factory: IDBFactory, name: string): Effect.Effect<IDBDatabase, 
     })
     request.addEventListener("success", () => resume(Effect.succeed(request.result)))
     request.addEventListener("error", () => resume(Effect.fail(request.error)))
-    // Closed, because no caller waits for it any more, and an open database blocks its deletion.
+    // If the database opens after an interruption, it is closed, because no caller waits for it any more. An open
+    // database would block its deletion.
     return Effect.sync(() => request.addEventListener("success", () => request.result.close()))
   })
 
-/** `run` is called in the same turn: a transaction without requests is complete in the next turn. */
+/**
+ * Calls `requests` in the same turn as it creates the transaction, because the browser ends a transaction without
+ * requests.
+ */
 const transact = <A>(
   database: IDBDatabase,
   { durability = "relaxed", mode, store }: Transaction,
@@ -85,7 +92,7 @@ const transact = <A>(
     let result: () => A
     try {
       const transaction = database.transaction(store, mode, { durability })
-      // Not when a request succeeds, because its change may still fail to be written.
+      // The success of a request is not enough, because the browser may still fail to write the change.
       transaction.addEventListener("complete", () => resume(Effect.sync(() => result())))
       transaction.addEventListener("abort", () => resume(Effect.fail(transaction.error)))
       result = requests(transaction.objectStore(store))
@@ -94,7 +101,9 @@ const transact = <A>(
     }
   })
 
-/** The connection was closed: the data of the site was cleared, or another version of the page changes the database. */
+/**
+ * The connection was closed, because the site's data was cleared or another version of the page changes the database.
+ */
 const isClosed = (failure: Failure): boolean => failure?.name === "InvalidStateError"
 
 /** Opens a database, and opens it again if the browser closes it. */

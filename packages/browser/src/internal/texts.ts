@@ -1,5 +1,5 @@
 /**
- * The texts of a journal, and its expiring leases, in a database.
+ * Stores the entries of a journal as texts in a database, and its leases, which expire.
  */
 import type { Leases, Locks, Store } from "@assembly-effect/tus/UploadJournal"
 import type { Database } from "./database.ts"
@@ -41,7 +41,7 @@ const swap =
       return () => isSwapped
     })
 
-/** A store whose entries are on the disk when a write ends. Without locks it has leases. */
+/** A store whose entries are on the disk when a write ends. If `locks` is undefined, the store has leases. */
 export const make = (database: Database, locks: Locks | undefined): Store => ({
   ...textsIn(database, "entries"),
   set: (key, text) =>

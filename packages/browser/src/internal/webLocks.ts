@@ -1,5 +1,5 @@
 /**
- * The locks of a browser: held by a page or a worker, and released when it ends.
+ * The Web Locks of a browser. A page or a worker holds a lock, and the browser releases the lock when its holder ends.
  */
 import { JournalFailed, type Locks } from "@assembly-effect/tus/UploadJournal"
 import * as Deferred from "effect/Deferred"
@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 
 interface Held {
   readonly lost: Deferred.Deferred<string>
-  /** Releases the lock, and ends when it is free. */
+  /** Releases the lock. The effect ends when the lock is free. */
   readonly release: Effect.Effect<void>
 }
 
@@ -16,7 +16,10 @@ const problemOf = (error: unknown): string =>
     ? `${error.name}: ${error.message}`
     : "the browser refused the lock"
 
-/** Takes a lock, unless another holder has it. The request for the lock ends when the lock is released or stolen. */
+/**
+ * Takes a lock, unless another holder has it. The browser's request for the lock ends when the lock is released or
+ * stolen.
+ */
 const take = (manager: LockManager, name: string): Effect.Effect<Held | undefined, JournalFailed> =>
   Effect.callback<Held | undefined, JournalFailed>((resume) => {
     const lost = Deferred.makeUnsafe<string>()
@@ -41,7 +44,7 @@ const take = (manager: LockManager, name: string): Effect.Effect<Held | undefine
     )
   })
 
-/** Locks whose names begin with a prefix. All pages and workers of an origin share their names. */
+/** Locks whose names begin with a prefix. All pages and workers of an origin share these names. */
 export const make = (manager: LockManager, prefix: string): Locks => ({
   lock: (key) =>
     Effect.acquireRelease(take(manager, `${prefix}/${key}`), (held) => held?.release ?? Effect.void).pipe(

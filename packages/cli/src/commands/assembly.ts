@@ -12,7 +12,7 @@ import { upload } from "./upload.ts"
 
 /**
  * The client of the service. ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY and ASSEMBLY_AUTH_SECRET are read when a command
- * needs it.
+ * needs the client.
  */
 const service = AssemblyNode.layerConfig()
 

@@ -19,7 +19,7 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
   }
 }
 
-/** The file of `--templates` holds no valid Templates. */
+/** The file of `--templates` cannot be read, or contains no valid Templates. */
 export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>()("CannotReadTemplates", {
   path: Schema.String,
   problem: Schema.String
@@ -53,7 +53,7 @@ export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertific
   }
 }
 
-/** Loaded on demand: the other commands need no server and no database. */
+/** Loaded on demand, because the other commands need no server and no database. */
 const load = Effect.promise(() => import("@assembly-effect/emulator/Emulator"))
 
 /** Reads a list of Templates from a JSON file. */
@@ -67,7 +67,10 @@ const readTemplates = Effect.fnUntraced(function* (path: string) {
   )
 })
 
-/** Not `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET`: those may hold the credentials of the real service. */
+/**
+ * `ASSEMBLY_AUTH_KEY` and `ASSEMBLY_AUTH_SECRET` are not used, because they may hold the credentials of the real
+ * service.
+ */
 const credentialFlags = {
   key: Flag.String("key").pipe(
     Flag.withDescription(
@@ -83,7 +86,7 @@ const credentialFlags = {
   )
 }
 
-/** The given Auth Key, or undefined. */
+/** The given Auth Key and its secret. Undefined if neither was given. */
 const credentialsOf = (key: Option.Option<string>, secret: Option.Option<Redacted.Redacted>) => {
   if (Option.isNone(key) && Option.isNone(secret)) return Effect.undefined
   return Option.isSome(key) && Option.isSome(secret) && key.value !== "" && Redacted.value(secret.value) !== ""

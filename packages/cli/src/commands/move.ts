@@ -16,7 +16,7 @@ interface Change {
   readonly root: boolean
 }
 
-/** Returns the change to request. Fails if the flags name no change or two destinations. */
+/** Returns the change to request. Fails if the flags name no change, or both a folder and the root. */
 const toRequest = ({
   filename,
   folder,

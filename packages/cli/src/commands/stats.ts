@@ -31,7 +31,8 @@ export const stats = Command.make(
     const moment = Moment.parse(since, now)
     const statistics = yield* Assemblies.statistics({
       region,
-      // The service may accept a date that this program cannot parse (spec.md, "Retrieve Assembly statistics").
+      // A date that this program cannot parse is sent unchanged, because the service may accept it (spec.md, "Retrieve
+      // Assembly statistics").
       since: Option.getOrElse(moment, () => since),
       ...Option.match(template, { onNone: () => ({}), onSome: (templateId) => ({ templateId }) })
     })

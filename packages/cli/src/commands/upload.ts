@@ -59,10 +59,13 @@ const checkNames = (files: ReadonlyArray<LocalFile.LocalFile>): Effect.Effect<vo
   return Effect.fail(new SameName({ name, paths: found.map(({ path }) => path) }))
 }
 
-/** The number of retries: a server restart or a lost network may last about seven minutes. */
+/**
+ * The maximum number of retries. All retries together last about seven minutes, so a server restart or a lost network
+ * may last as long.
+ */
 const maxRetries = 20
 
-/** Whether the next run of the same command continues the job. */
+/** Whether the same command would continue the job. */
 const isContinued = (error: AssemblyUploadError.ResumableAssemblyUploadError): boolean =>
   !["AssemblyFailed", "AssemblyCanceled", "AssemblyAborted", "InvalidRequest"].includes(error._tag) &&
   (error._tag !== "FilesFailed" || error.assembly === "kept")

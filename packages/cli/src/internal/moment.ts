@@ -30,14 +30,14 @@ const parseDate = (text: string): Option.Option<DateTime.Utc> =>
     : Option.none()
 
 /**
- * The direction in which a moment is rounded to a second. The start of a window is rounded down and its end up, so that
- * the window never gets smaller.
+ * The direction in which a moment is rounded to a whole second. The start of a window is rounded down and the end is
+ * rounded up, so that the window never gets smaller.
  */
 type Rounding = "down" | "up"
 
 const round: Readonly<Record<Rounding, (seconds: number) => number>> = { down: Math.floor, up: Math.ceil }
 
-/** Parses a moment, or an age, into whole seconds. */
+/** Parses a moment or an age into a moment in whole seconds. */
 export const parse = (text: string, now: DateTime.Utc, rounding: Rounding = "down"): Option.Option<DateTime.Utc> =>
   Option.map(
     Option.orElse(

@@ -1,6 +1,6 @@
 /**
- * Reads the body of an undici response directly from its Readable, because a Stream would take about as long as the
- * request.
+ * Reads the body of an undici response directly from its Readable, because a Stream would add about as much time as the
+ * request itself takes.
  */
 import type { BodyReader } from "@assembly-effect/auth/unstable/BodyReader"
 import * as Effect from "effect/Effect"

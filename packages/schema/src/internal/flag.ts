@@ -1,5 +1,5 @@
 /**
- * Booleans that the service writes as 0 and 1.
+ * Booleans that the service may write as 0 and 1.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -8,7 +8,7 @@ const Wire = Schema.Union([Schema.Literals([0, 1]), Schema.Boolean])
 
 const decode = SchemaGetter.transform((wire: typeof Wire.Type) => wire === 1 || wire === true)
 
-/** A boolean that is written as 0 or 1. A boolean is read too. */
+/** A boolean that is encoded as 0 or 1. Decoding also accepts true and false. */
 export const Flag = Wire.pipe(
   Schema.decodeTo(Schema.Boolean, {
     decode,
@@ -16,7 +16,7 @@ export const Flag = Wire.pipe(
   })
 )
 
-/** A boolean that is written as one. 0 and 1 are read too. */
+/** A boolean that is encoded as true or false. Decoding also accepts 0 and 1. */
 export const Switch = Wire.pipe(
   Schema.decodeTo(Schema.Boolean, {
     decode,

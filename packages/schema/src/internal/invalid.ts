@@ -1,5 +1,5 @@
 /**
- * Generates invalid values: generates a valid value, then breaks one rule in one field.
+ * Generates invalid values. A generator makes a valid value, then breaks one rule in one field.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as DateTime from "effect/DateTime"
@@ -7,15 +7,15 @@ import * as Schema from "effect/Schema"
 import * as Struct from "effect/Struct"
 import type { Invalid, Invalids } from "../testing.ts"
 
-/** One way to break a rule: the path, and the change to a valid value. */
+/** One way to break a rule: the path of the broken field, and the change to a valid value. */
 interface Breakage<in A> {
   readonly path: ReadonlyArray<PropertyKey>
   readonly change: (valid: A) => unknown
 }
 
 /**
- * A rule, with the ways to break it: `decoded` changes a value as a program has it, `wire` changes its encoded value. One
- * of them is undefined if no such value can break the rule.
+ * A rule, with the ways to break it. `decoded` changes a decoded value, and `wire` changes an encoded value. `decoded`
+ * or `wire` is undefined if no value of that kind can break the rule.
  */
 export interface Rule<in Type, in Encoded> {
   readonly rule: string
@@ -47,7 +47,7 @@ export const fractions: Arbitrary.Arbitrary<number> = Arbitrary.map(integers(-10
 /** JSON values that are not strings. */
 export const notText = values(null, true, 5, [], {})
 
-/** Values that are not the date-time of a list request, in both forms. */
+/** Values that are not a date-time of a list request, for decoded and for encoded params. */
 export const listDates = {
   decoded: oneOf(
     notText,
@@ -62,13 +62,13 @@ export const listDates = {
   )
 }
 
-/** The name of a key, or its two names: in the decoded and in the encoded value. */
+/** The name of a key, or its two names in the decoded and in the encoded value. */
 type Key = string | readonly [decoded: string, wire: string]
 
 const decodedName = (key: Key): string => (typeof key === "string" ? key : key[0])
 const wireName = (key: Key): string => (typeof key === "string" ? key : key[1])
 
-/** Sets generated values as a property of an existing object. */
+/** Sets a property of a valid object to generated values. */
 const put = (name: string, bad: Arbitrary.Arbitrary<unknown>, below: ReadonlyArray<PropertyKey> = []) =>
   Arbitrary.map(bad, (value): Breakage<object> => ({
     path: [name, ...below],
@@ -83,8 +83,8 @@ export const missing = (key: Key): Rule<object, object> => {
 }
 
 /**
- * Gives a key an invalid value, the same in both forms or one for each. `below` is the path of the rule inside the
- * value.
+ * Gives a key an invalid value. `bad` generates values for both the decoded and the encoded object, or separately for
+ * each. `below` is the path of the broken rule inside the value.
  */
 export const field = (
   key: Key,
@@ -102,7 +102,7 @@ export const field = (
   }
 }
 
-/** Adds an unknown key to a closed set. */
+/** Adds an unknown key to an object whose schema refuses unknown keys. */
 export const unknownKey: Rule<object, object> = (() => {
   const unknown = Arbitrary.map(text("^x_[a-z]{1,8}$"), (name): Breakage<object> => ({
     path: [name],

@@ -31,7 +31,7 @@ const notFilled = oneOf<unknown>(empty, notText)
 const notObject = values([], "a", 5, null)
 const notBoolean = values(5, "true", null, [])
 
-/** What neither a flag of 0 and 1 nor a boolean is. */
+/** Invalid values of a `Flag`. */
 const notFlag = { decoded: values(0, 1, "yes", null), wire: values(2, -1, "1", null) }
 
 /**
@@ -289,7 +289,7 @@ export const createCredential: Invalids = invalids(TemplateCredential.CreateRequ
 export const updateCredential: Invalids = invalids(TemplateCredential.UpdateRequest, credentialSettings)
 
 /**
- * Invalid params of the statistics of job slots (`Queue.StatisticsQuery`).
+ * Invalid params of a request for the statistics of job slots (`Queue.StatisticsQuery`).
  *
  * @since 0.1.0
  * @category utilities

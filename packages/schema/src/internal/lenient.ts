@@ -1,9 +1,8 @@
 /**
- * Optional fields of resources that the service writes. A field with a value of another type is left out, so that the
- * rest stays readable: a malformed `region` should not hide the state of an Assembly.
+ * Optional fields of the resources in responses. A field whose value has the wrong type is left out, so that the other
+ * fields stay readable. For example, a malformed `region` must not hide the state of an Assembly.
  *
- * Leaving a field out keeps its type correct. Fields that decide something (an id, `ok`, `error`) stay strict, because
- * leaving them out would change the meaning.
+ * An id, `ok` and `error` stay strict, because without these fields the resource would have a different meaning.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -17,7 +16,7 @@ export const orAbsent = <S extends Schema.Constraint>(schema: S) =>
 /** A key that may be null, and is absent if its value does not decode. */
 export const lenient = <S extends Schema.Constraint>(schema: S) => orAbsent(Schema.NullOr(schema))
 
-/** The same schema for input that is filtered first: `sift` removes values that the schema could not decode. */
+/** Filters the input of a schema. `sift` removes values that the schema could not decode. */
 const sifted = <S extends Schema.Codec<unknown>>(schema: S, sift: (input: unknown) => unknown) =>
   Schema.make<Schema.Codec<S["Type"], S["Encoded"]>>(
     Schema.Unknown.pipe(

@@ -1,5 +1,6 @@
 /**
- * The date-times of a list request. Separate from the numbers, which nearly every bundle needs.
+ * The date-times of a list request. A separate module, because nearly every bundle needs the numbers of `Scalar`, but
+ * not the dates.
  */
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
@@ -20,7 +21,9 @@ const isInRange = (date: unknown, round: Round): date is DateTime.Utc => {
   return second >= minSecond && second <= maxSecond
 }
 
-/** A UTC date-time whose rounded form is in the years 0000 to 9999. The generator produces whole seconds. */
+/**
+ * A UTC date-time that, after rounding to seconds, is in the years 0000 to 9999. The generator produces whole seconds.
+ */
 export const moment = (round: Round) =>
   Schema.declare<DateTime.Utc>((u): u is DateTime.Utc => isInRange(u, round), {
     expected: "a UTC date-time, years 0000 to 9999",
@@ -53,9 +56,10 @@ const listDate = (round: Round) =>
   )
 
 /**
- * The start of the listed window: a UTC date-time, written `Y-m-d H:i:s` (spec.md, "Retrieve list of Assemblies").
+ * The start of the time range of a list request: a UTC date-time, written `Y-m-d H:i:s` (spec.md, "Retrieve list of
+ * Assemblies").
  *
- * The text has whole seconds. A fraction is rounded down, so that the window never gets smaller.
+ * The text has whole seconds. A fraction is rounded down, so that the time range never gets smaller.
  *
  * @example `2026-01-01 10:00:00`
  *
@@ -65,7 +69,7 @@ const listDate = (round: Round) =>
 export const FromDate = listDate(Math.floor)
 
 /**
- * The end of the listed window, in the format of {@link FromDate}. A fraction of a second is rounded up.
+ * The end of the time range of a list request, in the format of {@link FromDate}. A fraction of a second is rounded up.
  *
  * @since 0.1.0
  * @category schemas

@@ -16,7 +16,7 @@ const keyPattern = /^[\x21-\x2b\x2d-\x7e]+$/
 
 const text = "[ -~\\u00a0-\\u024f\\u4e00-\\u9fff\\u{1f300}-\\u{1f64f}]"
 
-// A value with a lone surrogate is refused, because Base64 contains UTF-8, which cannot encode it.
+// A value with a lone surrogate is refused, because Base64 contains UTF-8, and UTF-8 cannot encode a lone surrogate.
 const isText = (minLength: number) =>
   Schema.makeFilter<string>((value) => value.isWellFormed(), {
     expected: "valid Unicode",
@@ -37,7 +37,7 @@ const OptionalKey = Schema.String.check(
 )
 
 // A record drops keys that its key schema refuses. Here such a key must be an error, because the header cannot contain
-// it.
+// such a key.
 const ForbiddenKey = Schema.String.check(
   Schema.makeFilter((key) => !keyPattern.test(key), {
     expected: "another key",
@@ -119,7 +119,7 @@ export const Metadata = Schema.String.pipe(
   Schema.decodeTo(MetadataRecord, {
     decode: SchemaGetter.transformEffect((header, options) =>
       Result.match(decode(header, options), {
-        // The record itself checks which keys are present.
+        // `MetadataRecord` checks which keys are present.
         onSuccess: (metadata) => Effect.succeed(metadata as typeof MetadataRecord.Encoded),
         onFailure: (issues) => Effect.fail(new SchemaIssue.Composite(Schema.String.ast, issues, header, options))
       })

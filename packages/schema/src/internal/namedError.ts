@@ -1,5 +1,5 @@
 /**
- * The bodies of the named errors. A client decides by the error code and does not need them.
+ * The bodies of the named errors. A client decides by the error code and does not need these schemas.
  */
 import * as Schema from "effect/Schema"
 
@@ -26,11 +26,11 @@ export const statusOf = {
 export type NamedCode = keyof typeof statusOf
 
 /**
- * The body of one named error. It has a fixed code; `http_code` is absent, or is exactly the status as a number or text
- * (spec.md, "Errors"). Further fields are kept.
+ * The body of one named error. `error` is the code. `http_code` is absent, or is exactly the HTTP status, as a number
+ * or as text (spec.md, "Errors"). Further fields are kept.
  *
- * This schema describes what the service should write. A client decides only by the code, so an error with a wrong
- * status is still recognized.
+ * This schema describes what the service should write. A client decides only by the code, so the client also recognizes
+ * an error with a wrong status.
  *
  * @example `ServiceError.named("DAM_MUTATION_CONFLICT")`
  *

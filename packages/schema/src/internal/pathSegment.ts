@@ -15,8 +15,8 @@ const brokenRule = (text: string, allowsSlash: boolean): string | undefined => {
 }
 
 /**
- * An id or a name of the service whose form is not documented. The client percent-encodes it in a path, so only text
- * that a path cannot hold is refused.
+ * An id or a name of the service whose syntax is not documented. The client percent-encodes the text, so only text that
+ * cannot be part of a path is refused.
  */
 export const pathSegment = ({ allowsSlash = false }: { readonly allowsSlash?: boolean } = {}) =>
   Schema.String.check(

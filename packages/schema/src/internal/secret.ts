@@ -6,7 +6,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 
 /**
- * The same value, redacted under a label. It is encoded with any label: `Schema.RedactedFromValue` refuses all others.
+ * Redacts the decoded value of a schema under a label. Encoding accepts any label, because a program may redact its
+ * value under another label. `Schema.RedactedFromValue` would refuse that value.
  */
 export const secret = <A, I>(schema: Schema.Codec<A, I>, label: string) =>
   schema.pipe(

@@ -24,8 +24,8 @@ const format = (date: DateTime.Utc): string =>
   `${DateTime.formatIso(date).slice(0, 19).replaceAll("-", "/").replace("T", " ")} GMT`
 
 /**
- * A date of a resource. It is written in whole seconds, as in `2025/09/24 14:30:24 GMT`. The same with hyphens, ISO
- * 8601 in UTC, and a text without a zone, which is UTC, are read too.
+ * A date of a resource. Encoding writes whole seconds, such as `2025/09/24 14:30:24 GMT`. Decoding also accepts hyphens
+ * instead of slashes, ISO 8601 in UTC, and a text without a zone, which means UTC.
  */
 export const ServiceDate = Schema.String.check(
   Schema.isPattern(pattern, { expected: "a date such as 2025/09/24 14:30:24 GMT" })

@@ -1,5 +1,6 @@
 /**
- * Sizes that a JavaScript number represents exactly. Separate from the numbers, which nearly every bundle needs.
+ * Sizes that a JavaScript number represents exactly. A separate module, because nearly every bundle needs the numbers
+ * of `Scalar`, but not the sizes.
  */
 import * as Schema from "effect/Schema"
 

@@ -27,7 +27,7 @@ type Codec<Fields extends Schema.Struct.Fields, Wire extends Schema.Struct.Field
   Schema.Struct.MakeIn<Fields>
 >
 
-/** Matches every key but these. */
+/** Matches every key except `names`. */
 const otherThan = (names: ReadonlyArray<string>) =>
   Schema.String.check(
     Schema.makeFilter((key) => !names.includes(key), {
@@ -37,7 +37,8 @@ const otherThan = (names: ReadonlyArray<string>) =>
   )
 
 /**
- * Matches every other key. A struct with this as its rest refuses unknown keys in both directions.
+ * A record that refuses every key except `names`. A struct with this record as its rest refuses unknown keys when
+ * decoding and encoding.
  *
  * Effect handles unknown keys with a parse option, which every caller would have to set. spec.md requires "no other
  * keys are accepted" for some requests, so here the schema contains the rule.
@@ -48,12 +49,12 @@ const noOther = (names: ReadonlyArray<string>) =>
     Schema.Never.annotate({ message: `Unknown key, expected one of ${names.join(", ")}` })
   )
 
-// Typed as unknown, because TypeScript intersects the type of a field with that of the rest.
+// Typed as unknown, because TypeScript intersects the type of a field with the type of the rest.
 const Kept = Schema.make<Schema.Codec<unknown>>(Schema.Json.ast)
 
 /**
- * A struct that keeps unknown fields, which are JSON. Unlike with a rest of all keys, a field may decode to a value that
- * is not JSON, such as a date.
+ * A struct that keeps unknown fields, whose values are JSON. The record of unknown fields excludes the known fields, so
+ * a known field may decode to a value that is not JSON, such as a date.
  */
 export const kept = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(otherThan(Object.keys(fields)), Kept)])

@@ -1,5 +1,5 @@
 /**
- * The errors of tus. A separate module, so that a bundle that only uses operations does not include them.
+ * The errors of tus. A separate module, so that a bundle that uses only operations does not include these errors.
  */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -7,7 +7,7 @@ import * as SchemaGetter from "effect/SchemaGetter"
 const line = /^(ERR_[A-Z0-9_]+): (.*)\n$/s
 
 /**
- * The text of a tus error: a line `ERR_CODE: message`, or the raw text of a hook, which may not be JSON.
+ * The text of a tus error: a line `ERR_CODE: message`, or the raw text of a server hook, which is not necessarily JSON.
  *
  * Clause: spec.md, "Errors".
  *
@@ -32,7 +32,7 @@ export const TusErrorText = Schema.TaggedUnion({
 export type TusErrorText = typeof TusErrorText.Type
 
 /**
- * Parses the body of a tus error response. A text that is no `Line` is a `Hook`.
+ * Parses the body of a tus error response. A text that is not a `Line` is a `Hook`.
  *
  * Clause: spec.md, "Errors".
  *
@@ -45,8 +45,8 @@ export const parseTusError = (text: string): TusErrorText => {
 }
 
 /**
- * The body of a tus error response (spec.md, "Errors"). Decoding never fails: a text of the shape `ERR_CODE: message` is
- * a `Line`, and any other text is the raw text of a `Hook`.
+ * The body of a tus error response (spec.md, "Errors"). Decoding never fails, because a text of the shape `ERR_CODE:
+ * message` is a `Line`, and any other text is the raw text of a `Hook`.
  *
  * @example `"ERR_UPLOAD_STOPPED: no\n"`, `'{"error":"no "quotes""}'`
  *

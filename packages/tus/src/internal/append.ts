@@ -27,14 +27,14 @@ interface Meter {
   count: bigint
   movedAt: number
   allSent: boolean
-  /** The exit of the source, if it failed, died or was interrupted. */
+  /** The exit of the source, if the source failed, died or was interrupted. */
   readonly failed: Deferred.Deferred<never, SourceFailed>
 }
 
 /**
- * A stream that emits exactly `length` bytes, or fails. HTTP clients handle a short body differently (one hangs, one
- * ends silently), and all report a failing body as a broken connection. So this stream counts the bytes and keeps the
- * failure. If a client reads a body more than once, it gets the same stream.
+ * A stream that emits exactly `length` bytes, or fails. HTTP clients handle a short body differently: one client hangs,
+ * and another ends the request silently. All clients report a failing body as a broken connection. This stream
+ * therefore counts the bytes and keeps the failure. If a client reads a body more than once, it gets the same stream.
  */
 const metered = (
   source: Stream.Stream<Uint8Array, SourceFailed>,
@@ -67,13 +67,13 @@ const metered = (
       })
     )
   })
-  // An interruption by the reader is not visible here; only an interruption of the source itself is.
+  // This code sees an interruption of the source itself, but not an interruption by the reader.
   return Stream.tapCause(read, (cause) => Deferred.failCause(meter.failed, cause))
 }
 
 /**
  * Fails after too much time without progress. After the last byte the server may take longer, because it stores the
- * file, and a second request would make it store the file twice.
+ * file. A second request would make the server store the file twice.
  */
 const watch = (
   request: TusError.RequestName,
@@ -98,9 +98,9 @@ export interface Sent {
 
 /**
  * Sends one body and returns the offset that the server reports. `onSent` is called with the number of sent bytes, and
- * with whether the whole body was sent. The progress of a body that is sent as a whole is unknown; `onSent` is called
- * after its response. A source that dies or is interrupted ends the upload; only a failure of the network can be
- * retried.
+ * with whether the whole body was sent. If the platform sends the body as a whole, its progress is unknown, and
+ * `onSent` is not called. A source that dies or is interrupted ends the upload, because only a failure of the network
+ * can be retried.
  */
 export const append = (options: {
   readonly url: UploadUrl
@@ -149,7 +149,7 @@ export const append = (options: {
         return watch("append", hostOf(url), meter, policy, clock)
       })
     ).pipe(
-      // A failing source breaks the request, and the HTTP client would report it as a broken connection.
+      // A failing source breaks the request, and the HTTP client would report a broken connection.
       Effect.raceFirst(Deferred.await(meter.failed)),
       Effect.catch((error) =>
         Effect.flatMap(Deferred.isDone(meter.failed), (failed) =>

@@ -13,7 +13,7 @@ const common = {
 const Stored = Schema.TaggedUnion({ Creating: common, Created: common })
 
 /**
- * - `Creating`: the creation of the Assembly may have been sent; the service knows whether it exists.
+ * - `Creating`: the creation of the Assembly may have been sent. Only the service knows whether the Assembly exists.
  * - `Created`: the Assembly exists.
  */
 export type AssemblyEntry = typeof Stored.Type

@@ -30,7 +30,7 @@ export type Emit = Events.Emit<AssemblyUploadEvent.AssemblyUploadEvent>
 export const isTransient = (event: AssemblyUploadEvent.AssemblyUploadEvent): boolean =>
   Events.isTransient(event._tag === "FileEvent" ? event.event : event)
 
-/** How one file is uploaded. */
+/** Uploads one file, and emits the events of its upload. */
 export type UploadOne<Source, R> = (
   target: UploadTarget.UploadTarget,
   source: Source,
@@ -67,7 +67,10 @@ const isBearable = (error: ResumableUploadError): boolean => error._tag !== "Upl
 const isHarmless = (exit: FileExit | undefined): boolean =>
   exit === undefined || Option.match(Exit.findErrorOption(exit), { onNone: () => true, onSome: isBearable })
 
-/** Whether each file has its own upload URL. Two files at one URL would be one file, and no other check detects it. */
+/**
+ * Makes a check that each file has its own upload URL. Two files at the same URL would become one file, and no other
+ * check detects this.
+ */
 const distinctUrls = () => {
   const files = new Map<string, number>()
   return (file: number, event: UploadEvent.UploadEvent): boolean => {
@@ -79,7 +82,9 @@ const distinctUrls = () => {
   }
 }
 
-/** Uploads every file. The first permanent failure stops the others, except with `onFailure: "keep"`. */
+/**
+ * Uploads every file. The first permanent failure stops the uploads of the other files, unless `onFailure` is "keep".
+ */
 const uploadAll = <Source extends UploadSource, R>(
   job: Job<File<unknown>>,
   target: UploadTarget.UploadTarget,
@@ -133,7 +138,7 @@ const uploadAll = <Source extends UploadSource, R>(
 /** The maximum wait for the Status of an Assembly whose files failed. */
 const patience = "30 seconds"
 
-/** Cancels the Assembly, and returns whether it is canceled. It may have ended before. */
+/** Cancels the Assembly, and returns whether it is canceled. The Assembly may already have ended in another way. */
 export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, never, AssemblyClient> =>
   Assemblies.cancel(assemblyId).pipe(
     Effect.map((status) => Assembly.state(status) === "Canceled"),
@@ -141,7 +146,10 @@ export const cancel = (assemblyId: Assembly.AssemblyId): Effect.Effect<boolean, 
     Effect.orElseSucceed(() => false)
   )
 
-/** An Assembly that ended by itself refuses its files. The reason of its end is the useful error. */
+/**
+ * Fails with the error of the Assembly if it has already failed. Such an Assembly refuses its files, so its own error
+ * is more useful than the errors of the files.
+ */
 const ownError = (
   assemblyId: Assembly.AssemblyId,
   exits: ReadonlyArray<FileExit | undefined>
@@ -173,7 +181,7 @@ const fill = <Source extends UploadSource, R>(
 ) =>
   Effect.gen(function* () {
     const target = yield* Effect.tapError(
-      // An Assembly with another id would send the files elsewhere.
+      // If the Status had the URL of another Assembly, the files would be sent to that Assembly.
       UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
       () => cancel(assemblyId)
     )

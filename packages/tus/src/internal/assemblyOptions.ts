@@ -14,7 +14,10 @@ type Issues = ReadonlyArray<ApiError.Issue>
 const under = (path: ReadonlyArray<string | number>, issues: Issues): Issues =>
   issues.map((issue) => ({ message: issue.message, path: [...path, ...issue.path] }))
 
-/** Both names are separate options of a file, and become part of its metadata when it is sent. */
+/**
+ * `fieldname` and `filename` are separate options of a file, but are sent as part of its metadata. Their issues name
+ * the options.
+ */
 const fileIssues = ({ fieldname = "file", filename, metadata }: File<unknown>, index: number): Issues =>
   Options.issues({ metadata: { ...metadata, filename, fieldname } }).map(({ message, path }) => {
     const [, key] = path

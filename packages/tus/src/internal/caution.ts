@@ -1,8 +1,8 @@
 /**
- * Limits the size of a body after a body was cut off. If a server refuses a request and closes the connection during
- * the body, the client may lose its response: with `fetch` on Node the closed connection mostly wins. The same body
- * would fail in the same way. A small body is sent before the connection closes, so the client gets the response with
- * the reason.
+ * Limits the size of the next body after a body was cut off. If a server refuses a request and closes the connection
+ * while the body is being sent, the client may not get the response, because `fetch` on Node mostly reports the closed
+ * connection instead. A second request with the same body would fail in the same way. A small body is sent completely
+ * before the connection closes, so the client gets the response with the reason.
  */
 
 /** A body of this size in bytes is sent completely before the server can close the connection. */
@@ -11,7 +11,7 @@ const least = 16n * 1024n
 /** A single cut may come from the network. After a second cut at the same offset, the size of the body is limited. */
 const patience = 2
 
-/** The state of one upload, or of one part. */
+/** The size limit for the bodies of one upload, or of one part. */
 export class Caution {
   #start = -1n
   #cuts = 0
@@ -25,7 +25,8 @@ export class Caution {
   }
 
   /**
-   * Call it when the bytes from `start` to `end` were cut off. If the cut before had the same `start`, no byte arrived.
+   * Call this method when a body with the bytes from `start` to `end` was cut off. If the previous cut had the same
+   * `start`, the server has stored no byte since then.
    */
   cut(start: bigint, end: bigint): void {
     this.#cuts = start === this.#start ? this.#cuts + 1 : 1
@@ -36,8 +37,8 @@ export class Caution {
   }
 
   /**
-   * Call it when a body was sent completely. Doubles the size limit of the next body, and removes the limit when it
-   * reaches the size of the largest body that was cut off.
+   * Call this method when a body was sent completely. Doubles the size limit of the next body, and removes the limit
+   * when it reaches the size of the largest body that was cut off.
    */
   arrived(): void {
     if (this.#most === undefined) return

@@ -1,5 +1,6 @@
 /**
- * Checksums of request bodies, if the server supports them. Beyond the specification (tus 1.0.0, checksum).
+ * Checksums of request bodies, if the server supports them. tus 1.0.0 (checksum) defines them; the specification does
+ * not.
  */
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
@@ -31,7 +32,7 @@ export const names = Object.keys(algorithms)
 /** Whether a name is a supported algorithm. A JavaScript program may pass any value. */
 export const isAlgorithm = (name: string): name is Algorithm => Object.hasOwn(algorithms, name)
 
-/** Whether the server supports this algorithm. Requested before anything is created, and retried after a failure. */
+/** Whether the server supports this algorithm. The request is retried after a temporary failure. */
 export const isOffered = (
   target: UploadTarget,
   algorithm: Algorithm,
@@ -77,7 +78,9 @@ export type Seal = (
 /** Sends a body as it is, without a checksum. */
 export const unsealed: Seal = (body) => Effect.succeed({ body, checksum: undefined })
 
-/** Reads the bytes once, for the checksum and for the request, because the source may change between two reads. */
+/**
+ * Reads the bytes only once, for both the checksum and the request, because the source may change between two reads.
+ */
 export const sealed = (algorithm: Algorithm, streams: boolean): Seal =>
   Effect.fnUntraced(function* (body) {
     const bytes = yield* read(body.bytes)

@@ -1,5 +1,5 @@
 /**
- * The header that concatenates parts.
+ * The header `upload-concat`, which concatenates parts.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -8,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as SchemaParser from "effect/SchemaParser"
 import type { UploadUrl } from "../UploadTarget.ts"
 
-/** `upload-concat` of a final upload. */
+/** The value of `upload-concat` for a final upload. */
 export const concat = (parts: ReadonlyArray<UploadUrl>): string =>
   `final;${parts.map((part) => Redacted.value(part)).join(" ")}`
 

@@ -1,7 +1,7 @@
 /**
- * The final upload, which concatenates stored parts (spec.md, "Create a tus upload", concatenation). It is created
- * once. A 201 response shows only that the server has started. The client therefore requests the state of the final
- * upload until the server reports that it is complete.
+ * The final upload, which concatenates stored parts (spec.md, "Create a tus upload", concatenation). The final upload
+ * is created once. A 201 response shows only that the server has started to concatenate. The client therefore requests
+ * the state of the final upload until the server reports that it is complete.
  */
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import * as Clock from "effect/Clock"
@@ -27,7 +27,8 @@ import type * as Session from "./session.ts"
 import { inTime } from "./timeout.ts"
 
 /**
- * The response to HEAD of a final upload. It has no offset before the upload is complete (tus 1.0.0, beyond spec.md).
+ * The response to HEAD of a final upload. The response has no offset before the upload is complete. tus 1.0.0 defines
+ * this; the specification does not.
  */
 const FinalHeaders = Schema.Struct({
   ...TusUpload.OffsetHeaders.fields,
@@ -46,9 +47,10 @@ const ask = (url: UploadUrl) =>
  * Why the client does not know yet that a final upload is complete.
  *
  * - `Pending`: the server is still concatenating the parts.
- * - `Contradiction`: its length is not the length of the parts. One such response may be wrong; two are accepted as
- *   true.
- * - `Gone`: its URL is gone, as the URL of a finished upload may be, and no receipt shows that it is complete.
+ * - `Contradiction`: the reported length is not the total length of the parts. One response may be wrong, so a second
+ *   response must confirm the length.
+ * - `Gone`: the server no longer has the upload, and no receipt shows that it is complete. A server may remove the URL
+ *   of a complete upload.
  * - `Failed`: the request failed.
  */
 interface Doubt {
@@ -81,7 +83,7 @@ const read = (url: UploadUrl, found: typeof FinalHeaders.Type, length: bigint): 
     : Option.some(doubt("Pending", url, `upload-offset ${offset ?? "missing"}, upload-length ${told ?? "missing"}`))
 }
 
-/** Requests the state of a final upload. Returns `None` if it is complete, else why this is not known. */
+/** Requests the state of a final upload. Returns `None` if the upload is complete, otherwise the `Doubt`. */
 const look = <E>(
   { metadata, policy, target }: Session.Session<E>,
   url: UploadUrl,
@@ -98,7 +100,10 @@ const look = <E>(
     )
   )
 
-/** How many times `prove` may see each `Doubt` before it gives up. For `Failed` requests, the policy decides. */
+/**
+ * How many times `prove` may see each `Doubt` before it gives up. After a temporary failure, the retry policy decides
+ * instead.
+ */
 const patience = ({ _tag, error }: Doubt): number => {
   switch (_tag) {
     case "Pending":
@@ -163,7 +168,7 @@ const prove = <E>(
             ? retry(session, pauseAfter, standing.value, had.Failed)
             : wait(session, standing.value, asked)
         } else if (_tag === "Contradiction") {
-          // The server may treat it as a complete file of that length.
+          // The server may treat the final upload as a complete file of the reported length.
           const untrusted = new TusError.UploadUntrusted({ host: hostOf(url), problem: why.problem, mayBeWhole: true })
           yield* Effect.uninterruptible(store.update(UploadState.untrusted(untrusted)))
           return yield* untrusted
@@ -191,8 +196,9 @@ const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
   Effect.fail(new TusError.ConcatenationUnknown({ host, problem, ...(cause === undefined ? undefined : { cause }) }))
 
 /**
- * Stores that the final creation may have been sent, and then sends it. It is never repeated: after a lost response the
- * receipts decide. After a refusal the parts are unchanged.
+ * Stores that the final creation may have been sent, and then sends it. After a lost response, the creation is not
+ * repeated, and the final upload is searched for in the receipts. After a refusal, the state returns to the stored
+ * parts.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {
@@ -222,7 +228,8 @@ export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<Uploa
   })
 
 /**
- * Proves the final upload. If an earlier process may have sent its creation, it is first searched for in the receipts.
+ * Returns when the final upload is complete. If its URL is unknown because an earlier process may have sent the
+ * creation, the final upload is first searched for in the receipts.
  */
 export const finish = <E>(session: Session.Session<E>, { length, marker, url }: UploadState.Concatenating) => {
   if (url !== undefined) return Effect.andThen(prove(session, url, length), complete(session, url, length))

@@ -1,5 +1,5 @@
 /**
- * Continues an upload that exists, at its URL.
+ * Continues an existing upload at its URL.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"

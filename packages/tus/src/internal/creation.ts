@@ -1,6 +1,6 @@
 /**
- * Creates an upload exactly once. If a creation gets no response, the upload is searched for in the receipts, and the
- * creation is never repeated.
+ * Creates an upload at most once. If a creation gets no response, the creation is not repeated, and the upload is
+ * searched for in the receipts.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -31,7 +31,7 @@ export type CreationError =
   | ApiError.TransportFailure
 
 /**
- * The upload of a creation.
+ * An upload that was created, or found by its receipt.
  *
  * - `answered`: whether the server responded to the creation. If not, the upload was found by its receipt.
  * - `offset`: the number of stored bytes; undefined if it has to be requested.
@@ -60,11 +60,13 @@ interface Failure {
 }
 
 /**
- * The effect of a failed creation. The status decides; without a status, the progress of the request decides.
+ * What a failed creation did on the server. The status of the response decides. Without a response, it matters whether
+ * the request was sent.
  *
- * - `Refused`: it created nothing, and another request would be refused as well.
- * - `TurnedAway`: it created nothing, because the server did not process it or never got it. It is safe to send again.
- * - `Open`: an upload may exist. There was no response, an invalid one, or one that may come from a gateway.
+ * - `Refused`: the request created nothing, and another request would be refused as well.
+ * - `TurnedAway`: the request created nothing, because the server did not process it or never got it. It is safe to
+ *   send the request again.
+ * - `Open`: an upload may exist. There was no response, or the response was invalid or may come from a gateway.
  */
 const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
   const { status } = error
@@ -86,7 +88,7 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
 /** Whether a failed creation certainly created nothing: it was not sent, or the server refused it. */
 export const isRefusal = (error: Failure): boolean => outcome(error) !== "Open"
 
-/** The number of readings of the receipts. The server may still process the request whose response was lost. */
+/** How often the receipts are read, because the server may still be processing the request whose response was lost. */
 const lookups = 5
 
 /** A creation that was or may have been sent: its target, its marker, and its fields. */
@@ -116,7 +118,7 @@ const fromReceipt = (found: Option.Option<Receipts.Receipt>): Option.Option<Crea
     url === undefined ? Option.none() : Option.some({ url, answered: false, offset: undefined, finished })
   )
 
-/** Finds an upload by its receipt alone: an earlier process sent the creation, or its response was lost. */
+/** Finds an upload by its receipt, after an earlier process sent the creation or the response was lost. */
 export const recover = (
   lost: Lost,
   why: Pick<TusError.CreationUnknown, "problem" | "cause">
@@ -155,7 +157,8 @@ export const create = (options: {
       Effect.map(({ offset, url }): Created => ({
         url,
         answered: true,
-        // Without a body the server has stored nothing. If it reports another offset, the offset is requested again.
+        // After a creation without a body, the server has stored nothing. If it reports an offset above 0, the offset
+        // is requested again.
         offset: hasBody || offset === 0n ? offset : undefined,
         finished: false
       })),

@@ -1,4 +1,4 @@
-/** The advice about a removed upload; the end of the message of `UploadGone`. */
+/** The advice at the end of the message of `UploadGone`. */
 export const goneAdvice = "; run the upload again to start a new upload"
 
 interface Failure {

@@ -22,20 +22,22 @@ const transient: ReadonlySet<string> = new Set([
   "Retrying",
   "Resumed",
   "Waiting",
-  // Not only once: it is emitted again when the last bytes are sent again.
+  // `Finishing` is emitted again when the last bytes are sent again.
   "Finishing"
 ] satisfies ReadonlyArray<UploadEvent["_tag"]>)
 
 /**
- * Whether an event describes a moment, so that the next event of its kind replaces it. Other events describe permanent
- * facts: each occurs once, or once for each part.
+ * Whether an event is out of date after the next event of its kind. Other events describe permanent facts. Each of them
+ * occurs once, or once for each part.
  */
 export const isTransient = ({ _tag }: Tagged): boolean => transient.has(_tag)
 
 /** The maximum number of transient events that wait for the reader. */
 const mostTransient = 128
 
-/** The unread events. Their number is limited, however long an upload runs and however often it recovers. */
+/**
+ * The unread events. The number of unread events is limited, however long an upload runs and however often it recovers.
+ */
 class Unread<Event extends Tagged> {
   #events: Array<Event> = []
   #transient = 0
@@ -97,7 +99,8 @@ export const paced = <Event extends Tagged>(
       })
 
 /**
- * The events of a program as a stream. The program runs at its own speed, and is interrupted with the stream.
+ * The events of a program as a stream. The program does not wait for the reader, and is interrupted when the stream
+ * ends.
  */
 export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
   program: (emit: Emit<Event>) => Effect.Effect<void, E, R>,
@@ -136,7 +139,7 @@ export const fromProgram = <E, R, Event extends Tagged = UploadEvent>(
     })
   )
 
-/** The result of a program without a reader of its events. */
+/** Runs a program, and returns the result from its `Completed` event. */
 export const toResult = <E, R>(
   program: (emit: Emit) => Effect.Effect<void, E, R>
 ): Effect.Effect<UploadResult, E, Exclude<R, Scope.Scope>> =>

@@ -26,7 +26,10 @@ interface Said {
   readonly code?: string | undefined
 }
 
-/** The text is the line of tus, else the `message` of the service's error object, else the whole body. */
+/**
+ * Reads the text from the error line of tus, else from the `message` of the service's error object, else the whole
+ * body.
+ */
 const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   const error = ServiceError.parseTusError(body)
   if (error._tag === "Line") return { words: `${error.code}: ${error.message}`, code: error.code }
@@ -36,7 +39,7 @@ const readSaid = (body: string, json: Option.Option<unknown>): Said => {
   })
 }
 
-/** A shorter part of a path may be an ordinary word, so it is not treated as an id. */
+/** The minimum length of a secret. A shorter text may be an ordinary word, so it is not redacted. */
 const minSecret = 8
 
 /**
@@ -52,7 +55,7 @@ const secretsOf = ({ headers, url }: HttpClientRequest.HttpClientRequest): Reado
   return [...named, ...assembly].filter(({ length }) => length >= minSecret)
 }
 
-/** Responses to HEAD have no body. */
+/** The message of a response without text, such as a response to HEAD, contains only the status. */
 const toMessage = (status: number, words: string, secrets: ReadonlyArray<string>): string =>
   Transport.Redaction.text(words, { secrets }) || `status ${status} without an explanation`
 
@@ -153,8 +156,8 @@ const readHeaders = <A>(
   )
 
 /**
- * Sends a request and reads its headers, if the status is the expected success. `Tus.RequestTimeout` limits a request
- * without a body. The sender of a body limits its time.
+ * Sends a request and reads the headers of the response, if the status is the expected success. `Tus.RequestTimeout`
+ * limits the time of a request without a body. The caller limits the time of a request with a body.
  */
 export const exchange = <A>(options: {
   readonly request: TusError.RequestName
@@ -176,7 +179,7 @@ export const exchange = <A>(options: {
       return yield* Effect.fail(error)
     }
     const headers = yield* readHeaders(options.request, options.headers, response)
-    // A body that is too long or never ends is ignored: the headers already contain the result.
+    // A body that is too long or never ends is ignored, because the headers already contain the result.
     return (yield* Transport.ends(response, { maxBytes: maxErrorBytes }))
       ? headers
       : yield* Effect.fail({ _tag: "Cut" as const, headers })

@@ -52,12 +52,12 @@ const ReadBudgetRef = Context.Reference<ReadBudget>("@assembly-effect/tus/ReadBu
   defaultValue: () => new ReadBudget(64 * kibi * kibi)
 })
 
-/** The largest piece for a share: one piece is being sent while the next is read. */
+/** The largest piece for a share: at most half of it, because one piece is sent while the next piece is read. */
 const most = (share: number): number => Math.max(least, Math.min(largest, Math.floor(share / 2)))
 
 /**
- * The next size of a piece. It starts small and doubles while pieces are taken fast, so that on a slow link a piece is
- * sent well within the stall timeout.
+ * The next size of a piece. The size starts small and doubles while pieces are taken fast, so that on a slow link a
+ * piece is sent well within the stall timeout.
  */
 const grow = (current: number, elapsed: number): number =>
   elapsed < fast ? current * 2 : elapsed > fast * 10 ? Math.max(least, current / 2) : current
@@ -70,8 +70,8 @@ const grow = (current: number, elapsed: number): number =>
 const onTheWay = 8
 
 /**
- * The minimum size in bytes of a piece whose memory is reused. The process keeps the memory of smaller pieces anyway,
- * and HTTP clients may hold many of them.
+ * The minimum size in bytes of a piece whose memory is reused. For smaller pieces, reuse is not worthwhile, because the
+ * process keeps their memory anyway. HTTP clients may also hold many small pieces.
  */
 const worthReusing = 256 * kibi
 
@@ -84,10 +84,10 @@ export class Memory {
     this.#given = [...given]
   }
 
-  /** Returns memory of the given size that contains no piece which is still being sent. */
+  /** Returns memory of at least the given size, which contains no piece that is still being sent. */
   take(size: number): ArrayBuffer {
     const oldest = this.#given.length < onTheWay ? undefined : this.#given.shift()
-    // The transfer detaches the old piece, so that nobody can read the bytes of another piece through it.
+    // `transfer` detaches the old piece, so that it never shows the bytes of a new piece.
     return oldest === undefined || oldest.byteLength < size ? new ArrayBuffer(size) : oldest.transfer()
   }
 
@@ -121,8 +121,8 @@ export class Pool {
 }
 
 /**
- * The memory for reuse. It is set if the HTTP client is known to release the pieces. Otherwise each piece has its own
- * memory and never changes.
+ * The memory to reuse. It is set only if the HTTP client is known to release the pieces. Otherwise each piece has its
+ * own memory and never changes.
  */
 export const MemoryRef = Context.Reference<Memory | undefined>("@assembly-effect/tus/Memory", {
   defaultValue: () => undefined

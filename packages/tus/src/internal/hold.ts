@@ -16,15 +16,16 @@ type Waiting = Extract<UploadEvent.UploadEvent, { readonly _tag: "Waiting" }>
 const every = 500
 
 /**
- * The maximum wait for a lease, in milliseconds. It limits the wait if a clock is wrong and a lease seems to be long.
+ * The maximum wait for a lease, in milliseconds. This limit matters if a clock is wrong, so that a lease seems to
+ * expire much later.
  */
 const longest = Duration.toMillis("1 minute")
 
 type HoldError = JournalFailed | UploadLeased | InvalidRequest
 
 /**
- * Acquires the lease of an upload. If another process holds it, waits until it would expire: the lease of an ended
- * process is not renewed.
+ * Acquires the lease of an upload. If another process holds the lease, waits until it would expire, because an ended
+ * process does not renew its lease.
  */
 export const hold = (
   journal: UploadJournal.UploadJournal["Service"],
@@ -55,6 +56,6 @@ export const hold = (
   )
 }
 
-/** Runs an effect while the lease is held. It is interrupted when the lease is lost. */
+/** Runs an effect while the lease is held. The effect is interrupted when the lease is lost. */
 export const during = <A, E, R>(lease: UploadJournal.Lease, effect: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(effect, lease.lost)

@@ -48,7 +48,8 @@ const wholeOf = <E>({ session, source }: Work<E>): Effect.Effect<Piece.Job<E>, S
   }))
 
 /**
- * Creates the upload of the whole source with this marker, or finds the one that was sent. Sends no other request.
+ * Creates the upload of the whole source with this marker, or finds the upload if its creation may have been sent. Does
+ * not send the remaining bytes.
  */
 export const begin = <E>(work: Work<E>, piece: UploadState.Planned | UploadState.Creating, marker: string) =>
   Effect.flatMap(wholeOf(work), (job) => Piece.begin(job, piece, Effect.succeed(marker)))
@@ -65,7 +66,7 @@ const sendWhole = <E>(work: Work<E>, piece: UploadState.Piece) =>
 type StepError<E> = Session.UploadError | E
 type StepServices = HttpClient.HttpClient | Scope.Scope
 
-/** The result of an upload that has ended. Nothing is sent for it. */
+/** Emits the result of an upload that has ended, or fails with its error. Sends no request. */
 export const ended = (
   { emit, target }: { readonly emit: Emit; readonly target: UploadTarget },
   state: UploadState.Ended

@@ -26,7 +26,7 @@ export interface Kind<Entry extends Dated> {
   readonly isExpired: (entry: Entry, now: number) => boolean
 }
 
-/** Entries, and the removal of one of them if it has expired. */
+/** The entries of one kind. `removeIfExpired` removes an entry if it has expired. */
 export interface Swept<Entry> {
   readonly entries: Entries<Entry>
   readonly removeIfExpired: (key: Key) => Effect.Effect<void, JournalFailed>
@@ -53,7 +53,7 @@ export const make = <Entry extends Dated>(
   const readIfWhole = (key: Key) =>
     Effect.catchTag(read(key), "JournalTorn", () => Effect.succeed(Option.none<Entry>()))
 
-  /** Removes an expired entry, unless another holder works on it. */
+  /** Removes an expired entry, unless another process holds its lease. */
   const removeExpired = (key: Key, now: number) =>
     Effect.gen(function* () {
       yield* lease(key)
@@ -100,7 +100,7 @@ export const make = <Entry extends Dated>(
     removeIfExpired: (key) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
-        // The lease of an entry that is valid stays untouched.
+        // If the entry is still valid, its lease is not acquired.
         if (Option.exists(yield* readIfWhole(key), (entry) => isExpired(entry, now))) yield* removeExpired(key, now)
       })
   }

@@ -45,11 +45,11 @@ const Stored = Schema.TaggedUnion({
 })
 
 /**
- * - `Creating`: a creation may have been sent; its result is unknown.
+ * - `Creating`: the creation may have been sent; its result is unknown.
  * - `Created`: the upload is at `url`.
  * - `Parts`: each part is at its `url`, if known. A part without `url` has a `marker` if its creation may have been
- *   sent. Its bytes are from `start` (inclusive) to `end` (exclusive).
- * - `Concatenating`: all parts are complete; their final creation may have been sent.
+ *   sent. A part contains the bytes from `start` (inclusive) to `end` (exclusive).
+ * - `Concatenating`: all parts are complete; the creation of the final upload may have been sent.
  * - `Completed`: all `size` bytes are stored at `url`.
  * - `Untrusted`: the bytes that the server stored at `urls` may differ from the sent bytes, because of `problem`.
  *   `urls` contains the URLs of all parts and of the final upload. `mayBeWhole` is the field of `UploadUntrusted`.
@@ -71,8 +71,8 @@ const pieceAtRest = (piece: Piece): Pick<PartAtRest, "marker" | "url"> => ({
 })
 
 /**
- * The entry of a state, or undefined if nothing has to be stored. The offset and the URL of a final upload are not
- * stored: a later run requests them from the server.
+ * The entry of a state, or undefined if nothing has to be stored. The offset of an upload and the URL of a final upload
+ * are not stored. A later run requests the offset from the server, and finds the URL in the receipts.
  */
 export const fromState = (
   state: UploadState,
@@ -118,7 +118,7 @@ const toPart = (target: UploadTarget.UploadTarget, { end, marker, start, url }: 
       }))
 }
 
-/** The state of an entry. All its URLs pass the checks of the target again. */
+/** The state that an entry contains. All URLs of the entry are checked against the target again. */
 export const toState = (entry: Entry, target: UploadTarget.UploadTarget): Reopened<UploadState> =>
   Result.gen(function* () {
     const resolve = (url: string) => UploadTarget.resolve(target, url)

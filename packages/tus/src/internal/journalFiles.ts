@@ -30,7 +30,7 @@ const failed = (action: JournalFailed["action"]) => (error: PlatformError.Platfo
 
 /**
  * Texts in a folder, one file each. A text is written to an exclusive temporary file, synced and renamed, so that a
- * reader sees either all of it or nothing. Only the owner can read it.
+ * reader never sees a part of a text. Only the owner of a file can read it.
  */
 export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
@@ -82,7 +82,7 @@ export const make = (folder: string): Effect.Effect<Store, JournalFailed, FileSy
       keys: keysWith(suffix),
       leases: makeLeases({
         fs,
-        // Not synced: a power failure that loses a lease also ends its holder.
+        // Leases are not synced, because a power failure that loses a lease also ends its holder.
         withText: (text, use) => withText(text, use, false),
         folderOf: (key) => path.join(folder, key + leaseSuffix),
         keys: keysWith(leaseSuffix)
@@ -96,8 +96,9 @@ type WithText = <A>(
 ) => Effect.Effect<A, PlatformError.PlatformError>
 
 /**
- * Each lease has a folder with numbered files, of which the highest number is valid. A change creates the next number
- * with a hard link, which is atomic: only one of two processes succeeds. Then it removes the lower numbers.
+ * Each lease has a folder with numbered files. The file with the highest number is valid. A change creates the next
+ * number with a hard link, which is atomic: only one of two processes succeeds. Then the change removes the files with
+ * lower numbers.
  */
 const makeLeases = (options: {
   readonly fs: FileSystem.FileSystem
@@ -108,7 +109,7 @@ const makeLeases = (options: {
   const { folderOf, fs, keys, withText } = options
   const file = (key: Key, version: number) => `${folderOf(key)}/${version}`
 
-  /** In ascending order. */
+  /** The numbers of the files of a lease, in ascending order. */
   const versions = (key: Key) =>
     fs.readDirectory(folderOf(key)).pipe(
       Effect.catchIf(isNotFound, () => Effect.succeed<Array<string>>([])),
@@ -128,12 +129,12 @@ const makeLeases = (options: {
       if (version === undefined) return Effect.succeed({ version: 0, text: undefined })
       return fs.readFileString(file(key, version)).pipe(
         Effect.map((text) => ({ version, text })),
-        // A newer file has replaced it in the meantime.
+        // The file was removed in the meantime, because a newer file replaced it.
         Effect.catchIf(isNotFound, () => present(key))
       )
     })
 
-  /** Creates the file unless it exists. Atomic. */
+  /** Creates a file atomically, unless it exists. Returns whether the file was created. */
   const link = (from: string, to: string) =>
     fs.link(from, to).pipe(
       Effect.as(true),
@@ -159,7 +160,8 @@ const makeLeases = (options: {
         const next = version + 1
         if (!(yield* withText(text, (name) => link(name, file(key, next))))) return false
         const found = yield* versions(key)
-        // A higher number exists: later changes had removed this number, so it was free again.
+        // If a higher number exists, this change has failed. Other processes had already used and removed this number,
+        // so the link could be created again.
         if (found.at(-1) !== next) return false
         yield* Effect.forEach(
           found.filter((older) => older < next),

@@ -1,6 +1,7 @@
 /**
  * The key of an upload in a journal. A store uses it as a file name or as part of its own keys, so one rule applies to
- * every store: no separator, no dot, no character that a file system folds, and no ending of a lease's name.
+ * every store. The rule excludes separators and dots. It also excludes upper-case letters, because some file systems
+ * ignore case. A key therefore never looks like the file name of a lease.
  */
 import * as ApiError from "@assembly-effect/api/ApiError"
 import * as Effect from "effect/Effect"

@@ -34,9 +34,9 @@ export const memory = (): Store => {
 const leasePrefix = "lease-"
 
 /**
- * Texts in a KeyValueStore. It has no atomic set-if-absent: two processes may both create the first lease of a key, and
- * the process that wrote first fails when it renews its lease. A later change uses `modify`, and is atomic if `modify` is
- * atomic. Changes of this process run one after another.
+ * Texts in a KeyValueStore. A KeyValueStore has no atomic set-if-absent, so two processes may both create the first
+ * lease of a key. Then the process that wrote first fails when it renews its lease. A later change uses `modify`, and
+ * is atomic if `modify` is atomic. Changes of this process run one after another.
  */
 export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => {
   const failed = (action: JournalFailed["action"]) => (error: KeyValueStore.KeyValueStoreError) =>
@@ -50,7 +50,8 @@ export const fromKeyValueStore = (store: KeyValueStore.KeyValueStore): Store => 
   const changing = Semaphore.makeUnsafe(1)
   const swap: Leases["swap"] = (key, expected, text) =>
     Effect.gen(function* () {
-      // If the text is not the expected one, nothing is written, because its holder may be changing it.
+      // If the stored text is not `expected`, nothing is written, because the holder of the lease may be changing the
+      // text.
       if ((yield* leases.get(key)) !== expected) return false
       yield* expected === undefined
         ? leases.set(key, text)

@@ -1,5 +1,5 @@
 /**
- * Uploads that a journal stores. Each is created once, and continued after a crash.
+ * Uploads that a journal stores. Each upload is created once, and continued after a crash.
  */
 import type * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as Effect from "effect/Effect"
@@ -67,8 +67,8 @@ const verifySource = ({ about }: Known, { identity, source }: Held): Effect.Effe
 }
 
 /**
- * Checks an entry, which anybody may have written. Its key must match its Assembly and its bytes, and its URLs must
- * belong to the deployment.
+ * Checks an entry, because another program may have written it. Its key must match its Assembly and its bytes, and its
+ * URLs must belong to the deployment.
  */
 const verify = (
   entry: UploadJournal.Entry,
@@ -111,7 +111,7 @@ interface StartOptions extends RunOptions {
   readonly file?: number | undefined
 }
 
-/** Starts a new upload. `earlier` is the upload that it replaces. */
+/** Starts a new upload. `earlier` is the upload that the new upload replaces. */
 const startAnew = (
   held: Held,
   target: UploadTarget.UploadTarget,

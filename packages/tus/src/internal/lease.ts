@@ -1,6 +1,6 @@
 /**
  * Leases: one holder at a time works on an upload, and renews its lease meanwhile. Every change of a lease is a
- * compare-and-set, so that a holder detects when another one has taken it.
+ * compare-and-set, so that a holder detects when another holder has taken its lease.
  */
 import * as Json from "@assembly-effect/schema/Json"
 import * as Clock from "effect/Clock"
@@ -28,7 +28,7 @@ const AtRest = Json.fromString(
 const decode = Schema.decodeOption(AtRest)
 const encode = Schema.encodeSync(AtRest)
 
-/** The time when a lease expires, in milliseconds since 1970. For a text that is not a valid lease it is 0. */
+/** The time when a lease expires, in milliseconds since 1970. Returns 0 for a text that is not a valid lease. */
 export const until = (text: string): number =>
   Option.match(decode(text), { onNone: () => 0, onSome: (lease) => lease.until })
 
@@ -49,12 +49,13 @@ const makeOwn = (leases: Leases, key: Key, holder: LeaseHolder.Service) =>
       encode({ owner, until: time, ...(holder.id === undefined ? undefined : { holder: holder.id }) })
 
     /**
-     * The texts of this owner that the store may contain, newest first. A write that failed may still have happened.
+     * The texts of this owner that the store may contain, newest first. A write that failed may still have changed the
+     * store.
      */
     let ours: ReadonlyArray<string> = []
     let end = 0
 
-    /** Replaces one of these texts, and returns whether the store contained one of them. */
+    /** If the stored text is one of `candidates`, replaces it. Returns whether the text was replaced. */
     const replace = (candidates: ReadonlyArray<string | undefined>, newEnd: number) =>
       Effect.gen(function* () {
         const text = textUntil(newEnd)
@@ -144,7 +145,7 @@ export const make = (
         )
       )
 
-      // One change at a time: a concurrent one would not find the text that it expects.
+      // Only one change runs at a time, because a concurrent change would not find the text that it expects.
       const renewing = Semaphore.makeUnsafe(1)
       const check = Effect.gen(function* () {
         if (yield* Deferred.isDone(loss)) return yield* Deferred.await(loss)

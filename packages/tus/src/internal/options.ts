@@ -21,13 +21,16 @@ const issue = (path: string, message: string): ApiError.Issue => ({ path: [path]
 
 const encodeMetadata = SchemaParser.encodeUnknownResult(TusUpload.Metadata, { errors: "all" })
 
-/** The keys that a creation sets itself, with the reason. */
+/** The metadata keys that an upload sets itself, with the reason. */
 const reserved = {
   assembly_url: "the target sets its value",
   [Receipts.markerKey]: "its value identifies an upload after a lost response"
 }
 
-/** Whether the header of a creation can contain the metadata. The errors do not contain values, which may be secret. */
+/**
+ * Whether the header of a creation can contain the metadata. The issues do not contain the values, because they may be
+ * secret.
+ */
 const metadataIssues = (metadata: Readonly<Record<string, string | null>>): Issues => {
   const taken = Object.entries(reserved)
     .filter(([key]) => Object.hasOwn(metadata, key))
@@ -82,7 +85,7 @@ export const issues = ({ checksum, isReplayed, metadata, source, ...options }: U
 export const refuse = (operation: string, found: Issues): Effect.Effect<void, ApiError.InvalidRequest> =>
   found.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues: found }))
 
-/** The issue of a `checksum` option that this runtime cannot compute. */
+/** An issue if `checksum` is set and this runtime cannot compute it. */
 export const missingDigest = ({ checksum }: Pick<Upload, "checksum">): Effect.Effect<Issues> =>
   Effect.map(Subtle.isAvailable, (isThere) =>
     checksum === undefined || isThere ? [] : [issue("checksum", `Expected no checksum: ${Subtle.problem}`)]

@@ -23,9 +23,9 @@ export interface Body {
 }
 
 /**
- * Returns the body that starts at an offset. `size` is known from the start or not at all. A source that is not
- * `replayable` releases the bytes before the last offset. `slices` is set if the platform cannot stream. `most` limits
- * the number of bytes in the body, in addition to all other limits.
+ * Returns the body that starts at an offset. `size` is undefined if it is unknown at the start, and never changes. A
+ * source that is not `replayable` releases the bytes before the last requested offset. `slices` is set only if the
+ * platform cannot stream. `most` limits the number of bytes in the body, in addition to all other limits.
  */
 export interface Outgoing {
   readonly size: bigint | undefined
@@ -36,7 +36,10 @@ export interface Outgoing {
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
-/** A range of a source that can be read again: a stream, or a slice if the platform cannot stream. */
+/**
+ * The bodies for a range of a source that can be read again. If the platform cannot stream, a body is a Blob or an
+ * array.
+ */
 export const replayable = (
   source: Replayable,
   options: {
@@ -108,8 +111,8 @@ const checkSize = (window: Window.Window, size: bigint | undefined): Effect.Effe
 }
 
 /**
- * A one-shot stream behind a window of bytes that can be sent again. It is read until the window is full. If it ends by
- * then, its size is known.
+ * The bodies for a one-shot stream. A window keeps the bytes that may be sent again. The stream is read until the
+ * window is full. If the stream ends by then, its size is known.
  */
 export const oneShot = (
   source: OneShot,

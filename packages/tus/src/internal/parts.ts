@@ -45,7 +45,7 @@ const emitOf = (parts: ReadonlyArray<UploadState.Part>, total: bigint, emit: Emi
 const checkOffered = <E>({ policy, target }: Session.Session<E>) =>
   inTime({ request: "discover", url: target.tusUrl }, policy.stallTimeout, Tus.discover(target)).pipe(
     Effect.map(({ extensions }) => extensions),
-    // A failed request decides nothing, because the final upload is proven in any case.
+    // A failed request is ignored, because the final upload is checked in any case.
     Effect.orElseSucceed((): ReadonlyArray<string> => []),
     Effect.flatMap((offered) =>
       offered.length === 0 || offered.includes("concatenation")
@@ -98,7 +98,7 @@ const store = <E>(
       }
     }))
     if (parts.every(({ piece }) => piece._tag === "Planned")) yield* checkOffered(session)
-    // A creation is not interrupted when another one fails: its part would exist, and its URL would be unknown.
+    // A creation is not interrupted when another creation fails, because its part could then exist at an unknown URL.
     const results = yield* Effect.forEach(
       planned,
       (part) =>
@@ -119,7 +119,8 @@ const store = <E>(
         Effect.map(Piece.send(job, created), () => emit(UploadEvent.PartCompleted({ part, start, end }))),
       { concurrency, discard: true }
     )
-    // Emitted while the state still says that no final creation was sent: an interruption at this event is safe.
+    // Emitted while the state still says that no final creation was sent, so that an interruption at this event is
+    // safe.
     emit(UploadEvent.Finishing({ total: source.size }))
     yield* Effect.yieldNow
     return urls
@@ -130,7 +131,7 @@ const farewell = Duration.seconds(1)
 
 /**
  * Stores every part, and sends the final creation. After a failure or an interruption, the parts are removed from the
- * server, unless a later run can continue them, or they may be a file already.
+ * server, unless a later run can continue them, or the server may already have concatenated them.
  */
 export const run = <E>(
   session: Session.Session<E>,

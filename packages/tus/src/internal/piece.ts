@@ -78,7 +78,7 @@ const create = <E>(job: Job<E>, marker: string) =>
     const { url } = found
     const sent = body === undefined ? 0n : sizeOf(body)
     const transfer: Transfer.Transfer =
-      // The receipt is believed only if all bytes were sent: without them the upload cannot be complete.
+      // The receipt counts only if all bytes were sent, because otherwise the upload cannot be complete.
       found.finished && sent === size
         ? { _tag: "Done", length: size }
         : Transfer.created({ ...found, length: size, sent })
@@ -110,9 +110,10 @@ const recover = <E>(job: Job<E>, marker: string) =>
   })
 
 /**
- * Creates a piece, or finds an earlier one. If its creation may have been sent, it is searched for in the receipts by
- * its marker; if they do not show it, the error is `CreationUnknown`. This applies to a part as well: it is no input of
- * the Assembly without a final upload, but only the service knows whether it has other effects.
+ * Creates the upload of a piece. If the creation may have been sent, the upload is searched for in the receipts by its
+ * marker instead. If the receipts do not show the upload, the error is `CreationUnknown`. This applies to a part as
+ * well. Without a final upload, a part is no input of the Assembly, but only the service knows whether the part has
+ * other effects.
  */
 export const begin = <E>(
   job: Job<E>,
@@ -129,7 +130,9 @@ export const begin = <E>(
   }
 }
 
-/** A single part is never a complete file: an untrusted part is not concatenated. */
+/**
+ * The error of an untrusted part. `mayBeWhole` is false, because an untrusted part is never concatenated into a file.
+ */
 const ofPart = ({ host, problem }: UploadUntrusted) =>
   new UploadUntrusted({ ...(host === undefined ? undefined : { host }), problem, mayBeWhole: false })
 
@@ -142,7 +145,7 @@ export const send = <E>(
   const { metadata, policy, seal, store, target } = session
   const toOwn = (error: UploadUntrusted) => (isPart ? ofPart(error) : error)
   const moved = (now: Transfer.Transfer) => store.note(place.set({ _tag: "Created", marker, url, transfer: now }))
-  // An upload that this process has created needs no comparison.
+  // Only an upload that an earlier process created is compared with the metadata.
   const verify = transfer === undefined ? Session.verifyMetadata(metadata, marker || undefined) : Session.trusted
   const run = { target, metadata, url, outgoing, seal, policy, emit, verify, moved }
   return Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size)).pipe(

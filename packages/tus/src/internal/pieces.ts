@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
 import * as Stream from "effect/Stream"
 
-/** Parts of memory up to this size in bytes are joined before they are sent. */
+/** Small byte arrays are joined into pieces of at least this size in bytes before they are sent. */
 const smallest = 64 * 1024
 
 /** The size of the pieces in which bytes in memory are sent. */
@@ -26,7 +26,7 @@ export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.
 /** Bytes in memory as a stream of pieces. */
 export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLarge(Stream.succeed(bytes))
 
-/** Emits byte arrays as pieces of a suitable size: joins small ones and cuts large ones. */
+/** Emits byte arrays as pieces of a suitable size: joins small arrays and cuts large arrays. */
 export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream<Uint8Array> =>
   cutLarge(
     Stream.unfold(0, (at) =>

@@ -39,7 +39,7 @@ const healing: ReadonlySet<string> = new Set([
 ] satisfies ReadonlyArray<RequestError["_tag"]>)
 
 /**
- * Whether a request for the offset and a continuation from there may help. They do not help if the network, the runtime
+ * Whether a request for the offset and a continuation from there may help. Both do not help if the network, the runtime
  * or the HTTP client would stop the next request as well.
  */
 export const canHeal = (error: { readonly _tag: string; readonly permanent?: boolean }): boolean =>
@@ -47,7 +47,7 @@ export const canHeal = (error: { readonly _tag: string; readonly permanent?: boo
 
 const maxDelay = Duration.seconds(30)
 
-/** The limits that the options of an upload set for a policy. */
+/** The limits that the options of an upload set for its retry policy. */
 interface Limits {
   readonly maxRetries?: number | undefined
   readonly retryDelay: Duration.Duration
@@ -66,7 +66,9 @@ const limited = (policy: RetryPolicy.Policy, { maxRetries, maxWait }: Limits): R
   )
 })
 
-/** The `RetryPolicy` of the call, within the limits of the options. Without one, a policy made from the options. */
+/**
+ * The provided `RetryPolicy` within the limits of the options, or a policy made from the options if none is provided.
+ */
 export const retryPolicy = (said: RetryPolicy.Policy | undefined, limits: Limits): RetryPolicy.Policy =>
   said === undefined
     ? RetryPolicy.makeUnsafe({
@@ -95,6 +97,6 @@ export const retrying = ({ retry }: Policy): Retry => {
   })
 }
 
-/** The pause between two requests about unfinished work of the server. It doubles, with jitter. */
+/** The pause between two requests about unfinished work of the server. The pause doubles, with jitter. */
 export const pollDelay = ({ retryDelay }: Policy, questions: number): Effect.Effect<Duration.Duration> =>
   RetryPolicy.backOff({ base: retryDelay, maxPause: maxDelay }, questions)

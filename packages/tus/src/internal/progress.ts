@@ -4,7 +4,7 @@ export interface Progress {
   readonly acknowledged: bigint
 }
 
-/** Adds up the progress of several uploads, and emits the sum after each progress. */
+/** Makes a function that records the progress of one upload, and returns the sum of all uploads. */
 export const sums = (count: number): ((index: number, now: Progress) => Progress) => {
   const each = Array.from({ length: count }, (): Progress => ({ sent: 0n, acknowledged: 0n }))
   let all: Progress = { sent: 0n, acknowledged: 0n }

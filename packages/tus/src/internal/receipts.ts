@@ -1,7 +1,7 @@
 /**
- * The receipts of an Assembly for its uploads (`tus_uploads`). They decide after a lost response, so a receipt that
- * contradicts itself or the sent request is ignored. Beyond the specification, which does not define the Assembly
- * Status.
+ * The receipts of an Assembly for its uploads (`tus_uploads`). After a lost response, they show whether an upload
+ * exists, so each receipt is checked against itself and the sent request. The specification does not define receipts,
+ * because it does not define the Assembly Status.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -38,11 +38,14 @@ const decodeStatus = Schema.decodeUnknownOption(Assembly.Receipts)
 /** The Assembly id in a URL. */
 const idAt = (assemblySslUrl: string): string | undefined => /\/assemblies\/([^/]+)\/?$/.exec(assemblySslUrl)?.[1]
 
-/** Whether a Status belongs to the requested Assembly, and was not returned by a cache or a gateway for another one. */
+/**
+ * Whether a Status belongs to the requested Assembly, and was not returned by a cache or a gateway for another
+ * Assembly.
+ */
 const isOf = (target: UploadTarget.UploadTarget, status: Assembly.Receipts): boolean =>
   status.assembly_id === idAt(Redacted.value(target.assemblySslUrl))
 
-/** None if the response takes longer than `Tus.RequestTimeout`. */
+/** Returns `None` if the response takes longer than `Tus.RequestTimeout`. */
 const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
   Effect.flatMap(RequestTimeout, (limit) =>
     Duration.isFinite(limit) ? Effect.map(Effect.timeoutOption(asked, limit), Option.flatten) : asked
@@ -89,9 +92,9 @@ const urlOf = (target: UploadTarget.UploadTarget, { upload_url }: Assembly.TusRe
   typeof upload_url === "string" ? Result.getOrUndefined(UploadTarget.resolve(target, upload_url)) : undefined
 
 /**
- * The receipt of one upload. Undefined if its names differ from the sent names, because it belongs to another upload.
- * It is `finished` only if everything in it agrees, including the sent size. If a receipt contradicts itself, the
- * upload can still be requested.
+ * Reads the receipt of one upload. Returns `None` if its names differ from the sent names, because then the receipt
+ * belongs to another upload. `finished` is true only if the sizes in the receipt agree with each other and with the
+ * sent size. If they contradict each other, the offset can still be requested from the URL.
  */
 const read = (target: UploadTarget.UploadTarget, receipt: Assembly.TusReceipt, sent: Sent): Option.Option<Receipt> => {
   const { fieldname, filename } = sent.metadata
@@ -109,7 +112,7 @@ const read = (target: UploadTarget.UploadTarget, receipt: Assembly.TusReceipt, s
   })
 }
 
-/** The only matching receipt. If two receipts match, neither counts. */
+/** The only matching receipt. If two receipts match, neither is used. */
 const find = (target: UploadTarget.UploadTarget, sent: Sent, matches: (receipt: Assembly.TusReceipt) => boolean) =>
   Effect.map(status(target), (found) =>
     Option.flatMap(found, ({ tus_uploads }) => {

@@ -1,5 +1,5 @@
 /**
- * Removes the orphans of an upload from the server.
+ * Removes the orphans of an upload from the server: the upload or its parts, if no later run continues them.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ import * as Receipts from "./receipts.ts"
 import type * as Session from "./session.ts"
 import { inTime } from "./timeout.ts"
 
-/** The target and the creation of an upload. */
+/** An upload as its creation described it, with its target and its policy. */
 interface Subject extends Receipts.Sent {
   readonly target: UploadTarget
   readonly policy: Policy
@@ -23,14 +23,17 @@ interface Subject extends Receipts.Sent {
 
 type Find = Effect.Effect<UploadUrl | undefined, never, HttpClient.HttpClient>
 
-/** The orphans of an upload. An upload that is, or may be, a file of the Assembly is not an orphan. */
+/**
+ * Finds the orphans of an upload. Each effect returns the URL of one orphan, or undefined if none exists. A completed
+ * upload has no orphans, because it is a file of the Assembly.
+ */
 const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyArray<Find> => {
   const { metadata, target } = subject
   switch (state._tag) {
     case "Completed":
       return []
     case "Concatenating":
-      // The final creation may have been sent: the parts may be a file.
+      // The final creation may have been sent, so the parts may already be a file of the Assembly.
       return []
     case "Creating":
       return [
@@ -40,7 +43,7 @@ const orphansOf = (subject: Subject, state: UploadState.UploadState): ReadonlyAr
         )
       ]
     case "Parts":
-      // A single part is never a file of the Assembly.
+      // A part alone is never a file of the Assembly.
       return state.parts.map(({ end, piece, start }) =>
         piece._tag === "Creating"
           ? Effect.map(
@@ -61,7 +64,7 @@ const concurrency = 8
 
 type RemoveError = Tus.AnswerError | TusError.Stalled | ApiError.TransportFailure
 
-/** Removes the orphans of an upload. An orphan that is already gone is not an error; any other failure is. */
+/** Removes the orphans of an upload. Succeeds for an orphan that is already gone. Fails with any other error. */
 export const remove = (
   subject: Subject,
   state: UploadState.UploadState
@@ -79,7 +82,10 @@ export const remove = (
     { concurrency, discard: true }
   )
 
-/** Tries to remove the orphans of a session's upload. The server removes the others when they expire. */
+/**
+ * Tries to remove the orphans of the session's upload, and ignores failures. The server removes the remaining orphans
+ * when they expire.
+ */
 export const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
   Effect.forEach(
     orphansOf({ ...session, size: undefined }, session.store.state()),

@@ -1,5 +1,5 @@
 /**
- * Sends the bytes of one upload with a sequence of requests. The state after each request selects the next one.
+ * Sends the bytes of one upload with a sequence of requests. The state after each request determines the next request.
  */
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -21,7 +21,7 @@ import * as Receipts from "./receipts.ts"
 import { inTime } from "./timeout.ts"
 import * as Transfer from "../Transfer.ts"
 
-/** The values that all steps share. */
+/** The constant input of all steps of one upload. */
 export interface Job {
   readonly target: UploadTarget
   readonly metadata: Receipts.Sent["metadata"]
@@ -30,20 +30,20 @@ export interface Job {
   readonly seal: Seal
   readonly policy: Policy.Policy
   readonly emit: Emit
-  /** Compares the upload on the server with the upload that was started, before bytes are appended to it. */
+  /** Called after each request for the offset. Fails if the upload on the server is not the upload that was started. */
   readonly verify: (found: { readonly metadata?: string | undefined }) => Effect.Effect<void, TusError.UploadMismatch>
   /** Called whenever the state changes. */
   readonly moved: (state: Transfer.Transfer) => void
 }
 
-/** The values that the steps of one upload keep besides its state. */
+/** The input of all steps of one upload, and the mutable values that the steps share. */
 interface Shared extends Job {
   readonly pool: FilePieces.Pool
   readonly caution: Caution
   readonly pauseAfter: Policy.Retry
 }
 
-/** A step that failed: the state after it, and whether another step may succeed. */
+/** A failed step: the state after it, its error, and whether another step may succeed (`heals`). */
 interface Failed {
   readonly state: Transfer.Sending | Transfer.Asking
   readonly error: Policy.RequestError
@@ -51,13 +51,16 @@ interface Failed {
 }
 
 /**
- * The length of the upload that a request declares in `Upload-Length`. It is undefined if the server knows the length
- * already, or if the body does not contain the last byte: the length is not known before.
+ * The length that a request declares in `Upload-Length`. It is undefined if the server already knows the length, or if
+ * the body does not contain the last byte of the source.
  */
 const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
   state.length === undefined && body.total === body.end ? body.total : undefined
 
-/** Suggests a smaller `chunkSize` after a 413, if the server accepts an upload of this size. */
+/**
+ * Adds the server's maximum size to the error of a 413 response. If the source is not larger than this maximum, the
+ * error suggests to set `chunkSize`.
+ */
 const advise = (
   job: Shared,
   error: TusError.TooLarge
@@ -91,7 +94,7 @@ const failedAt =
 
 const doubted = ({ error, state }: Transfer.Doubt<Policy.RequestError>): Failed => ({ state, error, heals: true })
 
-/** Fails for a PATCH without bytes and without a length, because it would be repeated forever. */
+/** Fails if the PATCH would contain neither bytes nor a length, because such a PATCH would be repeated forever. */
 const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | undefined) =>
   body.start === body.end && declare === undefined
     ? Effect.fail(
@@ -107,7 +110,7 @@ const checkProgress = (state: Transfer.Sending, body: Body, declare: bigint | un
 const isTaken = (error: Policy.RequestError): boolean =>
   error._tag === "ProtocolViolation" && error.status >= 200 && error.status < 300
 
-/** Whether a connection ended without a response after bytes may have been sent. */
+/** Whether the connection ended without a response, after bytes may have been sent. */
 const isCut = (error: Policy.RequestError): boolean =>
   error._tag === "TransportFailure" && error.sent === "maybe" && error.permanent !== true
 
@@ -159,7 +162,7 @@ const send: Step<Transfer.Sending> = (job, state) =>
     return next
   }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
 
-/** Requests the offset of the server. */
+/** Requests the offset from the server. */
 const ask: Step<Transfer.Asking> = (job, state) =>
   Effect.gen(function* () {
     const found = yield* inTime({ request: "offset", url: job.url }, job.policy.stallTimeout, Tus.offset(job.url))
@@ -173,7 +176,11 @@ const ask: Step<Transfer.Asking> = (job, state) =>
     return next
   }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
 
-/** If the upload URL is gone, a finished receipt decides, if it matches the bytes that were sent. */
+/**
+ * Decides what follows when the upload URL is gone. If a finished receipt has the expected length, the upload is
+ * complete, or fails with `UploadUntrusted` if another number of bytes was sent. Without this receipt, the upload fails
+ * with `UploadGone`.
+ */
 const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, error: TusError.UploadGone) =>
   Effect.suspend(() => {
     const length = Transfer.lengthOf(state, job.outgoing.size)
@@ -188,7 +195,7 @@ const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, erro
     )
   })
 
-/** Asks the server after a pause, unless the policy gives up. */
+/** Pauses, and returns the state that requests the offset next. Fails if the policy gives up. */
 const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Transfer, Policy.RequestError> =>
   Effect.gen(function* () {
     const next = Transfer.failed(state)
@@ -196,7 +203,7 @@ const retry = (job: Shared, { error, state }: Failed): Effect.Effect<Transfer.Tr
     const pause = yield* job.pauseAfter(failures, error)
     if (Option.isNone(pause)) return yield* Effect.fail(Transfer.abandoned(state, error, job.outgoing.size))
     job.emit(UploadEvent.Retrying({ attempt: failures, delay: pause.value, reason: error.message }))
-    // Saved before the pause, so that the state is current if the upload is interrupted during the pause.
+    // Called before the pause, so that the kept state is current if the upload is interrupted during the pause.
     job.moved(next)
     yield* Effect.sleep(pause.value)
     return next
@@ -217,7 +224,7 @@ const heal = (
 const step = (job: Shared, state: Transfer.Sending | Transfer.Asking) =>
   (state._tag === "Sending" ? send(job, state) : ask(job, state)).pipe(Effect.catch((failed) => heal(job, failed)))
 
-/** Adds the host to an error that was made without a response, but is about the state of the server. */
+/** Adds the host to an `UploadUntrusted` or `UploadMismatch` that was made where the host is unknown. */
 const at =
   (url: UploadUrl) =>
   (error: Policy.RequestError): Policy.RequestError => {

@@ -6,8 +6,8 @@ import * as SchemaParser from "effect/SchemaParser"
 const decode = SchemaParser.decodeUnknownResult(SecureUrl.SecureUrl)
 
 /**
- * Parses an absolute https URL, or returns the broken rule. The rule does not contain the text, which may be a trap or
- * a secret.
+ * Decodes a `SecureUrl`. The failure describes the broken rule. It does not contain the text itself, because the text
+ * may contain a secret or come from an attacker.
  */
 export const secureUrl = (text: string): Result.Result<string, string> =>
   Result.mapError(decode(text), (issue) =>

@@ -1,5 +1,5 @@
 /**
- * The values that all steps of one upload share: its target, its options, and the store of its state.
+ * The session of one upload: its target, its options, and the store of its state.
  */
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
@@ -20,7 +20,7 @@ import type { Job } from "./run.ts"
 import type { StateStore } from "./stateStore.ts"
 import * as Window from "./window.ts"
 
-/** The options of an upload at one URL. */
+/** The options that apply to each upload URL of an upload. */
 export type Options = Omit<UploadOptions, "parallel" | "progressInterval">
 
 export type { UploadError }
@@ -32,7 +32,7 @@ export interface Session<E> {
   readonly chunkSize: number | undefined
   readonly streams: boolean
   readonly seal: Checksum.Seal
-  /** Whether a creation may contain bytes of the upload. Such a request has no checksum. */
+  /** Whether the creation may contain bytes of the upload. False with checksums, because a creation has none. */
   readonly sendsAlong: boolean
   readonly policy: Policy
   readonly emit: Emit
@@ -40,8 +40,8 @@ export interface Session<E> {
 }
 
 /**
- * Whether this is a page of a browser, or a worker of one. The HTML standard gives them all this name, and no other
- * runtime has it.
+ * Whether this code runs in a page or in a worker of a browser. The HTML standard defines this value of `appCodeName`,
+ * and no other runtime has it.
  */
 const isPage = (): boolean =>
   typeof navigator === "object" && "appCodeName" in navigator && navigator.appCodeName === "Mozilla"
@@ -65,14 +65,16 @@ const takesStreams = (): boolean => {
 }
 
 /**
- * Whether request bodies are streamed. Detected once. If not, a source is sent in slices. The first slice has 256 KiB,
- * and slices grow up to `chunkSize` (8 MiB by default) while each takes less than a second.
+ * Whether request bodies are streamed. The default is detected once. Without streaming, a source is sent in slices. The
+ * first slice has 256 KiB. The slices grow up to `chunkSize` (8 MiB by default) while each slice takes less than a
+ * second.
  *
  * **Details**
  *
- * By default a page of a browser does not stream: browsers that support it refuse it over HTTP/1.1 and report a broken
- * connection, and no browser reports the number of sent bytes. Set it to `true` only in a page for one browser and one
- * server, if that server supports HTTP/2 or HTTP/3.
+ * By default, a page or a worker of a browser does not stream, for two reasons. Browsers that support streaming refuse
+ * it over HTTP/1.1 and report a broken connection. No browser reports the number of sent bytes. Set `CanStream` to
+ * `true` only in a page for one browser and one server, if the browser supports streaming, and the server supports
+ * HTTP/2 or HTTP/3.
  *
  * @since 0.1.0
  * @category references
@@ -92,7 +94,7 @@ const toPolicy = (options: Options): Effect.Effect<Policy> =>
     }
   })
 
-/** A session for these options. */
+/** Makes a session. If the server does not offer the requested checksum algorithm, the session has no checksums. */
 export const make = <E>(
   target: UploadTarget,
   options: Options,
@@ -114,18 +116,18 @@ export const make = <E>(
       : { ...common, chunkSize, seal: Checksum.unsealed, sendsAlong: true }
   })
 
-/** The check of an upload that this process has created: nothing needs to be compared. */
+/** The check of an upload that this process created. It compares nothing. */
 export const trusted: Job["verify"] = () => Effect.void
 
 const decodeMetadata = SchemaParser.decodeUnknownEffect(TusUpload.Metadata)
 
-/** Servers do not distinguish a key without a value from one with an empty value. */
+/** Servers do not distinguish a key without a value from a key with an empty value. */
 const textOf = (value: string | null) => value ?? ""
 
 /**
- * The check of an upload of an earlier process, before more bytes are sent: the metadata on the server must match the
- * metadata of its creation. `assembly_url` is left out, because the creation sets it itself. The error does not contain
- * values.
+ * The check of an upload that an earlier process created. The metadata on the server must match the metadata of the
+ * creation, before more bytes are sent. `assembly_url` is not compared, because the creation sets its value from the
+ * target. The error names the key that differs, without its values.
  */
 export const verifyMetadata =
   (metadata: Readonly<Record<string, string | null>>, marker: string | undefined): Job["verify"] =>

@@ -1,6 +1,6 @@
 /**
- * The size of bodies that a platform sends as a whole. The progress of such a slice is unknown until its response, so
- * its size determines how soon a stall and the progress are visible.
+ * Determines the size of slices. A platform that cannot stream sends each slice as one request body. The progress
+ * within a slice is unknown until its response arrives. So the size determines how soon progress or a stall is visible.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -14,18 +14,20 @@ const kibi = 1024
 /** The size of the first slice, and the maximum size of the last slice, in bytes. */
 const first = 256 * kibi
 
-/** The minimum size of a slice in bytes, however often slices stall. */
+/** Slow and stalled slices never reduce the size below this number of bytes. */
 const least = 16 * kibi
 
-/** A slice with a response: its size in bytes, and its time in milliseconds. */
+/** A slice that got a response: its size in bytes, and its duration in milliseconds. */
 interface Passed {
   readonly bytes: number
   readonly millis: number
 }
 
 /**
- * The size of the next slice, and the maximum size of a slice, in bytes. `last` is the last slice with a response.
- * `other` is the last one before it that had a different size.
+ * - `next`: the size of the next slice in bytes.
+ * - `most`: the maximum size of a slice in bytes.
+ * - `last`: the most recent slice that got a response.
+ * - `other`: the most recent slice before `last` that had a different size.
  */
 interface Size {
   readonly next: number
@@ -34,15 +36,16 @@ interface Size {
   readonly other?: Passed | undefined
 }
 
-/** The state before the first slice. `chunkSize` limits the size of a slice, 8 MiB by default. */
+/** The state before the first slice. `chunkSize` is the maximum size of a slice, 8 MiB by default. */
 const begin = (chunkSize: number = Window.defaultSize): Size => ({
   next: Math.min(first, chunkSize),
   most: chunkSize
 })
 
 /**
- * The number of remaining bytes that the next slice takes. The last slice is small, so that its bytes arrive soon: a
- * stall in it is detected late, because the server may also need time to store the upload.
+ * The number of bytes in the next slice, when `left` bytes remain. The last slice is small, so that it is sent quickly.
+ * A stall of the last slice is detected late, because its time limit includes the time that the server needs to store
+ * the upload.
  */
 const cut = ({ next }: Size, left: bigint): bigint => {
   const size = BigInt(next)
@@ -54,15 +57,15 @@ const cut = ({ next }: Size, left: bigint): bigint => {
 }
 
 /**
- * The intended time of a slice, in milliseconds. The progress is visible only after the response of a slice, and should
- * move every second. The intended time is shorter than that, because the link may become slower.
+ * The intended duration of a slice in milliseconds. Progress is visible only after the response to a slice, and should
+ * be visible every second. The intended duration is shorter than a second, because the link may become slower.
  */
 const aim = (policy: Policy): number => Math.min(800, Duration.toMillis(policy.stallTimeout) / 8)
 
 /**
- * Estimates the time of a slice of another size. The difference between two slices shows the time of a byte; the rest
- * is the time of the round trip and of the server. After only one slice the two cannot be separated: the time of a byte
- * is then the time of the slice divided by its bytes.
+ * Estimates the duration of a slice from its size. Two slices of different sizes show how long one byte takes. The
+ * remaining duration of a slice is the round trip and the work of the server. With only one slice, the two cannot be
+ * separated, so the duration of that slice is divided by its bytes.
  */
 const forecast = (last: Passed, other: Passed | undefined) => {
   const whole = last.millis / last.bytes
@@ -76,10 +79,10 @@ const forecast = (last: Passed, other: Passed | undefined) => {
       : Math.min(whole * bytes, last.millis + perByte * (bytes - last.bytes))
 }
 
-/** Two times whose ratio is below this value count as equal. */
+/** Two durations whose ratio is below this value count as equal. */
 const alike = 1.25
 
-/** The next size after a slice that took too long, if a smaller slice takes less time. */
+/** Halves the next size while a slice of this size takes too long and half a slice is significantly faster. */
 const shrunk = ({ most, next }: Size, millis: (bytes: number) => number, goal: number): number => {
   const half = Math.floor(next / 2)
   return half >= Math.min(least, most) && millis(next) > goal && millis(half) * alike < millis(next)
@@ -87,7 +90,7 @@ const shrunk = ({ most, next }: Size, millis: (bytes: number) => number, goal: n
     : next
 }
 
-/** The state after a slice with a response. */
+/** The state after a slice that got a response. */
 const passed = (size: Size, last: Passed, policy: Policy): Size => {
   if (last.bytes === 0) return size
   const other = last.bytes === size.last?.bytes ? size.other : size.last
@@ -99,7 +102,7 @@ const passed = (size: Size, last: Passed, policy: Policy): Size => {
   if (millis(next * 2) <= Math.max(goal, last.millis * alike)) {
     return { ...seen, next: Math.min(size.most, next * 2) }
   }
-  // Slices of one size do not show the time of the round trip. A smaller slice shows it, and takes less time.
+  // Slices of one size do not show how long the round trip takes. A smaller slice shows this, and is not slower.
   return other === undefined && last.millis <= goal ? { ...seen, next: Math.max(1, Math.floor(next / 2)) } : seen
 }
 
@@ -111,25 +114,25 @@ const stalled = ({ most, next, ...seen }: Size): Size => ({
 })
 
 /**
- * The maximum time of a slice. The time when its last byte is sent is unknown, so the last slice also gets the time
- * that the server may take to store the upload.
+ * The time limit of a slice. The limit of the last slice includes the time that the server may take to store the upload
+ * (`finishTimeout`), because it is unknown when the last byte is sent.
  */
 export const limit = (policy: Policy, isLast: boolean): Duration.Duration =>
   isLast ? Duration.sum(policy.stallTimeout, policy.finishTimeout) : policy.stallTimeout
 
-/** The size of the slices of one upload, or of one part of it, which adapts to the link. */
+/** The size of the slices of one upload or of one part. It adapts to the speed of the link. */
 export class SliceSize {
   #size: Size
   constructor(chunkSize: number | undefined) {
     this.#size = begin(chunkSize)
   }
 
-  /** The number of remaining bytes that the next slice takes. */
+  /** The number of bytes in the next slice, when `left` bytes remain. */
   next(left: bigint): bigint {
     return cut(this.#size, left)
   }
 
-  /** Sends a slice, and adapts the size to the time that it took. */
+  /** Sends a slice, and adapts the next size to its duration. */
   from<A, E extends { readonly _tag: string }, R>(
     sent: Effect.Effect<A, E | TusError.Stalled, R>,
     bytes: bigint,

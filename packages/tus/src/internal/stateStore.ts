@@ -7,9 +7,11 @@ import type { Change, UploadState } from "../UploadState.ts"
 
 /**
  * - `state`: the current state.
- * - `note`: changes the state. A crash may lose this change, because the server knows it.
- * - `update`: changes the state and stores it. The next step starts after that, so a crash cannot lose the change.
- * - `isKept`: whether a later run finds the state. If not, the parts of a failed upload are useless.
+ * - `note`: changes the state without storing it. A crash may lose this change, because a later run can request it from
+ *   the server.
+ * - `update`: changes the state and stores it. The next step starts after the state is stored, so a crash cannot lose
+ *   the change.
+ * - `isKept`: whether a later run can find the state. If not, the parts of a failed upload are useless.
  */
 export interface StateStore<E> {
   readonly state: () => UploadState
@@ -18,7 +20,7 @@ export interface StateStore<E> {
   readonly isKept: boolean
 }
 
-/** A store in memory: a crash loses the upload. */
+/** A store in memory. A crash loses the state. */
 export const forgetful = (initial: UploadState): StateStore<never> => {
   let state = initial
   const note = (change: Change) => {

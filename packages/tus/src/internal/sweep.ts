@@ -1,21 +1,22 @@
 /**
- * Removes what has expired while other work goes on: a few names at a time, so that no write waits for a whole store.
+ * Removes expired entries of a store in small steps. Each step checks a few entries, so that no write has to wait until
+ * the whole store is checked.
  */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 
-/** How often the names are listed. */
+/** The minimum time between two listings of the names, in milliseconds. */
 const every = Duration.toMillis("1 hour")
 
-/** How many names one step checks. */
+/** The maximum number of names that one step checks. */
 const atOnce = 16
 
 /**
- * Makes a step. The first one, and one an hour later when all names are checked, lists the names; each step checks some
- * of them. A process may take one step only, so each listing starts at a random name. What cannot be listed or removed
- * now is removed later.
+ * Makes a step, which checks some of the listed names. If all listed names are checked, the step first lists the names
+ * again, but at most once an hour. A process may perform only one step, so the checks after each listing start at a
+ * random name. A failure to list or to remove is ignored, because a later step tries again.
  */
 export const make = <Name, E, R>(
   names: Effect.Effect<ReadonlyArray<Name>, E>,
@@ -23,7 +24,7 @@ export const make = <Name, E, R>(
 ): Effect.Effect<void, never, R> => {
   let listedAt: number | undefined
   let all: ReadonlyArray<Name> = []
-  /** The index of the next name, and how many are left from there on, around the end. */
+  /** `next` is the index of the next name to check, and `left` is the number of unchecked names. */
   let next = 0
   let left = 0
 

@@ -1,5 +1,5 @@
 /**
- * The span and the metrics of an upload. They contain no URL, no id, no file name and no text of the server.
+ * The spans and the metrics of uploads. They contain no URL, no id, no file name and no text that the server wrote.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -25,7 +25,7 @@ const bytes = Metric.counter("assembly_upload_bytes", {
 
 const boundaries = Metric.exponentialBoundaries({ start: 1, factor: 2, count: 24 })
 
-/** The metrics of one outcome: `success`, `interrupted`, `defect`, or the tag of the error. */
+/** The metrics for one outcome. An outcome is `success`, `interrupted`, `defect`, or the tag of an error. */
 const ofOutcome = (outcome: string) => ({
   count: Metric.counter("assembly_uploads", {
     description: "Uploads that ended, by outcome",
@@ -41,7 +41,7 @@ const ofOutcome = (outcome: string) => ({
 
 const success = ofOutcome("success")
 
-/** The bytes of one request that its response confirms. An offset beyond the sent bytes confirms nothing. */
+/** Counts the bytes that the response to a request confirms. Counts none if it confirms more bytes than were sent. */
 export const stored = (confirmed: bigint | undefined, sent: bigint): Effect.Effect<void> =>
   confirmed === undefined || confirmed <= 0n || confirmed > sent ? Effect.void : Metric.update(bytes, Number(confirmed))
 
@@ -54,7 +54,8 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Exit<A, E>
 }
 
 /**
- * Runs an upload in a span, and counts it. The program gets an `emit` for its events.
+ * Runs an upload in a span, and updates the metrics. `program` must emit its events with the `emit` that it gets,
+ * because this `emit` counts the retries.
  */
 export const observe = <E extends { readonly _tag: string }, R>(
   name: "Upload" | "UploadSteps" | "ResumableUpload",
@@ -105,7 +106,7 @@ export const observe = <E extends { readonly _tag: string }, R>(
     )
   })
 
-/** The span of one request: its method, and its path as a template. */
+/** The options of a request's span: the kind, the method, and the path as a template. */
 export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "OPTIONS") =>
   ({
     kind: "client",
@@ -115,14 +116,14 @@ export const spanOf = (method: "GET" | "POST" | "HEAD" | "PATCH" | "DELETE" | "O
     }
   }) as const
 
-/** Runs a request in its span. `Effect.fn` would add its code for stack traces to a bundle. */
+/** Runs a request in a span. `Effect.fn` is not used, because it would add its code for stack traces to a bundle. */
 export const request = (name: string, method: Parameters<typeof spanOf>[0]) => {
   const span = spanOf(method)
   return <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
     effect.pipe(Effect.withSpan(name, span, { captureStackTrace: false }))
 }
 
-/** The span attributes of a server. */
+/** The span attributes of the server at a URL. */
 const attributesOf = (url: string) => {
   const { hostname, port, protocol } = new URL(url)
   return {
@@ -131,10 +132,10 @@ const attributesOf = (url: string) => {
   }
 }
 
-/** Cached, because most requests are sent to the same server as the one before. */
+/** The attributes of the last server. Cached, because most requests go to the same server as the previous request. */
 let known = { origin: "", attributes: {} }
 
-/** Adds the server of a request to its span. */
+/** Adds the server of a request to the current span. */
 export const server = (url: string): Effect.Effect<void> =>
   Effect.suspend(() => {
     const path = url.indexOf("/", "https://".length)
@@ -143,7 +144,7 @@ export const server = (url: string): Effect.Effect<void> =>
     return Effect.annotateCurrentSpan(known.attributes)
   })
 
-/** The span attributes of a failed request. They never contain the message, which the server wrote. */
+/** Adds the error of a request to the current span. Its message is left out, because the server may have written it. */
 export const failed = (error: { readonly _tag: string; readonly status?: number }): Effect.Effect<void> =>
   Effect.annotateCurrentSpan({
     "error.type": error._tag,

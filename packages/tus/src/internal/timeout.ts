@@ -14,7 +14,7 @@ export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-ef
   defaultValue: () => Duration.seconds(30)
 })
 
-/** A request, for the error if it takes too long: its name, and the URL whose host the error contains. */
+/** The request that a `Stalled` error describes: its name, and its URL, whose host the error contains. */
 interface Subject {
   readonly request: TusError.RequestName
   readonly url: string | UploadUrl
@@ -23,7 +23,10 @@ interface Subject {
 const stalled = ({ request, url }: Subject, after: Duration.Duration) =>
   Effect.suspend(() => Effect.fail(new TusError.Stalled({ request, host: hostOf(url), after })))
 
-/** The time starts when the request is sent: the wait for a permit of the gate is not included. */
+/**
+ * Fails with `Stalled` after `limit`. The limit starts when the request is sent, so it does not include the wait for a
+ * permit of the rate limiter.
+ */
 const orStalled = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   subject: Subject,
@@ -33,7 +36,7 @@ const orStalled = <A, E, R>(
     ? Transport.withLimitFromDeparture(effect, Effect.andThen(Effect.sleep(limit), stalled(subject, limit)))
     : effect
 
-/** The next piece of a response, which must arrive within {@link RequestTimeout}. */
+/** Limits the wait for the next piece of a response to {@link RequestTimeout}. */
 export const limitedPiece = <A, E, R>(
   pull: Effect.Effect<A, E, R>,
   subject: Subject
@@ -44,14 +47,14 @@ export const limitedPiece = <A, E, R>(
       : pull
   )
 
-/** A request whose response must arrive within {@link RequestTimeout}. */
+/** Limits the duration of a request to {@link RequestTimeout}. */
 export const limited = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   subject: Subject
 ): Effect.Effect<A, E | TusError.Stalled, R> =>
   Effect.flatMap(RequestTimeout, (limit) => orStalled(effect, subject, limit))
 
-/** A request whose response must arrive within the given time, whatever {@link RequestTimeout} is. */
+/** Limits the duration of a request to `limit` instead of {@link RequestTimeout}. */
 export const inTime = <A, E, R>(
   subject: Subject,
   limit: Duration.Duration,

@@ -1,16 +1,17 @@
 /**
- * The bytes of a one-shot stream that the server has not acknowledged yet: an immutable value and its transitions.
+ * The window of a one-shot stream: the bytes that were read, but not yet acknowledged by the server. A window is an
+ * immutable value with pure transitions.
  */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import type { SourceFailed } from "../UploadSource.ts"
 
-/** The default size of a window, if `chunkSize` is not set. */
+/** The size of a window in bytes, if `chunkSize` is not set. */
 export const defaultSize = 8 * 1024 * 1024
 
 /**
- * - `start`: the offset of the first byte held.
+ * - `start`: the offset of the first byte in the window.
  * - `pieces`: the bytes from `start`, `size` bytes in total.
  * - `ended`: whether the stream has ended.
  */
@@ -23,7 +24,7 @@ export interface Window {
 
 export const empty: Window = { start: 0n, pieces: [], size: 0, ended: false }
 
-/** The next pieces of a stream, or undefined after the last. */
+/** Reads the next pieces of a stream. Returns undefined after the last piece. */
 export type Reader = Effect.Effect<ReadonlyArray<Uint8Array> | undefined, SourceFailed>
 
 export const reader = (pull: Pull.Pull<ReadonlyArray<Uint8Array>, SourceFailed, void>): Reader =>
@@ -32,8 +33,8 @@ export const reader = (pull: Pull.Pull<ReadonlyArray<Uint8Array>, SourceFailed, 
   )
 
 /**
- * Reads until the window holds more than `size` bytes, or the stream ends. One byte more than `size` is read, because
- * it shows that the stream continues.
+ * Reads until the window contains more than `size` bytes, or the stream ends. At least one byte beyond `size` is read,
+ * because this byte shows that the stream continues.
  */
 export const fill = (window: Window, read: Reader, size: number): Effect.Effect<Window, SourceFailed> =>
   Effect.suspend(() => {
@@ -52,7 +53,7 @@ export const fill = (window: Window, read: Reader, size: number): Effect.Effect<
     return loop
   })
 
-/** The window without the bytes before an offset. */
+/** The window without the bytes before `offset`. */
 export const release = (window: Window, offset: bigint): Window => {
   let drop = Number(offset - window.start)
   const pieces: Array<Uint8Array> = []
@@ -80,6 +81,6 @@ export const first = (window: Window, size: number): ReadonlyArray<Uint8Array> =
   return parts
 }
 
-/** The size of the whole stream, if its end is in the window. */
+/** The size of the whole stream, if the stream has ended. */
 export const total = (window: Window): bigint | undefined =>
   window.ended ? window.start + BigInt(window.size) : undefined

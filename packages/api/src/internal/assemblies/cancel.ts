@@ -35,7 +35,7 @@ export const Cancel = Operation.make({
   retry: []
 })
 
-/** The URL of the Assembly in its Status, if it passes the checks. */
+/** The URL of the Assembly in its Status, if this URL belongs to the service and contains the id of the Assembly. */
 const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId, { origins }: AssemblyClient["Service"]) =>
   Option.filter(
     ServiceUrl.make(status.assembly_ssl_url, origins),
@@ -49,7 +49,7 @@ const addressOf = (status: Assembly.Status, assemblyId: Assembly.AssemblyId, { o
 const isOpen = (error: Operation.Failure<typeof Cancel>): boolean =>
   Lost.isLost(error) || ("status" in error && (error.status === 404 || error.status === 410))
 
-/** Sends one DELETE. If it fails and may have had an effect, it also reads the Status. */
+/** Sends one DELETE request. If the request fails but may have had an effect, also reads the Status. */
 const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId: Assembly.AssemblyId) {
   const client = yield* AssemblyClient
   const at = Option.getOrUndefined(addressOf(status, assemblyId, client))
@@ -63,12 +63,13 @@ const attempt = Effect.fnUntraced(function* (status: Assembly.Status, assemblyId
 
 /**
  * Cancels an Assembly and returns its new Status. The Status is not "canceled" if the Assembly had ended before. The
- * request is sent to the `assembly_ssl_url` of the Status, which is read first. If that URL is missing or does not
- * belong to the service, the request is sent to the base URL.
+ * Status is read first, and the request is sent to its `assembly_ssl_url`. If that URL is missing or does not belong to
+ * the service, the request is sent to the base URL.
  *
- * The request is not repeated blindly. If the response is lost, or is 404 or 410, the Status is read. If the Assembly
- * has ended, its Status is the result. If it is still running, the request is sent once more, and the next Status is
- * the result in any case. The operation fails if the Status cannot be read.
+ * The request is not repeated blindly. If the response is lost, or has the status 404 or 410, the Status of the
+ * Assembly is read. If the Assembly has ended, its Status is the result. If the Assembly is still running, the request
+ * is sent once more, and the Status after that request is the result, even if the Assembly is still running. The
+ * operation fails if the Status cannot be read.
  *
  * @since 0.1.0
  * @category operations

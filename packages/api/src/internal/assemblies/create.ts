@@ -49,18 +49,20 @@ export const newId: Effect.Effect<Assembly.AssemblyId> = SecureRandom.SecureRand
 
 /**
  * Whether to request the Status after a failure. A conflict on a generated id means that an earlier attempt has created
- * the Assembly. A conflict on an id that the caller chose may come from somebody else's Assembly.
+ * the Assembly. A conflict on an id that the caller chose may come from somebody else's Assembly, so its Status is not
+ * requested.
  */
 const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): boolean =>
   Lost.isLost(error) && (isOurId || !("status" in error) || error.status !== 409)
 
 /**
- * Creates an Assembly. Its Steps are checked by the rules of `Instructions.make` before anything is sent. Its id is generated from a cryptographic source, because the id alone grants reading the Status.
+ * Creates an Assembly. Its Steps are checked by the rules of `Instructions.make` before anything is sent. Without
+ * `assemblyId`, the id is generated from a cryptographic source, because the id alone grants reading the Status.
  *
- * If the response is lost, or its status leaves open what happened (5xx except 501, whatever the body says), the Status
- * is requested. If the service knows the Assembly, its Status is the result. Otherwise the operation fails with the
- * first error. Every error contains the `assemblyId`, so that a caller can request the Status later. The creation
- * itself is repeated only after a rate limit, or if no byte of the request was sent.
+ * If the response is lost, or its HTTP status leaves open what happened (5xx except 501, whatever the body says), the
+ * Status is requested. If the service knows the Assembly, its Status is the result. Otherwise the operation fails with
+ * the first error. Every error contains the `assemblyId`, so that a caller can request the Status later. The request to
+ * create the Assembly is repeated only after a rate limit, or if no byte of it was sent.
  *
  * @example
  * Assemblies.create({ steps: { ":original": { robot: "/upload/handle" } }, numExpectedUploadFiles: 1 })

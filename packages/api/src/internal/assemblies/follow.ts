@@ -34,14 +34,15 @@ const paceOf = (options: FollowOptions): Completion.Pace => ({
   max: Duration.fromInputUnsafe(options.maxInterval ?? "10 seconds")
 })
 
-/** Reads the Status once, and waits for rate limits. */
+/** Reads the Status once. After a rate limit, waits and reads again. */
 const readingOf = (assemblyId: Assembly.AssemblyId, options: FollowOptions) =>
   Completion.patiently(get(assemblyId), paceOf(options), Duration.fromInputUnsafe(options.maxWait ?? "1 minute"))
 
 /**
- * Waits until an Assembly has completed, by polling its Status. Any other end is `AssemblyFailed`, `AssemblyCanceled`
- * or `AssemblyAborted`. A Status that is not final (also `Unknown`, see `Assembly.state`) is read again. It waits for
- * rate limits, up to `maxWait` each. If the whole wait takes longer than `timeout`, the error is `TimedOut`.
+ * Waits until an Assembly has completed, by polling its Status. If the Assembly ends in another way, the error is
+ * `AssemblyFailed`, `AssemblyCanceled` or `AssemblyAborted`. While the Status is not final, it is read again; an
+ * `Unknown` state (see `Assembly.state`) is not final. After a rate limit, the operation waits for the requested pause,
+ * if this pause is at most `maxWait`. If the whole operation takes longer than `timeout`, the error is `TimedOut`.
  *
  * @example Assemblies.awaitCompletion(assemblyId, { timeout: "10 minutes" })
  *
@@ -78,11 +79,11 @@ export const awaitCompletion: (
 /**
  * Streams the Status of an Assembly: the current Status, each changed Status, and the final Status.
  *
- * If the Status names an update stream (`update_stream_url`), its events trigger the readings, and a reading every 30
- * seconds finds changes without an event. Without an update stream, or while it is broken, the Status is polled; after
- * each change the pauses start again at `interval`. A broken update stream never fails the watch. It waits for rate
- * limits, up to `maxWait` each. An update stream or a Status that belongs to another Assembly fails the watch with
- * `UnexpectedResponse`.
+ * If the Status names an update stream (`update_stream_url`), the Status is read after each event of that stream, and
+ * every 30 seconds to find changes without an event. Without an update stream, or while the stream is broken, the
+ * Status is polled; after each change the pauses start again at `interval`. A broken update stream never fails the
+ * watch. After a rate limit, the watch waits for the requested pause, if this pause is at most `maxWait`. An update
+ * stream or a Status that belongs to another Assembly fails the watch with `UnexpectedResponse`.
  *
  * @since 0.1.0
  * @category operations

@@ -58,14 +58,15 @@ export const list = (
 > => AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
- * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted, so one
- * request runs while a page is processed. Nothing is requested before the first page is pulled.
+ * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted, so the
+ * request runs while the previous page is processed. Nothing is requested before the first page is pulled.
  *
  * **Stability.** The service lists newest first, so Assemblies that are created during the walk shift the others to
- * later pages. Entries of the last two pages are dropped when they appear again: nothing is missed or repeated as long
- * as fewer than `pageSize` Assemblies are created between two requests. The new Assemblies are not listed. With a
- * `toDate` in the past, nothing shifts. Assemblies that leave the list during the walk, for example with `type:
- * "executing"`, shift it in the other direction, and the same number of others may be missed.
+ * later pages. An entry of the last two pages is dropped if it appears again, so no entry is missed or repeated as long
+ * as fewer than `pageSize` Assemblies are created between two requests. The Assemblies that are created during the walk
+ * are not listed. With a `toDate` in the past, nothing shifts. Assemblies that leave the list during the walk, for
+ * example with `type: "executing"`, shift the others to earlier pages, so the stream may miss one entry for each
+ * Assembly that left.
  *
  * @since 0.1.0
  * @category operations
@@ -86,7 +87,7 @@ export const listPages = (
 > => Pages.walk(query, list)
 
 /**
- * Streams the entries of all pages, newest first, each entry once; see {@link listPages}. Holds two pages in memory.
+ * Streams the entries of all pages, newest first and each entry once; see {@link listPages}. Holds two pages in memory.
  *
  * @example
  * Effect.flatMap(DateTime.now, (now) =>

@@ -34,8 +34,8 @@ export const Replace = Operation.make({
  * Creates an Assembly under an id that may be taken: the new Assembly replaces the old one. {@link create} never
  * replaces an Assembly.
  *
- * The request is not repeated after it may have been sent. A Status that is read after a lost response does not show
- * which of the two Assemblies it belongs to, so no Status is read: the operation fails.
+ * The request is not repeated after it may have been sent. If the response is lost, the operation fails and reads no
+ * Status, because a Status would not show to which of the two Assemblies it belongs.
  *
  * Beyond the specification.
  *

@@ -30,8 +30,8 @@ export const Replay = Operation.make({
 })
 
 /**
- * Runs the files of an Assembly again, as a new Assembly. Without a request, the Steps are the same. The id of the new
- * Assembly is `assembly_id` of the result.
+ * Runs the files of an Assembly again, as a new Assembly. Without `request`, the new Assembly has the same Steps. Its
+ * id is the `assembly_id` of the result.
  *
  * Beyond the specification.
  *

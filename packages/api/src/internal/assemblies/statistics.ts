@@ -37,8 +37,9 @@ export const Statistics = Operation.make({
 /**
  * Gets the statistics of a region since a moment.
  *
- * A `since` more than 91 days ago, as a `DateTime` or as ISO 8601 text with an offset, fails with `InvalidRequest` and
- * is not sent. The service validates any other text (`StatisticsInvalidTime`).
+ * If `since` is more than 91 days ago, and is a `DateTime` or an ISO 8601 text with an offset, the operation fails with
+ * `InvalidRequest` and sends nothing. Any other text is validated by the service, whose error is
+ * `StatisticsInvalidTime`.
  *
  * @example
  * Effect.flatMap(DateTime.now, (now) =>

@@ -29,7 +29,7 @@ export const Delete = Operation.make({
 })
 
 /**
- * Deletes an Auth Key. Requests with it are then refused.
+ * Deletes an Auth Key. The service then refuses requests with this Auth Key.
  *
  * Beyond the specification.
  *

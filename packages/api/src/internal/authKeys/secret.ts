@@ -31,8 +31,8 @@ export const Secret = Operation.make({
 })
 
 /**
- * Requests the secret of an Auth Key, which must permit it (`can_show_auth_secret`). The secret is redacted. Which scope
- * the service requires is not documented; the stronger one is requested.
+ * Gets the secret of an Auth Key that permits this (`can_show_auth_secret`). The secret is redacted. It is not
+ * documented which scope the service requires, so the operation uses `auth_keys:write`, the stronger scope.
  *
  * Beyond the specification.
  *

@@ -31,7 +31,7 @@ export const Update = Operation.make({
 })
 
 /**
- * Changes an Auth Key. An absent key of the request keeps its value.
+ * Changes an Auth Key. A field that is absent from the request keeps its value.
  *
  * Beyond the specification.
  *

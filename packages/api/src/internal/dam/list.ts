@@ -32,8 +32,8 @@ export const List = Operation.make({
 })
 
 /**
- * Lists one page of the assets of the Workspace, at most 500. `next_cursor` of the page is the `cursor` of the next
- * request, or null on the last page.
+ * Lists one page of the assets of the Workspace, at most 500. Use the `next_cursor` of a page as the `cursor` of the
+ * next request. On the last page `next_cursor` is null.
  *
  * Beyond the specification.
  *
@@ -60,8 +60,8 @@ export const list = (
 > => AssemblyClient.use((client) => client.run(List, { path: {}, params: query, fields: {} }))
 
 /**
- * Streams the pages of a list, starting at `query.cursor`. A page is requested when it is pulled, because only the page
- * before knows its cursor.
+ * Streams the pages of a list, starting at `query.cursor`. A page is requested when it is pulled, because only the
+ * previous page contains its cursor.
  *
  * Beyond the specification.
  *

@@ -30,7 +30,7 @@ export const List = Operation.make({
 })
 
 /**
- * Lists the notifications that were sent about an Assembly, with what their receivers answered.
+ * Lists the notifications that were sent about an Assembly, and the responses of their receivers.
  *
  * Beyond the specification.
  *

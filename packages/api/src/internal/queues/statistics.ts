@@ -34,7 +34,7 @@ export const Statistics = Operation.make({
 })
 
 /**
- * Gets how many priority job slots were in use since a moment.
+ * Gets how many priority job slots have been in use since a moment.
  *
  * Beyond the specification.
  *

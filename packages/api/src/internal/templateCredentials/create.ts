@@ -31,7 +31,7 @@ export const Create = Operation.make({
 })
 
 /**
- * Creates Template Credentials. The content is redacted in the program, and no error repeats it.
+ * Creates Template Credentials. The content is redacted, and no error repeats it.
  *
  * Beyond the specification.
  *

@@ -29,7 +29,7 @@ export const Delete = Operation.make({
 })
 
 /**
- * Deletes Template Credentials. Templates that use them fail from then on.
+ * Deletes Template Credentials. Templates that use these credentials fail from then on.
  *
  * Beyond the specification.
  *

@@ -31,7 +31,7 @@ export const Update = Operation.make({
 })
 
 /**
- * Changes Template Credentials. An absent `content` keeps the secrets.
+ * Changes Template Credentials. Without `content`, the secrets do not change.
  *
  * Beyond the specification.
  *

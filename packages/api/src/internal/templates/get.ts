@@ -29,7 +29,7 @@ export const Get = Operation.make({
 })
 
 /**
- * Gets a Template by its id or its name. Its content is a value, whether the service sends an object or JSON text.
+ * Gets a Template by its id or its name. Its content is decoded, whether the service sends an object or JSON text.
  *
  * Beyond the specification.
  *

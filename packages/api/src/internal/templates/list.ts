@@ -60,9 +60,9 @@ export const list = (
  * Streams the pages of a list, starting at `query.page`. A page is requested when the previous page is emitted. Nothing
  * is requested before the first page is pulled.
  *
- * **Stability.** A Template that is created or deleted during the walk shifts the others to another page. Templates of
- * the last two pages are dropped when they appear again. With `sort: "created"` and `order: "asc"`, new Templates shift
- * nothing.
+ * **Stability.** A Template that is created or deleted during the walk may shift other Templates to another page. A
+ * Template of the last two pages is dropped if it appears again. With `sort: "created"` and `order: "asc"`, new
+ * Templates shift nothing.
  *
  * Beyond the specification.
  *
@@ -88,7 +88,7 @@ export const listPages = (
 > => Pages.walk(query, list)
 
 /**
- * Streams the Templates of all pages, each once; see {@link listPages}. Holds two pages in memory.
+ * Streams the Templates of all pages, each Template once; see {@link listPages}. Holds two pages in memory.
  *
  * Beyond the specification.
  *

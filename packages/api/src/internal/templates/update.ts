@@ -29,7 +29,8 @@ export const Update = Operation.make({
 })
 
 /**
- * Changes a Template. An absent key of the request keeps its value; `template` replaces the whole content.
+ * Changes a Template. A field that is absent from the request keeps its value, and `template` replaces the whole
+ * content.
  *
  * Beyond the specification.
  *

@@ -7,7 +7,7 @@ import * as Notifications from "../notifications/notifications.ts"
 import * as Updates from "./updates.ts"
 
 /**
- * Ends Assemblies. The end is stored first, then sent to followers and to the `notify_url`. An Assembly ends only once.
+ * Ends Assemblies. An end is stored before followers and the `notify_url` are told. An Assembly ends only once.
  */
 export class AssemblyEnd extends Context.Service<
   AssemblyEnd,

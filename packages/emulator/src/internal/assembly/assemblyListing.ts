@@ -40,7 +40,7 @@ const Row = Schema.Struct({
   output_bytes: Schema.Int
 })
 
-/** The number of Assemblies that are searched in one turn. Each has at most 22 KiB of text. */
+/** The number of Assemblies that are searched in one turn of `Turns`. Each Assembly has at most 22 KiB of text. */
 const slice = 20
 
 const Searched = Schema.Struct({ position: Schema.Int, created_at: Schema.Int, matches: Schema.Int })
@@ -57,7 +57,7 @@ interface Filter {
   readonly type: string
 }
 
-/** The Assembly after which a search continues. */
+/** The position of the Assembly after which a search continues. */
 interface Place {
   readonly created_at: number | bigint
   readonly position: number
@@ -79,8 +79,9 @@ const statements = (sql: SqlClient.SqlClient) => {
 
     /**
      * Selects the Assemblies that contain every keyword in some field, ignoring case. The fields are joined by line
-     * feeds, so that a keyword does not match across two fields. SQLite begins at one upper bound of the index, so that
-     * of the place is in the filter: from the newest Assembly, each slice would pass all former ones again.
+     * feeds, so that a keyword does not match across two fields. From the second slice on, `filter.to` is just after
+     * `created_at`, because SQLite starts to read the index at `filter.to`. With the original value, each slice would
+     * read all earlier slices again.
      */
     search: (filter: Filter, keywords: ReadonlyArray<string>, { created_at, position }: Place) => sql`
       SELECT assemblies.rowid AS position, created_at, NOT EXISTS (
@@ -91,7 +92,7 @@ const statements = (sql: SqlClient.SqlClient) => {
       WHERE ${isListed(filter)} AND (created_at < ${created_at} OR assemblies.rowid < ${position})
       ${newestFirst} ${limited}`,
 
-    /** An entry names only the first files of its Assembly, in at most 4096 characters. */
+    /** The entry of one Assembly. It names only the first files of the Assembly, in at most 4096 characters. */
     entry: (position: number) => sql`
       SELECT id, state, parent_id, region, template_id, (
           SELECT name FROM templates WHERE templates.workspace = assemblies.workspace AND templates.id = template_id
@@ -144,8 +145,8 @@ const make = Effect.gen(function* () {
   const select = statements(sql)
 
   /**
-   * The positions of all matching Assemblies. They are searched in slices, because one long statement would block all
-   * other requests.
+   * The positions of all matching Assemblies. The Assemblies are searched in slices, because one long statement would
+   * block all other requests.
    */
   const matching = Effect.fnUntraced(function* (filter: Filter, keywords: ReadonlyArray<string>) {
     const found: Array<number> = []
@@ -189,7 +190,7 @@ const make = Effect.gen(function* () {
 
 const encodeEntry = Schema.encodeSync(AssemblyList.Entry)
 
-/** The JSON of a page, which may have thousands of entries. */
+/** Encodes a page as JSON, slice by slice, because a page may have thousands of entries. */
 export const encode = Effect.fnUntraced(function* (
   { items, ...page }: AssemblyList.Page,
   turns: Turns.Turns["Service"]

@@ -26,18 +26,18 @@ export interface New {
   readonly redirectUrl: string | undefined
   /** Whether followers receive the progress of the execution. */
   readonly emitProgress: boolean
-  /** The parts of the Status that its notifications omit. */
+  /** The parts of the Status that notifications omit. */
   readonly notificationPayload: ReadonlyArray<CreationOptions.Payload>
   readonly expectedUploads: number
-  /** The Auth Key of the creation. Its secret signs the notification. */
+  /** The Auth Key that created the Assembly. Its secret signs the notification. */
   readonly authKey: string
   /** Whether the Auth Key signed the params, and with them the `notify_url`. */
   readonly isSigned: boolean
   /** The maximum size of an upload in bytes. */
   readonly maxSize: number | undefined
-  /** The Assembly that this one replays. */
+  /** The original Assembly, if the new Assembly is a replay. */
   readonly replayOf: Row | undefined
-  /** Whether files follow in the body of the creation. */
+  /** Whether files follow in the body of the request that creates the Assembly. */
   readonly receiving: boolean
   readonly createdAt: number
 }
@@ -98,14 +98,14 @@ export class AssemblyStore extends Context.Service<
     /** Returns false if an Assembly with this id exists. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** The files of an Assembly. During its execution, the results of the finished Steps. */
+    /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
     readonly made: (id: string) => Effect.Effect<Made, StorageFailed>
     /**
-     * Ends what an earlier process left: aborts creations whose body never ended, and returns all other busy
-     * Assemblies.
+     * Handles the Assemblies that an earlier process left busy. Aborts those whose request body never ended, and
+     * returns the others.
      */
     readonly recover: Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /** Records that the whole body of the creation was received. */
+    /** Records that the whole body of the request that created the Assembly was received. */
     readonly received: (id: string) => Effect.Effect<void, StorageFailed>
     /** Starts the execution if every expected upload has arrived. Returns whether this call started it. */
     readonly beginExecution: (id: string) => Effect.Effect<boolean, StorageFailed>
@@ -172,9 +172,9 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
-  /** Steps, fields and files may have a megabyte, so their JSON is written and parsed in a turn. */
+  /** Steps, fields and files may be a megabyte long, so their JSON is written and parsed in a turn of `Turns`. */
   const turn = <A>(work: () => Effect.Effect<A, StorageFailed>) => turns.share(Effect.suspend(work))
-  /** The columns of a row. The files have their own columns, which only `made` reads. */
+  /** The columns of a `Row`. The files are in other columns, which only `made` reads. */
   const columns = sql.literal(Object.keys(Row.fields).join(", "))
   const busy = sql.literal("state IN ('uploading', 'executing')")
 

@@ -40,7 +40,7 @@ export class Creation extends Context.Service<
   Creation,
   {
     readonly create: (request: Request) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
-    /** Creates an Assembly that works on the uploads of an ended one. */
+    /** Creates an Assembly that works on the uploads of another Assembly, which has ended. */
     readonly replay: (
       id: string,
       authKey: Authentication.Caller,
@@ -68,13 +68,13 @@ const isBusy = new Refusal.Refusal({
   message: "Only an Assembly that has ended can be replayed."
 })
 
-/** The short Status in the response to a creation with `quiet`. */
+/** The short Status in the response to a request with `quiet`. */
 const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly.Status =>
   error === undefined ? { assembly_id, ok: ok ?? null } : { assembly_id, error, message: message ?? null }
 
 /**
- * The params of a replay. It runs the original Steps, unless its params name other Steps or a Template, or it reads the
- * original Template again.
+ * The params of a replay. A replay runs the original Steps, unless its params name other Steps or a Template, or ask to
+ * read the original Template again.
  */
 const replayParams = (original: AssemblyStore.Row, params: Replay.Params): Schema.JsonObject => {
   const { fields = original.fields, notify_url = original.notify_url, reparse_template, steps, template_id } = params
@@ -128,7 +128,7 @@ const make = Effect.gen(function* () {
       Effect.catchTag("TooMany", () => execution.fail(id, tooManyFiles)),
       Effect.catchTag("Malformed", () => execution.abort(id)),
       Effect.andThen(assemblies.received(id)),
-      // The request was interrupted, or the disk failed.
+      // Runs if the request was interrupted or the disk failed.
       Effect.onError(() => execution.abort(id)),
       Effect.andThen(execution.advance(id))
     )
@@ -145,7 +145,7 @@ const make = Effect.gen(function* () {
       authKey: authKey.key,
       isSigned: authKey.isSigned,
       params,
-      // Like the service: form fields, which are not signed, override the signed `fields`.
+      // As in the service, form fields override the signed `fields`, although form fields are not signed.
       fields: { ...params.fields, ...others },
       expectedUploads: form.numExpectedUploadFiles ?? 0,
       replayOf: undefined,
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
       workspace: authKey.workspace,
       authKey: authKey.key,
       isSigned: authKey.isSigned,
-      // The replay reports its Template even if it does not read it again.
+      // The replay reports the original Template even if it does not read that Template again.
       params: templateId === null ? instructions.params : { ...instructions.params, templateId },
       fields: instructions.params.fields ?? {},
       redirectUrl: original.redirect_url ?? undefined,

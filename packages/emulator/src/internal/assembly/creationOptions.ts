@@ -12,10 +12,12 @@ export const Payload = Schema.Literals([
 ])
 export type Payload = typeof Payload.Type
 
-/** A page of the Assembly list can contain the URLs of 5000 Assemblies. */
+/** The length is limited, because a page of the Assembly list can contain the URLs of 5000 Assemblies. */
 const Url = Schema.String.check(Schema.isMaxLength(2048))
 
-/** The other params of a creation. Beyond the specification, except `auth.max_size` ("Limits"). */
+/**
+ * The other params of a request that creates an Assembly. Beyond the specification, except `auth.max_size` ("Limits").
+ */
 const Options = Schema.Struct({
   notify_url: Schema.optionalKey(Schema.NullOr(Url)),
   redirect_url: Schema.optionalKey(Schema.NullOr(Url)),
@@ -37,7 +39,7 @@ export interface CreationOptions {
   readonly notificationPayload: ReadonlyArray<Payload>
   /** Whether the response contains only the id and the outcome. */
   readonly isQuiet: boolean
-  /** The maximum size in bytes. */
+  /** The maximum size of an upload in bytes. */
   readonly maxSize: number | undefined
 }
 

@@ -94,11 +94,11 @@ const make = Effect.gen(function* () {
     const { id } = assembly
     const plan = yield* Steps.plan(assembly.steps, robots, limits)
     const { count, hasRoom } = meter(limits)
-    // The JSON of each Step. It is made once, not again after each further Step.
+    // The results of each Step as JSON. They are encoded once, not again after each further Step.
     const told: Array<string> = []
     for (const [index, { name, robot, step, uses }] of plan.entries()) {
       const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
-      // Checked before the Step runs: a Step that uses another Step twice doubles its files.
+      // Checked before the Step runs, because a Step that uses another Step twice doubles its files.
       yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
       const made = yield* robot.run({ assembly, name, step, files: inputs.flat() })
       told.push(`${JSON.stringify(name)}:${yield* turns.share(Effect.suspend(() => count(made)))}`)
@@ -127,14 +127,17 @@ const make = Effect.gen(function* () {
     yield* assemblyEnd.end(assembly.id, { uploads: toFiles(uploaded), results: toResults(results), failure })
   })
 
-  /** Whether a Step of an Assembly is slow. Steps that cannot be planned fail at once, so they are not. */
+  /**
+   * Whether a Step of an Assembly is slow. False if the Steps cannot be planned, because the Assembly then fails at
+   * once.
+   */
   const isSlow = ({ steps }: AssemblyStore.Row) =>
     Steps.plan(steps, robots, limits).pipe(
       Effect.map((plan) => plan.some(({ robot }) => robot.isSlow)),
       Effect.catch(() => Effect.succeed(false))
     )
 
-  /** Waits until the execution has ended, or until the disk has failed once. */
+  /** Starts the execution. Unless a Step is slow, waits until the execution has ended or the disk has failed once. */
   const start = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
     const tried = yield* Deferred.make<void>()
     const execution = Effect.ensuring(execute(assembly), Deferred.succeed(tried, undefined))
@@ -158,7 +161,7 @@ const make = Effect.gen(function* () {
       began ? StorageFailure.retryUntilStored(startById(id)) : Effect.void
     )
 
-  // The state is stored first, so that the end of the execution has no effect if it comes in between.
+  // The state is stored first. If the execution ends before its fiber is removed, that end has no effect.
   const stop = (id: string, state: "canceled" | "request_aborted") =>
     Effect.andThen(assemblyEnd.stop(id, state), FiberMap.remove(running, id))
 
@@ -173,7 +176,7 @@ const make = Effect.gen(function* () {
 
   const advance = (id: string) => orSoon(`advance ${id}`, begin(id))
 
-  // Assemblies of an earlier process continue before the first request.
+  // The Assemblies that an earlier process left busy continue before the first request.
   for (const assembly of yield* assemblies.recover) {
     yield* assembly.state === "executing" ? start(assembly) : advance(assembly.id)
   }

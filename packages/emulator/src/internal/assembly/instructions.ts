@@ -40,7 +40,7 @@ export const read: (
   Effect.fnUntraced(function* (workspace, params, limits) {
     const { share } = yield* Turns.Turns
     const merged = Json.withoutNulls(yield* TemplateMerge.merge(workspace, params))
-    // Limited before the Steps are decoded.
+    // The number of Steps is checked before the Steps are decoded.
     if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
     return {
       params: yield* share(decodeParams(merged)).pipe(

@@ -9,7 +9,7 @@ const encodeStatus = Schema.encodeSync(Assembly.Status)
 const encodeFile = Schema.encodeSync(Assembly.File)
 const encodeReceipt = Schema.encodeSync(Assembly.TusReceipt)
 
-/** The JSON of a Status. Its files are encoded slice by slice, because a Status may have thousands of them. */
+/** Encodes a Status as JSON. Its files are encoded slice by slice, because a Status may have thousands of files. */
 export const encode = Effect.fnUntraced(function* (status: Assembly.Status, turns: Turns.Turns["Service"]) {
   const { results, tus_uploads, uploads, ...rest } = status
   const encoded = yield* turns.share(Effect.sync(() => encodeStatus(rest)))

@@ -11,7 +11,7 @@ export interface Planned {
   readonly name: string
   readonly step: Assembly.Step
   readonly robot: Robot
-  /** The Steps whose files this Step works on. If empty, it works on the uploads. */
+  /** The Steps whose files this Step works on. If the list is empty, this Step works on the uploads. */
   readonly uses: ReadonlyArray<string>
 }
 
@@ -50,7 +50,7 @@ const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, s
   return names.filter((used) => Object.hasOwn(steps, used))
 })
 
-/** Orders Steps so that each comes after the Steps that it uses. */
+/** Orders Steps so that each Step comes after the Steps that it uses. */
 const inOrder = Effect.fnUntraced(function* (planned: ReadonlyArray<Planned>) {
   const ordered: Array<Planned> = []
   let waiting = planned

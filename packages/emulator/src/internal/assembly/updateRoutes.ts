@@ -31,7 +31,7 @@ const route = Effect.gen(function* () {
       const { assemblyId = "" } = yield* HttpRouter.params
       if (Option.isNone(yield* assemblies.find(assemblyId))) return Refusal.toResponse(Creation.notFound)
       const events = updates.follow(assemblyId, isOver(assemblyId)).pipe(Stream.map(toSse), Stream.encodeText)
-      // A comment comes first, so that the client sees the open stream at once.
+      // An SSE comment comes first, so that the client sees the open stream at once.
       return HttpServerResponse.stream(Stream.concat(Stream.encodeText(Stream.succeed(": open\n\n")), events), {
         contentType: "text/event-stream",
         headers

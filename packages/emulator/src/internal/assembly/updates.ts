@@ -6,12 +6,15 @@ import * as PubSub from "effect/PubSub"
 import * as Stream from "effect/Stream"
 import type { StorageFailed } from "../../EmulatorError.ts"
 
-/** A live update of an Assembly. Without an `event`, `data` is its name (service facts, "live updates"). */
+/**
+ * A live update of an Assembly. If `event` is undefined, `data` is the name of the update (service facts, "live
+ * updates").
+ */
 export interface Update {
   readonly assemblyId: string
   readonly event: string | undefined
   readonly data: string
-  /** Whether it is the last update. */
+  /** Whether it is the last update of the Assembly. */
   readonly isLast: boolean
 }
 
@@ -75,7 +78,7 @@ interface Channel {
 
 /**
  * Each followed Assembly has its own channel. If a follower does not read, its buffer grows, but only by the updates of
- * one Assembly. The limits of uploads and results limit their number.
+ * one Assembly. The limits of uploads and results also limit the number of these updates.
  */
 const make = Effect.sync(() => {
   const channels = new Map<string, Channel>()

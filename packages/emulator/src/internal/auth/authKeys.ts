@@ -17,14 +17,14 @@ export interface AuthKey {
   readonly scopes: ReadonlyArray<Auth.Scope>
 }
 
-/** The Auth Keys of every Workspace. */
+/** Stores the Auth Keys of all Workspaces. */
 export class AuthKeys extends Context.Service<
   AuthKeys,
   {
     readonly find: (key: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
     /** The oldest Auth Key of a Workspace. */
     readonly firstOf: (workspace: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
-    /** Inserts or replaces an Auth Key. */
+    /** Inserts an Auth Key, or replaces the Auth Key with the same `key`. */
     readonly put: (authKey: AuthKey) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/AuthKeys") {}

@@ -19,7 +19,10 @@ import { Refusal } from "../http/refusal.ts"
 import { grants } from "./scopes.ts"
 import * as UsedSignatures from "./usedSignatures.ts"
 
-/** The credentials of a request. `text` is the exact text of `params`, which the signature covers. */
+/**
+ * The credentials of a request, and the `scope` that its operation requires. The signature covers `text`, which is the
+ * JSON text of `params` as the client sent it.
+ */
 export interface Claim {
   readonly text: string
   readonly params: Schema.JsonObject
@@ -29,14 +32,17 @@ export interface Claim {
   readonly scope: string | undefined
 }
 
-/** The authenticated caller: an Auth Key, and whether it signed the params. A bearer token does not sign them. */
+/**
+ * The authenticated caller. `isSigned`: whether the request has a signature, which protects its params. A bearer token
+ * does not protect the params.
+ */
 export interface Caller extends AuthKeys.AuthKey {
   readonly isSigned: boolean
 }
 
 /**
- * Authenticates requests and checks their scope (spec.md, "Authentication"). The error codes and their order are beyond
- * the specification.
+ * Authenticates requests and checks their scope (spec.md, "Authentication"). The specification defines neither the
+ * error codes nor the order of the checks.
  */
 export class Authentication extends Context.Service<
   Authentication,
@@ -51,8 +57,7 @@ const isKey = Schema.is(Auth.SignedAuthParams.fields.key)
 const isText = Schema.is(Scalar.NonEmptyString)
 
 /**
- * Reads `auth.key` and `auth.expires`. Each has its own error code, so `Auth.SignedAuthParams` is not decoded as a
- * whole.
+ * Reads `auth.key` and `auth.expires`. The fields are checked one by one, because each field has its own error code.
  */
 const readAuth = Effect.fnUntraced(function* (params: Schema.JsonObject) {
   const { auth } = params
@@ -68,7 +73,8 @@ const readAuth = Effect.fnUntraced(function* (params: Schema.JsonObject) {
 const isExpires = Schema.is(Auth.SignedAuthParams.fields.expires)
 
 /**
- * Parses an ISO 8601 date-time. Like the service, and unlike the schema, it reads a text without a time zone as UTC.
+ * Parses an ISO 8601 date-time. A date-time without a time zone is read as UTC, as the service does. The schema alone
+ * would refuse such a date-time.
  */
 const parseExpires = (text: string): Option.Option<DateTime.Utc> =>
   Option.flatMap(Option.fromUndefinedOr([text, `${text}Z`].find(isExpires)), DateTime.make)
@@ -87,7 +93,9 @@ const checkExpires = Effect.fnUntraced(function* (text: string) {
 
 const decodeReferer = Schema.decodeUnknownOption(Auth.AuthParams.fields.referer)
 
-/** `auth.referer` is matched against the HTTP referer; a request without one passes (spec.md, "Retrieve list"). */
+/**
+ * Matches the `referer` header against `auth.referer`. A request without this header passes (spec.md, "Retrieve list").
+ */
 const checkReferer = ({ params: { auth }, referer }: Claim) => {
   if (referer === undefined || !Predicate.hasProperty(auth, "referer")) return Effect.void
   return Option.exists(decodeReferer(auth.referer), (pattern) => LinearPattern.matches(pattern, referer))
@@ -98,8 +106,8 @@ const checkReferer = ({ params: { auth }, referer }: Claim) => {
 const utf8 = new TextEncoder()
 
 /**
- * The signature in lower case if it is valid for `text`. The used signatures are stored in lower case:
- * otherwise the same signature with upper-case digits could be used a second time.
+ * Returns the signature in lower case if it is valid for `text`. Used signatures are stored in lower case, because
+ * otherwise a client could use a signature again with upper-case digits.
  */
 const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: string, signature: string) {
   const canonical = signature.toLowerCase()
@@ -110,7 +118,7 @@ const verify = Effect.fnUntraced(function* (secret: Redacted.Redacted, text: str
   return Mac.timingSafeEqual(utf8.encode(canonical), utf8.encode(expected)) ? Option.some(canonical) : Option.none()
 })
 
-/** The token of a Bearer header. */
+/** Reads the token from the value of an `Authorization: Bearer` header. */
 const bearer = (header: string): string | undefined => /^bearer +(\S+) *$/i.exec(header)?.[1]
 
 const make = Effect.gen(function* () {
@@ -146,7 +154,8 @@ const make = Effect.gen(function* () {
   )
 
   /**
-   * Authenticates by bearer token. Then `auth` is optional (spec.md, "Authentication"), but it is checked if present.
+   * Authenticates by bearer token. With a bearer token, `auth` is optional (spec.md, "Authentication"). If `auth` is
+   * present, it is checked.
    */
   const authenticateBearer = Effect.fnUntraced(function* (claim: Claim, header: string) {
     const token = bearer(header)

@@ -30,8 +30,9 @@ export interface Minted {
 }
 
 /**
- * Issues and verifies bearer tokens. A token contains what it grants, authenticated with the secret of its Auth Key. It
- * stays valid after a restart, and becomes invalid if the secret changes. The error codes are beyond the specification.
+ * Issues and verifies bearer tokens. A token contains its Auth Key, scopes and expiry, and a tag: a MAC made with the
+ * secret of the Auth Key. Tokens are not stored, so they stay valid after a restart. A token becomes invalid if the
+ * secret changes. The error codes are beyond the specification.
  */
 export class BearerTokens extends Context.Service<
   BearerTokens,
@@ -57,14 +58,17 @@ const expired = new Refusal({ code: "BEARER_TOKEN_EXPIRED", status: 400, message
 
 const utf8 = new TextEncoder()
 
-/** The prefix distinguishes the signature of a token from the signature of params, because both use the same secret. */
+/**
+ * The bytes that the tag of a token covers. The prefix keeps these bytes apart from params, which the same secret
+ * signs.
+ */
 const sealed = (content: string): Uint8Array => utf8.encode(`token.${content}`)
 
 const keyOf = (secret: Redacted.Redacted) => Effect.orDie(Mac.key(Mac.hmacSha256, utf8.encode(Redacted.value(secret))))
 
 const textOf = (encoded: string) => Result.getSuccess(Base64Url.decodeString(encoded))
 
-/** The content of a token as text, and the bytes of its tag. */
+/** Splits a token into its content as text and the bytes of its tag. */
 const parse = (token: string) => {
   const [content = "", tag = "", ...more] = token.split(".")
   return more.length > 0 ? Option.none() : Option.all([textOf(content), Result.getSuccess(Base64Url.decode(tag))])

@@ -5,7 +5,9 @@ import { RE2JS } from "re2js"
 const maxPattern = 256
 const maxText = 2048
 
-/** The maximum sum of counted repetitions in a pattern, and of instructions in its compiled program. */
+/**
+ * The maximum sum of the counts in a pattern (`{1000}`), and the maximum number of instructions in a compiled pattern.
+ */
 const maxRepetitions = 1000
 const maxProgram = 2000
 
@@ -15,9 +17,9 @@ const repetitions = (pattern: string): number =>
 const compile = (pattern: string) => Result.try(() => RE2JS.compile(RE2JS.translateRegExp(pattern)))
 
 /**
- * Whether a text matches a regular expression that a client has sent. The time is linear in the product of both
- * lengths; the backtracking engine of JavaScript needs exponential time for `^(a+)+$`. A pattern that is too long, or
- * that uses back-references or look-around, matches nothing.
+ * Returns whether a text matches a regular expression that a client has sent. The time is proportional to the product
+ * of both lengths; the backtracking engine of JavaScript needs exponential time for a pattern such as `^(a+)+$`. The
+ * result is false if the pattern or the text is too long, or if the pattern uses back-references or look-around.
  */
 export const matches = (pattern: string, text: string): boolean => {
   if (pattern.length > maxPattern || text.length > maxText || repetitions(pattern) > maxRepetitions) return false

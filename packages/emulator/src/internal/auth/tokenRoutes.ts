@@ -25,7 +25,7 @@ const refuse = (status: number, code: string, message: string) => new Refusal.Re
 
 const utf8 = new TextEncoder()
 
-/** Parses a Basic header. The secret may contain colons. */
+/** Parses the value of an `Authorization: Basic` header. The secret may contain colons. */
 const parseBasic = (header: string | undefined): Option.Option<readonly [key: string, secret: string]> => {
   const [, encoded] = /^basic +([a-z0-9+/=]+) *$/i.exec(header ?? "") ?? []
   if (encoded === undefined) return Option.none()
@@ -35,7 +35,7 @@ const parseBasic = (header: string | undefined): Option.Option<readonly [key: st
   return colon === -1 ? Option.none() : Option.some([decoded.success.slice(0, colon), decoded.success.slice(colon + 1)])
 }
 
-/** Finds the Auth Key and compares its secret in constant time. */
+/** Finds the Auth Key of a Basic header, and compares the secrets in constant time. */
 const identify = Effect.fnUntraced(function* (authKeys: AuthKeys.AuthKeys["Service"], header: string | undefined) {
   const basic = parseBasic(header)
   if (Option.isNone(basic)) return yield* refuse(401, "SERVER_401", "The request has no Basic credentials.")
@@ -49,7 +49,7 @@ const identify = Effect.fnUntraced(function* (authKeys: AuthKeys.AuthKeys["Servi
     : yield* refuse(401, "TOKEN_INVALID_CREDENTIALS", "The secret does not match the Auth Key.")
 })
 
-/** The requested scopes, or all scopes of the Auth Key if none is requested. */
+/** Returns the requested scopes, or all scopes of the Auth Key if the request names no scope. */
 const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, scopes: ReadonlyArray<Auth.Scope>) {
   const lacking = scopes.filter((scope) => !grants(authKey.scopes, scope))
   if (lacking.length > 0) {
@@ -61,14 +61,14 @@ const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, sc
 const decodeForm = SchemaParser.decodeUnknownEffect(Auth.OpenTokenRequest, { errors: "all" })
 const encodeAnswer = Schema.encodeEffect(Auth.TokenResponse)
 
-/** The errors of fields that are present and invalid. */
+/** The status and the error code for a field that is present and invalid. */
 const ofField: ReadonlyMap<string, readonly [status: number, code: string]> = new Map([
   ["grant_type", [400, "TOKEN_INVALID_GRANT_TYPE"]],
   ["aud", [403, "TOKEN_INVALID_AUDIENCE"]],
   ["scope", [403, "TOKEN_INVALID_SCOPE"]]
 ])
 
-/** Refuses an invalid form. A missing field is reported before an invalid one. */
+/** Refuses an invalid form. A missing field is reported before an invalid field. */
 const refuseForm = (form: Form.Fields, issue: SchemaIssue.Issue) => {
   const broken = Input.fromSchemaIssue(issue).map(({ message, path: [name = ""] }) => ({
     name: String(name),

@@ -8,18 +8,18 @@ import * as Limits from "../../Limits.ts"
 import * as Statement from "../data/statement.ts"
 
 /**
- * Remembers used signatures until they expire, and at most the number in the limits. Official clients send no nonce, so
- * the signature itself may be used only once.
+ * Accepts each signature only once, because official clients send no nonce. A used signature is remembered until it
+ * expires. If more signatures are remembered than the limit `signatures` allows, the oldest are forgotten.
  */
 export class UsedSignatures extends Context.Service<
   UsedSignatures,
   {
-    /** Whether this is the first use. */
+    /** Marks a signature as used, and returns whether this is its first use. */
     readonly use: (signature: string, expires: DateTime.Utc) => Effect.Effect<boolean, StorageFailed>
   }
 >()("@assembly-effect/emulator/UsedSignatures") {}
 
-/** Exported for the test of its query plan. */
+/** Forgets expired signatures. Exported because a test checks the query plan. */
 export const forget = (sql: SqlClient.SqlClient, now: number) =>
   sql`DELETE FROM used_signatures WHERE expires_at <= ${now}`
 
@@ -31,7 +31,7 @@ const make = Effect.gen(function* () {
     Statement.isChange(
       sql`INSERT INTO used_signatures ${sql.insert({ signature, expires_at: expires })} ON CONFLICT DO NOTHING`
     )
-  /** Row ids grow with time, so the lowest ones are the oldest. */
+  /** Deletes the oldest rows beyond the limit. Row ids increase, so the oldest rows have the lowest ids. */
   const forgetFirst = sql`
     DELETE FROM used_signatures WHERE rowid <= (SELECT max(rowid) FROM used_signatures) - ${most}`
 

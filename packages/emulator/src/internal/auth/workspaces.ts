@@ -12,17 +12,19 @@ import * as Statement from "../data/statement.ts"
 import * as Ids from "../data/ids.ts"
 import * as TemplateStore from "../templates/templateStore.ts"
 
-/** All scopes: `read` and `write` for every resource, and `smart_cdn:sign`, which neither of them includes. */
+/** All scopes. `read` and `write` apply to every resource, but do not grant `smart_cdn:sign`. */
 const allScopes = ["read", "write", "smart_cdn:sign"]
 
 const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
 
-/** A random Auth Key. It never depends on the seed, because a page that knows the seed would know the secret. */
+/**
+ * A random Auth Key. It does not depend on the `seed`, because anyone who knows the seed could then compute the secret.
+ */
 const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
   Effect.provide(SecureRandom.layerWebCrypto)
 )
 
-/** The first given Auth Key, else the oldest one in the database, else a new one. */
+/** The first given Auth Key, else the oldest stored Auth Key of the Workspace, else a new Auth Key. */
 const firstKey = Effect.fnUntraced(function* ({
   keys,
   slug
@@ -65,12 +67,15 @@ const readTemplate = (workspace: string, template: Template.Template): Effect.Ef
     Effect.mapError(({ message }) => new InvalidTemplate({ id: template.id, problem: message }))
   )
 
-/** Adds the options of the first Workspace to it: `credentials`, `templates`, and an Auth Key if it has none. */
+/**
+ * Adds `credentials` and `templates` to the first Workspace. A Workspace without an Auth Key gets its oldest stored
+ * Auth Key, or a new Auth Key.
+ */
 const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
   const [first = byDefault, ...others] = workspaces
   const given = credentials === undefined ? first.keys : [credentials, ...first.keys]
   const key = yield* firstKey({ ...first, keys: given })
-  // `credentials` may repeat a key of the Workspace.
+  // `credentials` may have the same key as an Auth Key of the Workspace.
   const rest = given.filter((other) => other.key !== key.key)
   const whole = { ...first, keys: [key, ...rest], templates: [...templates, ...(first.templates ?? [])] }
   return { key, slug: first.slug, all: [whole, ...others] }
@@ -84,8 +89,9 @@ interface Options {
 }
 
 /**
- * Stores the given Auth Keys and Templates in one transaction, and returns the first Workspace. If it fails, none of
- * them is stored. The migrations of the database and the number of starts, which `seed` uses, remain.
+ * Stores the given Auth Keys and Templates in one transaction. Returns the slug and the first Auth Key of the first
+ * Workspace. A failure stores no Auth Key and no Template. It does not undo the migrations of the database, nor the
+ * count of starts, which `seed` uses.
  */
 export const ensure: (
   options: Options

@@ -13,19 +13,22 @@ import type * as FileStore from "../files/fileStore.ts"
 import * as Ids from "../data/ids.ts"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 
-/** A file to store as an asset: its path, and the blob with its bytes. */
+/** A file to store as an asset. `blob` is the id of the blob that contains the bytes. */
 export interface New {
   readonly workspace: string
   readonly folders: ReadonlyArray<string>
   readonly filename: string
   readonly blob: string
-  /** The id of the work that stores the file. Repeated work with the same id stores nothing. */
+  /** The id of the work that stores the file. If an asset version with this id exists, nothing is stored. */
   readonly madeBy: string
   readonly mime: string | null
   readonly digest: FileStore.Digest
 }
 
-/** A move of an asset. If `destinationFolderId` is undefined, the folder stays; null is the root. */
+/**
+ * A request to move or rename an asset. An undefined `filename` or `destinationFolderId` keeps the current value. The
+ * folder `null` is the root.
+ */
 export interface Move {
   readonly workspace: string
   readonly assetId: Identifier.AssetId
@@ -41,14 +44,14 @@ export interface Placed {
   readonly updatedAt: DateTime.Utc
 }
 
-/** The reason why a change of the DAM failed. Nothing was changed. */
+/** The reason why the DAM refused a change. A refused change has no effect. */
 export type Problem = "AssetNotFound" | "FolderNotFound" | "NameTaken" | "PathTooLong"
 
-/** The assets and folders of every Workspace. */
+/** Stores the assets and folders of all Workspaces. */
 export class DamStore extends Context.Service<
   DamStore,
   {
-    /** Stores a file. An asset at the same path gets a new version. */
+    /** Stores a file. If the path already has an asset, the asset gets a new version. */
     readonly store: (file: New) => Effect.Effect<DamAsset.Asset, Problem | StorageFailed>
     readonly move: (move: Move) => Effect.Effect<Placed, Problem | StorageFailed>
   }
@@ -73,7 +76,7 @@ const FolderRow = Schema.Struct({
   name: Schema.String
 })
 
-/** Where a file is stored: its Workspace, its folder (`null` is the root), and its name. */
+/** The location of an asset or folder: its Workspace, its parent folder (`null` is the root), and its name. */
 interface Place {
   readonly workspace: string
   readonly folder_id: string | null
@@ -121,7 +124,7 @@ type Statements = ReturnType<typeof statements>
 
 const utf8 = new TextEncoder()
 
-/** spec.md, "Limits": the path after normalisation, with its separators. */
+/** The limits in spec.md, "Limits", apply to the normalised path with its separators. */
 const isPathTooLong = (path: string): boolean => [...path].length > 512 || utf8.encode(path).length > 1024
 
 const pathOf = Effect.fnUntraced(function* (
@@ -153,7 +156,7 @@ const toAsset = Effect.fnUntraced(function* (sql: Statements, row: AssetRow) {
   return asset
 })
 
-/** Finds or creates the folder at a path. */
+/** Finds or creates the folders of a file. Returns the id of the innermost folder, or null for the root. */
 const ensureFolder = Effect.fnUntraced(function* (
   sql: Statements,
   { folders, workspace }: New,
@@ -230,7 +233,7 @@ const make = Effect.gen(function* () {
   return DamStore.of({
     store: Effect.fnUntraced(
       function* (file) {
-        // Checked before an id is generated for each of its folders.
+        // The length is checked first, because otherwise a long path would need an id for each of its folders.
         if (isPathTooLong([...file.folders, file.filename].join("/"))) {
           return yield* Effect.fail("PathTooLong" as const)
         }

@@ -14,15 +14,16 @@ import * as Statement from "./statement.ts"
 /** The largest integer of SQLite. */
 export const maxInteger = 2n ** 63n - 1n
 
-/** The OFFSET of a page. A page below 1 is the first page; a page that is too high is empty. */
+/** The OFFSET for a page number. A number below 1 means the first page. A page after the last page is empty. */
 export const offsetOf = (page: number, pageSize: number): bigint => {
   const offset = BigInt(Math.max(1, page) - 1) * BigInt(pageSize)
   return offset > maxInteger ? maxInteger : offset
 }
 
 /**
- * Opens the database for this process alone. The lock ends with the connection or the process. Committed data survives
- * the end of the process, but not a power failure, because then every response would have to wait for the disk.
+ * Opens the database exclusively. The lock is released when the connection closes or the process ends. Committed data
+ * survives the end of the process. A power failure may lose committed data, because otherwise every response would have
+ * to wait for the disk.
  */
 const client = (path: string): Layer.Layer<SqlClient.SqlClient, DataInUse | StorageFailed> =>
   Layer.effect(
@@ -43,7 +44,10 @@ const loader = Migrator.fromRecord(
 
 const version = Statement.one(Schema.Struct({ user_version: Schema.Int }))
 
-/** Databases from before the Migrator counted their migrations in `user_version`. In newer databases it is 0. */
+/**
+ * Runs the missing migrations. Before the emulator used Effect's Migrator, it counted the migrations in `user_version`.
+ * In newer databases `user_version` is 0.
+ */
 const migrate = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { user_version } = yield* version(sql`PRAGMA user_version`)
@@ -55,6 +59,9 @@ const migrate = Effect.gen(function* () {
   Statement.stored
 )
 
-/** A database in the file at `path`. With `:memory:` its data is lost when the scope closes. */
+/**
+ * Opens the database file at `path` and runs the missing migrations. The database `:memory:` is lost when the scope
+ * closes.
+ */
 export const layer = (path: string): Layer.Layer<SqlClient.SqlClient, DataInUse | StorageFailed> =>
   Layer.provideMerge(Layer.effectDiscard(migrate), client(path))

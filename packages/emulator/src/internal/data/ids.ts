@@ -5,8 +5,11 @@ import * as Hex from "effect/encoding/Hex"
 
 const bytes = SecureRandom.SecureRandom.use((random) => random.randomBytes(16))
 
-/** 32 hexadecimal digits: the id of an Assembly, an upload or a file. */
+/** Generates an id of 32 hexadecimal digits, for example for an Assembly, an upload or a file. */
 export const hex = Effect.map(bytes, Hex.encode)
 
-/** The identifier format of spec.md, "DAM asset": 16 bytes leave four zero bits, so it ends in A, Q, g or w. */
+/**
+ * Generates an identifier as in spec.md, "DAM asset". The base64url text of 16 bytes has four unused zero bits, so the
+ * identifier ends with A, Q, g or w.
+ */
 export const identifier = Effect.map(bytes, Base64Url.encode)

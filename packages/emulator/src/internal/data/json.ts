@@ -5,7 +5,7 @@ const isArray = (value: Schema.Json): value is Schema.JsonArray => Array.isArray
 
 const isObject = (value: Schema.Json): value is Schema.JsonObject => Predicate.isObject(value)
 
-/** An own property of an object. A client may send keys such as `constructor`. */
+/** Reads an own property, because a client may send a key such as `constructor`. */
 const own = (object: Schema.JsonObject, key: string): Schema.Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined
 
@@ -20,7 +20,7 @@ const mergeValues = (base: Schema.Json | undefined, over: Schema.Json | undefine
   return isObject(base) && isObject(over) ? merge(base, over) : over
 }
 
-/** Merges objects by key and arrays by index. `over` takes precedence, except where it is null. */
+/** Merges objects by key and arrays by index. A value in `over` takes precedence, unless the value is null. */
 export const merge = (base: Schema.JsonObject, over: Schema.JsonObject): Schema.JsonObject =>
   Object.fromEntries(
     [...new Set([...Object.keys(base), ...Object.keys(over)])].map((key) => [

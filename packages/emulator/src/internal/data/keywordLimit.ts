@@ -1,5 +1,5 @@
-/** The maximum number of keywords in a list request. Each keyword is searched in all rows of the Workspace. */
+/** The maximum number of keywords in a list request. Each keyword is searched in every row of the Workspace. */
 export const max = 20
 
-/** The maximum number of characters of one keyword in the list of Assemblies. */
+/** The maximum length of a keyword in a request for the list of Assemblies, in characters. */
 export const maxLength = 256

@@ -33,7 +33,7 @@ const first = [
      output_bytes INTEGER NOT NULL DEFAULT 0
    ) STRICT`,
   "CREATE INDEX assemblies_by_creation ON assemblies (workspace, created_at)",
-  // The length is text, because 2^63 - 1 is more than a JavaScript number can represent.
+  // `length` is TEXT, because its maximum, 2^63 - 1, is more than a JavaScript number can represent exactly.
   `CREATE TABLE uploads (
      id TEXT PRIMARY KEY,
      assembly_id TEXT NOT NULL REFERENCES assemblies (id),
@@ -80,9 +80,9 @@ const second = [
   "ALTER TABLE assemblies ADD COLUMN auth_key TEXT",
   "ALTER TABLE assemblies ADD COLUMN max_size INTEGER",
   "ALTER TABLE assemblies ADD COLUMN parent_id TEXT",
-  // The Assembly whose uploads a replay works on.
+  // The id of the Assembly whose uploads are the input of a replay.
   "ALTER TABLE assemblies ADD COLUMN uploads_from TEXT",
-  // Whether the body of the creation may still contain files.
+  // Whether the request that creates the Assembly may still send files.
   "ALTER TABLE assemblies ADD COLUMN receiving INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE assemblies ADD COLUMN emit_progress INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE uploads ADD COLUMN kind TEXT NOT NULL DEFAULT 'ordinary'",
@@ -104,7 +104,8 @@ const second = [
 ]
 
 const third = [
-  // Which work of which Assembly made the version. Work that is repeated after a crash does not make it again.
+  // The id of the work that made the version. The unique index prevents a second version if the work is repeated after
+  // a crash.
   "ALTER TABLE versions ADD COLUMN made_by TEXT",
   "CREATE UNIQUE INDEX versions_by_maker ON versions (made_by)"
 ]
@@ -127,8 +128,8 @@ const fourth = [
 ]
 
 const fifth = [
-  // The number of starts of an emulator with a seed on this data. Each start makes other ids. Older databases used the
-  // number of rows instead.
+  // How often an emulator with a seed has started with this database. The count makes the ids of each start different.
+  // The initial count is the number of rows, which older emulators used instead.
   "CREATE TABLE starts (count INTEGER NOT NULL) STRICT",
   `INSERT INTO starts
    SELECT (SELECT count(*) FROM assemblies) + (SELECT count(*) FROM uploads) + (SELECT count(*) FROM versions)
@@ -137,19 +138,19 @@ const fifth = [
 ]
 
 const sixth = [
-  // Whether the params were signed, which decides the hosts that may be notified. For older rows this is unknown.
+  // Whether the params were signed, because signed params may notify more hosts. Older rows count as unsigned.
   "ALTER TABLE assemblies ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0"
 ]
 
 const seventh = [
   "CREATE INDEX used_signatures_by_expiry ON used_signatures (expires_at)",
-  // Finds the time when a Template was last used.
+  // For the query that finds when a Template was last used.
   "CREATE INDEX assemblies_by_template ON assemblies (workspace, template_id, created_at)"
 ]
 
 const eighth = [
-  // The text that is searched for keywords, in lower case. Each part has a maximum length, because a list reads the
-  // text of every Assembly, and the fields of an Assembly may have a megabyte.
+  // The lower-case text in which a list request searches for keywords. Each part of the text has a maximum length,
+  // because a search reads the text of every Assembly, and the fields of one Assembly may have a megabyte.
   `CREATE TABLE searches (
      assembly_id TEXT PRIMARY KEY REFERENCES assemblies (id),
      created TEXT NOT NULL,
@@ -182,8 +183,9 @@ const eighth = [
 ]
 
 const ninth = [
-  // A notification that has not started: the time when it is due, whether its URL came with a signature, and the number
-  // of the attempt. The number is 0 for a requested repetition, which is not repeated itself.
+  // `due_at` is the time when an attempt is due, and null after the attempt has started. `is_signed` tells whether the
+  // URL came from signed params. `attempt` counts from 1. It is 0 for a replay that a client requested, which is never
+  // repeated.
   "ALTER TABLE notifications ADD COLUMN due_at INTEGER",
   "ALTER TABLE notifications ADD COLUMN is_signed INTEGER NOT NULL DEFAULT 0",
   "ALTER TABLE notifications ADD COLUMN attempt INTEGER NOT NULL DEFAULT 0",
@@ -191,8 +193,9 @@ const ninth = [
 ]
 
 const tenth = [
-  // How many uploads an Assembly has, and how many whole files arrived. To count them for each upload again would take
-  // the longer, the more there are. Not in `assemblies`, whose rows may have megabytes.
+  // How many uploads an Assembly has, and how many whole files have arrived. Triggers maintain the counts, because
+  // counting all uploads after each upload would become slower with every upload. The counts have their own table,
+  // because a row of `assemblies` may have megabytes.
   `CREATE TABLE upload_counts (
      assembly_id TEXT PRIMARY KEY,
      created INTEGER NOT NULL,
@@ -213,8 +216,9 @@ const tenth = [
 ]
 
 /**
- * The statements of each migration, by its number and name. A migration that has run on any database is never changed
- * again. Each text is one statement, because SQLite ignores everything after the first statement of a text.
+ * The statements of each migration. The key contains the number and the name of the migration. A migration that has run
+ * on any database is never changed. Each text is one statement, because SQLite ignores everything after the first
+ * statement of a text.
  */
 export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "1_assemblies_and_assets": first,

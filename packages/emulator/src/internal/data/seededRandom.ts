@@ -7,7 +7,10 @@ import { createHash } from "node:crypto"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "./statement.ts"
 
-/** A stream of bytes: SHA-256 over the seed and a counter. */
+/**
+ * Returns a function that reads the next bytes of a pseudo-random stream: the SHA-256 hashes of the seed with a
+ * counter.
+ */
 const stream = (seed: string) => {
   let counter = 0
   let left: Uint8Array = new Uint8Array()
@@ -35,8 +38,8 @@ const seeded = (seed: string) =>
 const start = Statement.one(Schema.Struct({ before: Schema.Int }))
 
 /**
- * The source of ids. Secrets never come from it. With a seed, each run makes the same ids in the same order. Each start
- * with the same data makes new ids, so that no id repeats.
+ * The source of random ids. Secrets never come from this source. With a seed, emulators with new databases generate the
+ * same ids in the same order. A restart with the same database generates other ids, so that no id repeats.
  */
 export const layer = (
   seed: string | undefined

@@ -1,9 +1,12 @@
 import * as DateTime from "effect/DateTime"
 
-/** Formats a time like the service, e.g. `2025/09/24 14:30:24 GMT` (service facts). Milliseconds are dropped. */
+/** Formats a time like the service, as in `2025/09/24 14:30:24 GMT` (service facts). The milliseconds are cut off. */
 export const format = (millis: number): string =>
   `${DateTime.formatIso(DateTime.makeUnsafe(millis)).slice(0, 19).replaceAll("-", "/").replace("T", " ")} GMT`
 
-/** The seconds between two times in milliseconds. Null if one of them is unknown. Never negative. */
+/**
+ * The seconds from `from` to `to`, which are in milliseconds. Null if a time is unknown, and 0 if `to` is before
+ * `from`.
+ */
 export const secondsBetween = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : Math.max(0, to - from) / 1000

@@ -7,8 +7,8 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as StorageFailure from "./storageFailure.ts"
 
 /**
- * Runs work on the database. An error of the disk is `StorageFailed`; any other error of a statement is a defect.
- * Statements have no spans, because the tracer belongs to the application that embeds the emulator.
+ * Runs work on the database. If the disk failed, the error is `StorageFailed`; any other SQL error is a defect.
+ * Statements have no trace spans, because the tracer belongs to the application that embeds the emulator.
  */
 export const stored = <A, E, R>(
   work: Effect.Effect<A, E, R>
@@ -33,21 +33,21 @@ export const isChange = (statement: Statement.Statement<unknown>): Effect.Effect
 export const run = (statement: Statement.Statement<unknown>): Effect.Effect<void, StorageFailed> =>
   Effect.asVoid(stored(statement.raw))
 
-/** The decoded rows of a statement. A row that breaks the schema is a defect. */
+/** Runs a statement and decodes its rows. A row that does not match the schema is a defect. */
 export const all = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
   const decode = Schema.decodeUnknownSync(schema)
   return (statement: Rows): Effect.Effect<ReadonlyArray<Row>, StorageFailed> =>
     Effect.map(stored(statement), (rows) => rows.map((row) => decode(row)))
 }
 
-/** The first row of a statement. */
+/** Runs a statement and decodes its first row, if there is a row. */
 export const first = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
   const decode = Schema.decodeUnknownSync(schema)
   return (statement: Rows): Effect.Effect<Option.Option<Row>, StorageFailed> =>
     Effect.map(stored(statement), ([row]) => Option.map(Option.fromUndefinedOr(row), (some) => decode(some)))
 }
 
-/** The row of a statement that always returns one. */
+/** Runs a statement that always returns a row, and decodes the row. */
 export const one = <Row>(schema: Schema.ConstraintDecoder<Row>) => {
   const decode = Schema.decodeUnknownSync(schema)
   return (statement: Rows): Effect.Effect<Row, StorageFailed> => Effect.map(stored(statement), ([row]) => decode(row))

@@ -14,14 +14,14 @@ const reasonOf: Readonly<Record<string, StorageFailed["reason"]>> = {
   EPERM: "Denied"
 }
 
-/** The system error code of an error of Node or Effect. */
+/** The system error code in an error from Node or Effect, such as `ENOSPC`. */
 const codeOf = (problem: unknown): string => {
   if (Predicate.hasProperty(problem, "code") && typeof problem.code === "string") return problem.code
   if (Predicate.hasProperty(problem, "reason")) return codeOf(problem.reason)
   return Predicate.hasProperty(problem, "cause") ? codeOf(problem.cause) : "unknown"
 }
 
-/** The failure of a file that cannot be written or read. */
+/** Converts a file system error to `StorageFailed`. `path` is the file that cannot be read or written. */
 export const fromSystem =
   (path: string) =>
   (problem: unknown): StorageFailed => {
@@ -29,7 +29,7 @@ export const fromSystem =
     return new StorageFailed({ path, code, reason: reasonOf[code] ?? "Broken" })
   }
 
-/** The result codes of SQLite that are errors of the disk (https://www.sqlite.org/rescode.html). */
+/** The result codes of SQLite that mean a disk error (https://www.sqlite.org/rescode.html). */
 const sqlite: Readonly<Record<number, Pick<StorageFailed, "code" | "reason">>> = {
   3: { code: "SQLITE_PERM", reason: "Denied" },
   8: { code: "SQLITE_READONLY", reason: "ReadOnly" },
@@ -38,18 +38,18 @@ const sqlite: Readonly<Record<number, Pick<StorageFailed, "code" | "reason">>> =
   14: { code: "SQLITE_CANTOPEN", reason: "Denied" }
 }
 
-/** Converts an error of a statement: `StorageFailed` if the disk failed, else a defect. */
+/** Converts an SQL error to `StorageFailed` if the disk failed, else to a defect. */
 export const fromSql = (error: SqlError.SqlError): Effect.Effect<never, StorageFailed> => {
   const { cause } = error.reason
   if (!(cause instanceof SqliteClient.SqliteError)) return Effect.die(error)
-  // The low byte of the code is the primary code.
+  // The low byte of an extended result code is the primary result code.
   const known = sqlite[cause.errno & 0xff]
   return known === undefined ? Effect.die(error) : Effect.fail(new StorageFailed({ path: cause.path, ...known }))
 }
 
 const pause = "1 second"
 
-/** Retries background work until the disk works. The reason is logged once. */
+/** Retries background work until it no longer fails with `StorageFailed`. Only the first failure is logged. */
 export const retryUntilStored = <A, R>(work: Effect.Effect<A, StorageFailed, R>): Effect.Effect<A, never, R> =>
   work.pipe(
     Effect.catch((error) =>

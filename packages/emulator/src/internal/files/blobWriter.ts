@@ -10,26 +10,28 @@ import { type FileHandle, open } from "node:fs/promises"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
 
-/** The bytes exceed the permitted number. The chunk that exceeds it was not stored. */
+/** A chunk exceeds the permitted number of bytes. This chunk was not stored. */
 export class NoRoom extends Data.TaggedError("NoRoom") {}
 
-/** The bytes of one upload that are buffered for the disk: at most 1 MiB, and 16 MiB for all uploads together. */
+/**
+ * The buffer size of one upload in bytes: 1 MiB, or less if the buffers of all uploads together would exceed 16 MiB.
+ */
 const capacityFor = (writers: number): number => Math.min(1024 * 1024, Math.floor((16 * 1024 * 1024) / writers))
 
-/** The maximum number of chunks in one write. The limit of the system is 1024. */
+/** The maximum number of chunks in one write. The operating system allows 1024. */
 const maxChunks = 512
 
-/** Observes an append. */
+/** Observes the bytes that are appended to a file. */
 export interface Observer {
-  /** Receives each chunk in order, before it is on the disk. */
+  /** Receives each chunk in order, before the chunk is on the disk. */
   readonly onChunk: (chunk: Uint8Array) => void
-  /** Receives the size of the file after a write. */
+  /** Receives, after each write, the number of bytes that have been appended so far. */
   readonly onWritten: (size: number) => Effect.Effect<void>
 }
 
 export const nobody: Observer = { onChunk: () => undefined, onWritten: () => Effect.void }
 
-/** Fails at the chunk that exceeds `room`. */
+/** Returns a predicate that accepts chunks until their total size would exceed `room` bytes. */
 const limit = (room: bigint | undefined) => {
   let left = room
   return (chunk: Uint8Array): boolean => {
@@ -40,25 +42,28 @@ const limit = (room: bigint | undefined) => {
   }
 }
 
-/** Opens a file to append. The File of Effect has no vectored write. */
+/** Opens a file for appending with Node, because Effect's `File` cannot write several chunks in one call. */
 const openToAppend = (path: string): Effect.Effect<FileHandle, StorageFailed, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.tryPromise({ try: () => open(path, "a", 0o600), catch: StorageFailure.fromSystem(path) }),
-    // A failure to close is ignored, because the result of the writes is already known.
+    // An error of `close` is ignored, because the result of the writes is already known.
     (file) => Effect.promise(() => file.close().catch(() => undefined))
   )
 
 const sizeOf = (chunks: ReadonlyArray<Uint8Array>): number => chunks.reduce((total, chunk) => total + chunk.length, 0)
 
-/** Writes many chunks. If the system takes only a part, further writes follow. */
+/**
+ * Writes many chunks in one call. If the operating system writes only some of the bytes, the remaining bytes are
+ * appended.
+ */
 const writeAll = async (file: FileHandle, chunks: ReadonlyArray<Uint8Array>): Promise<void> => {
   const { bytesWritten } = await file.writev(chunks)
   if (bytesWritten < sizeOf(chunks)) await file.appendFile(Buffer.concat(chunks).subarray(bytesWritten))
 }
 
 /**
- * Writes the body of one request. Chunks that arrive during a write form the next write. Every received chunk is
- * written before the writer ends, also if `bytes` fails or is interrupted.
+ * Writes the body of one request. Chunks that arrive during a write are written together by the next write. The effect
+ * ends only after all received chunks are written, even if `bytes` fails or is interrupted.
  */
 const writeGathered = <E>(
   path: string,
@@ -72,7 +77,10 @@ const writeGathered = <E>(
     const waiting = yield* Queue.unbounded<Uint8Array, Cause.Done>()
     const hasRoom = limit(room)
     const places = Semaphore.makeUnsafe(capacity)
-    /** The permits that a chunk needs. A chunk that is larger than the buffer waits until the buffer is empty. */
+    /**
+     * The number of permits that a chunk takes. A chunk that is larger than the buffer takes all permits, so it waits
+     * until the buffer is empty.
+     */
     const placesFor = (chunk: Uint8Array): number => Math.min(chunk.length, capacity)
     let written = 0
     let failed: StorageFailed | undefined
@@ -96,7 +104,7 @@ const writeGathered = <E>(
       Effect.forever({ disableYield: true }),
       Effect.catchIf(Cause.isDone, () => Effect.void),
       Effect.catch((error) => Effect.sync(() => void (failed = error))),
-      // After a failure no chunk waits for permits.
+      // All permits are released, so that no chunk waits for permits after a failed write.
       Effect.ensuring(Effect.andThen(Queue.shutdown(waiting), places.releaseAll)),
       Effect.uninterruptible,
       Effect.forkChild({ startImmediately: true })
@@ -118,12 +126,12 @@ const writeGathered = <E>(
     yield* check
   })
 
-/** Appends to files. All uploads share the buffer. */
+/** Makes a function that appends bytes to files. All uploads share the limit for buffered bytes. */
 export const make = Effect.sync(() => {
   let writers = 0
   /**
-   * Appends bytes as they arrive, at most `room` bytes. When it ends, also after a failure or an interruption, the
-   * system has all received bytes.
+   * Appends bytes as they arrive, at most `room` bytes. When the effect ends, even by a failure or an interruption, the
+   * operating system has all received bytes.
    */
   return <E>(
     path: string,

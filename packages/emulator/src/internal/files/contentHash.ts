@@ -5,22 +5,22 @@ import type * as BlobWriter from "./blobWriter.ts"
 import * as FileHasher from "./fileHasher.ts"
 import * as HashProtocol from "./hashProtocol.ts"
 
-/** The size in bytes and the digests that are part of a Status and of an asset. */
+/** The size of a file in bytes, and its digests, as in an Assembly Status and in an asset. */
 export interface Digest {
   readonly size: number
   readonly md5hash: string
   readonly sha256: string
 }
 
-/** Computes the digest of a file while it is written. */
+/** Computes the digest of a file while the file is written. */
 export interface ContentHash {
-  /** The observer of an append at offset `start`. */
+  /** Returns the observer for bytes that are appended at the offset `start`. */
   readonly observe: (start: number) => BlobWriter.Observer
-  /** The digest of the whole file of `size` bytes. */
+  /** Returns the digest of the whole file, which has `size` bytes. */
   readonly digest: (size: number) => Effect.Effect<Digest, StorageFailed>
 }
 
-/** The number of bytes after which the hash of a large file is continued. */
+/** The worker thread hashes the new bytes of a large file each time the file has grown by this number of bytes. */
 const followEvery = 4 * 1024 * 1024
 
 const toDigest = (size: number, [md5hash = "", sha256 = ""]: ReadonlyArray<string>): Digest => ({
@@ -29,7 +29,9 @@ const toDigest = (size: number, [md5hash = "", sha256 = ""]: ReadonlyArray<strin
   sha256
 })
 
-/** Hashes a small file while it arrives, so that it is not read again. A large file is hashed by the worker thread. */
+/**
+ * Hashes a small file while its bytes arrive, so that the file is not read again. The worker thread hashes large files.
+ */
 export const make = (hasher: FileHasher.FileHasher["Service"], file: string): ContentHash => {
   let hashes: ReadonlyArray<Hash> = HashProtocol.contentAlgorithms.map((algorithm) => createHash(algorithm))
   let hashed = 0
@@ -37,7 +39,7 @@ export const make = (hasher: FileHasher.FileHasher["Service"], file: string): Co
 
   return {
     observe: (start) => {
-      // An earlier process wrote the first bytes.
+      // The hashes lack the first bytes, because an earlier process wrote these bytes.
       if (start !== hashed) hashes = []
       return {
         onChunk: (chunk) => {

@@ -15,16 +15,16 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as HashProtocol from "./hashProtocol.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
 
-/** Computes digests of files. Large files are hashed in a worker thread, which starts when it is first needed. */
+/** Computes digests of files. A worker thread hashes large files. The thread starts with the first large file. */
 export class FileHasher extends Context.Service<
   FileHasher,
   {
-    /** `algorithms` are names that Node knows. */
+    /** Computes the digests of a whole file. `algorithms` are names for `createHash` of Node. */
     readonly digest: (
       file: string,
       algorithms: ReadonlyArray<string>
     ) => Effect.Effect<HashProtocol.Digests, StorageFailed>
-    /** Hashes the first `size` bytes of a large file in advance. */
+    /** Hashes the first `size` bytes of a large file before its `digest` is requested. */
     readonly follow: (file: string, size: number) => Effect.Effect<void>
     /** Drops the hashes that `follow` has computed. */
     readonly forget: (file: string) => Effect.Effect<void>
@@ -32,21 +32,24 @@ export class FileHasher extends Context.Service<
 >()("@assembly-effect/emulator/FileHasher") {}
 
 /**
- * The size in bytes above which a file is hashed in the thread. The thread needs 25 MiB of memory, which is too much
- * for small files.
+ * The maximum size in bytes of a file that is hashed without the worker thread. The thread needs 25 MiB of memory,
+ * which is too much for small files.
  */
 export const large = 16 * 1024 * 1024
 
-/** The number of bytes in one read. */
+/** The size of the read buffer in bytes. */
 const piece = 256 * 1024
 
 /**
- * The number of small files that are hashed at the same time. A higher number would need memory and not be faster,
- * because hashing uses one core.
+ * The number of small files that are hashed at the same time. A higher number would need more memory without being
+ * faster, because hashing uses one core.
  */
 const maxReaders = 2
 
-/** The module of the worker, next to this module: `.ts` in the sources, `.js` in the build. */
+/**
+ * The URL of the worker module, which is next to this module. The extension is `.ts` in the sources and `.js` in the
+ * build.
+ */
 const workerUrl = new URL(import.meta.url.replace(/fileHasher(\.\w+)$/, "hashWorker$1"))
 
 /** A caller that waits for digests. */
@@ -55,7 +58,7 @@ interface Waiting {
   readonly digests: Deferred.Deferred<HashProtocol.Digests, StorageFailed>
 }
 
-/** The thread and its waiting callers. */
+/** Starts the worker thread, and gives its answers to the callers that wait for them. */
 const makeThread = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
   const platform = yield* Worker.WorkerPlatform
   const worker = yield* platform.spawn<HashProtocol.Answer, HashProtocol.Question>(0)
@@ -86,8 +89,8 @@ const makeThread = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
     Effect.ensuring(loseAll),
     Effect.forkScoped({ startImmediately: true })
   )
-  // The worker is terminated first. Otherwise Effect's worker platform would ask it to close, and wait up to five
-  // seconds while the worker reads a large file.
+  // Finalizers run in reverse order, so this finalizer terminates the worker before Effect's worker platform closes it.
+  // The platform would ask the worker to close, and wait up to five seconds while the worker reads a large file.
   yield* Effect.addFinalizer(() => {
     isEnding = true
     return end
@@ -112,7 +115,7 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
   const thread = yield* Effect.cached(Effect.provideContext(makeThread(end), context))
   const followed = new Set<string>()
 
-  /** Reads into one buffer, which makes less work for the garbage collector. */
+  /** Hashes a file in this thread. All reads use one buffer, which makes less work for the garbage collector. */
   const digestHere = Effect.fnUntraced(
     function* (path: string, algorithms: ReadonlyArray<string>) {
       const file = yield* Effect.mapError(fs.open(path, { flag: "r" }), StorageFailure.fromSystem(path))
@@ -150,11 +153,11 @@ const make = Effect.fnUntraced(function* (end: Effect.Effect<void>) {
   })
 })
 
-/** The thread ends with the scope. */
+/** The worker thread ends when the scope closes. */
 export const layer: Layer.Layer<FileHasher, never, FileSystem.FileSystem> = Layer.unwrap(
   Effect.sync(() => {
     let thread: WorkerThread | undefined
-    // The thread does not inherit flags of this process, such as those of a profiler.
+    // The thread does not inherit the flags of this process, such as the flags of a profiler.
     const spawn = () => (thread = new WorkerThread(workerUrl, { execArgv: [] }))
     const end = Effect.promise(async () => void (await thread?.terminate()))
     return Layer.effect(FileHasher, make(end)).pipe(Layer.provide(NodeWorker.layer(spawn)))

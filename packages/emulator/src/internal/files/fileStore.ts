@@ -13,29 +13,29 @@ import * as ContentHash from "./contentHash.ts"
 import * as FileHasher from "./fileHasher.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
 
-/** The size in bytes and the digests of stored bytes. */
+/** The size of a blob in bytes, and its digests. */
 export type Digest = ContentHash.Digest
 
-/** The checksum that a client sends. `algorithm` is a name that Node knows. */
+/** The checksum that a client sends. `algorithm` is a name for `createHash` of Node. */
 export interface Checksum {
   readonly algorithm: string
   /** In hexadecimal digits. */
   readonly digest: string
 }
 
-/** The bytes do not have the checksum. */
+/** The bytes do not match the checksum. */
 export class Mismatch extends Data.TaggedError("Mismatch") {}
 
-/** Options of an append. `isHashed`: computes the digest while the bytes arrive. */
+/** The options for appending bytes to a blob. If `isHashed` is true, the digest is computed while the bytes arrive. */
 export interface Append {
-  /** The maximum number of bytes. */
+  /** The maximum number of bytes to append; undefined for no limit. */
   readonly room: bigint | undefined
   readonly isHashed: boolean
 }
 
 /**
- * The bytes of uploads and assets. Each blob is an append-only file. Only the length of the file records the offset, so
- * that no other record can differ from it after a crash.
+ * Stores the bytes of uploads and assets. Each blob is an append-only file. The offset of an upload is the length of
+ * its file, and is recorded nowhere else. Therefore no other record can differ from the file after a crash.
  */
 export class FileStore extends Context.Service<
   FileStore,
@@ -43,15 +43,15 @@ export class FileStore extends Context.Service<
     readonly create: (id: string) => Effect.Effect<void, StorageFailed>
     readonly size: (id: string) => Effect.Effect<bigint, StorageFailed>
     /**
-     * Appends bytes as they arrive. When it ends, also after a failure or an interruption, the stored bytes survive the
-     * end of the process. They may not survive a power failure.
+     * Appends bytes as they arrive. When the effect ends, even by a failure or an interruption, the appended bytes
+     * survive the end of the process. These bytes may not survive a power failure.
      */
     readonly append: <E>(
       id: string,
       bytes: Stream.Stream<Uint8Array, E>,
       options: Append
     ) => Effect.Effect<void, E | BlobWriter.NoRoom | StorageFailed>
-    /** Appends bytes only if all of them arrive and have the checksum. */
+    /** Appends bytes only if all bytes arrive and match the checksum. */
     readonly appendVerified: <E>(
       id: string,
       bytes: Stream.Stream<Uint8Array, E>,
@@ -59,13 +59,13 @@ export class FileStore extends Context.Service<
       checksum: Checksum
     ) => Effect.Effect<void, E | BlobWriter.NoRoom | Mismatch | StorageFailed>
     readonly digest: (id: string) => Effect.Effect<Digest, StorageFailed>
-    /** The hash of a blob in hexadecimal digits. `algorithm` is a name that Node knows. */
+    /** The hash of a blob in hexadecimal digits. `algorithm` is a name for `createHash` of Node. */
     readonly hash: (id: string, algorithm: string) => Effect.Effect<string, StorageFailed>
     /** The bytes of a blob. */
     readonly read: (id: string) => Stream.Stream<Uint8Array, StorageFailed>
-    /** Concatenates blobs into a new one, atomically. */
+    /** Concatenates blobs into a new blob. The new blob exists only when it is complete. */
     readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void, StorageFailed>
-    /** The names of all files, also of unfinished blobs. */
+    /** The names of all files in the folder, including the files of unfinished blobs. */
     readonly names: Effect.Effect<ReadonlyArray<string>, StorageFailed>
     readonly remove: (id: string) => Effect.Effect<void, StorageFailed>
   }
@@ -74,7 +74,7 @@ export class FileStore extends Context.Service<
 /** The number of bytes in one read. */
 const readChunk = 1024 * 1024
 
-/** The suffix of an unfinished blob. */
+/** The file suffix of an unfinished blob. */
 const unfinished = ".part"
 
 const make = Effect.fnUntraced(function* (folder: string) {
@@ -85,7 +85,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const sizeOf = (id: string) =>
     fs.stat(fileOf(id)).pipe(
       Effect.map(({ size }) => ByteSize.toBigInt(size)),
-      // The blob was removed.
+      // A removed blob has the size 0.
       Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0n)),
       Effect.mapError(StorageFailure.fromSystem(fileOf(id)))
     )
@@ -98,7 +98,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const hash = (file: string, algorithm: string) =>
     Effect.map(hasher.digest(file, [algorithm]), ({ digests: [digest = ""] }) => digest)
 
-  /** The observer that hashes a blob while it is written. */
+  /** The observer that hashes a blob while the blob is written. */
   const observe = Effect.fnUntraced(function* (id: string) {
     const start = Number(yield* sizeOf(id))
     const content = contents.get(id) ?? ContentHash.make(hasher, fileOf(id))
@@ -127,7 +127,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
         Effect.andThen(hash(unverified, algorithm)),
         Effect.flatMap((actual) => (actual === digest ? Effect.void : Effect.fail(new Mismatch()))),
         Effect.andThen(Effect.uninterruptible(append(id, readFile(unverified), { ...options, room: undefined }))),
-        // If it cannot be removed now, the next start removes it.
+        // If the file cannot be removed now, the next start of the emulator removes the file.
         Effect.ensuring(Effect.ignore(fs.remove(unverified, { force: true })))
       )
     },
@@ -159,7 +159,7 @@ const make = Effect.fnUntraced(function* (folder: string) {
   })
 })
 
-/** A store in a folder, which is created if it is missing. */
+/** Stores blobs in a folder. A missing folder is created. */
 export const layer = (
   folder: string
 ): Layer.Layer<FileStore, PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> =>

@@ -15,13 +15,13 @@ import * as Updates from "../assembly/updates.ts"
 import * as UploadedFiles from "./uploadedFiles.ts"
 import * as UploadStore from "./uploadStore.ts"
 
-/** A file of a form is larger than `auth.max_size`. */
+/** A file in a form is larger than `auth.max_size`. */
 export class Oversized extends Data.TaggedError("Oversized") {}
 
 /** A form contains more files than an Assembly may have. */
 export class TooMany extends Data.TaggedError("TooMany") {}
 
-/** Stores the files in the form of a creation as they arrive. */
+/** Stores the files of a form that creates an Assembly, as the bytes arrive. */
 export class FormFiles extends Context.Service<
   FormFiles,
   {
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
             yield* keep(assemblyId, file, maxSize)
           })
         ),
-        // While files arrive, the parser enforces only their number.
+        // While files arrive, the parser limits their number, so `TooLarge` means too many files.
         Effect.catchTag("TooLarge", () => Effect.fail(new TooMany()))
       )
   })

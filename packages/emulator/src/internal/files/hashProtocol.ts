@@ -1,12 +1,12 @@
-/** The digests in a Status and in an asset. */
+/** The algorithms of the digests in an Assembly Status and in an asset. */
 export const contentAlgorithms = ["md5", "sha256"] as const
 
 /**
- * The messages to the worker.
+ * The messages to the worker thread.
  *
  * - `Follow`: hashes the first `size` bytes of a file in advance. These bytes do not change any more.
- * - `Digest`: asks for the digests of a whole file. `algorithms` are names that Node knows.
- * - `Forget`: drops the hashes of a file that `Follow` named.
+ * - `Digest`: asks for the digests of a whole file. `algorithms` are names for `createHash` of Node.
+ * - `Forget`: drops the hashes that `Follow` has computed for a file.
  */
 export type Question =
   | { readonly _tag: "Follow"; readonly file: string; readonly size: number }
@@ -18,13 +18,13 @@ export type Question =
     }
   | { readonly _tag: "Forget"; readonly file: string }
 
-/** The digests of `size` bytes in hexadecimal digits, in the order of the algorithms. */
+/** The digests of a file with `size` bytes. Each digest is in hexadecimal digits, in the order of the algorithms. */
 export interface Digests {
   readonly size: number
   readonly digests: ReadonlyArray<string>
 }
 
-/** The response of the worker to a `Digest`. */
+/** The answer of the worker thread to a `Digest` message. */
 export type Answer =
   | { readonly _tag: "Digested"; readonly id: number; readonly digests: Digests }
   | { readonly _tag: "Failed"; readonly id: number; readonly code: string }

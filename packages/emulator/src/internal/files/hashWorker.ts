@@ -1,8 +1,9 @@
 /**
- * The worker thread that computes digests. It reads the bytes from the files, which are still in the cache of the system,
- * so that no bytes are sent between threads.
+ * The worker thread that computes digests. The thread reads the files itself, so that no bytes are sent between
+ * threads. A file that was just written is still in the cache of the operating system.
  *
- * It implements the protocol of `effect/workers` without Effect: loading Effect takes longer than hashing most files.
+ * The thread implements the protocol of `effect/workers` without Effect, because loading Effect takes longer than
+ * hashing most files.
  */
 import { createHash, type Hash } from "node:crypto"
 import { closeSync, openSync, readSync } from "node:fs"
@@ -26,7 +27,7 @@ const begin = (algorithms: ReadonlyArray<string>): Hashing => ({
   hashes: algorithms.map((algorithm) => createHash(algorithm))
 })
 
-/** Hashes the bytes up to `end`, or to the end of the file. */
+/** Hashes further bytes, up to `end` or to the end of the file. */
 const advance = (hashing: Hashing, file: string, end: number): void => {
   const descriptor = openSync(file, "r")
   try {
@@ -48,12 +49,12 @@ const follow = (file: string, size: number): void => {
   try {
     advance(hashing, file, size)
   } catch {
-    // The file was removed. A later `Digest` reports that.
+    // The file cannot be read, for example because it was removed. A later `Digest` reports the error.
     followed.delete(file)
   }
 }
 
-/** Takes the hashes of a followed file, if they were computed with these algorithms. */
+/** Returns and removes the hashes that `follow` has computed for a file, if they have these algorithms. */
 const takeFollowed = (file: string, algorithms: ReadonlyArray<string>): Hashing | undefined => {
   const hashing = followed.get(file)
   if (hashing === undefined || String(hashing.algorithms) !== String(algorithms)) return undefined

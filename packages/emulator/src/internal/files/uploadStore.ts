@@ -11,11 +11,13 @@ import * as Statement from "../data/statement.ts"
 import type * as FileStore from "./fileStore.ts"
 import * as Turns from "../http/turns.ts"
 
-/** The origin of a file: a tus upload, a partial or final tus upload, or the form of the creation. */
+/** The kind of an upload: an ordinary, partial or final tus upload, or a file in the form that creates an Assembly. */
 export const Kind = Schema.Literals(["ordinary", "partial", "final", "form"])
 export type Kind = typeof Kind.Type
 
-/** An upload in the database. Its bytes are the blob with the same id. `length` is null while it is deferred. */
+/**
+ * An upload in the database. The blob with the same id contains its bytes. `length` is null until the length is known.
+ */
 export const Row = Schema.Struct({
   id: Schema.String,
   assembly_id: Schema.String,
@@ -36,12 +38,12 @@ export type Row = typeof Row.Type
 
 const PlacedRow = Schema.Struct({ ...Row.fields, position: Schema.Int })
 
-/** The values of a new upload. `metadata` is the unchanged header. */
+/** The values of a new upload. `metadata` is the unchanged value of the `upload-metadata` header. */
 export interface New {
   readonly id: string
   readonly assemblyId: string
   readonly kind: Kind
-  /** The value of `upload-concat`. */
+  /** The value of the `upload-concat` header. */
   readonly concat: string | undefined
   readonly metadata: string
   readonly filename: string
@@ -50,32 +52,35 @@ export interface New {
   readonly length: bigint | undefined
 }
 
-/** The uploads of all Assemblies, without their bytes. */
+/** Stores the uploads of all Assemblies, without their bytes. */
 export class UploadStore extends Context.Service<
   UploadStore,
   {
     readonly insert: (upload: New) => Effect.Effect<void, StorageFailed>
-    /** A tus upload that was not terminated. */
+    /** Finds a tus upload that was not terminated. */
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** A file from the form of a creation. */
+    /** Finds a file from the form that created an Assembly. */
     readonly ofForm: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** The number of uploads of an Assembly, including parts and terminated ones. */
+    /** The number of uploads of an Assembly, including partial uploads and terminated uploads. */
     readonly count: (assemblyId: string) => Effect.Effect<number, StorageFailed>
-    /** The files of an Assembly in the order of their creation. Finished files stay after their termination. */
+    /**
+     * The uploads of an Assembly in the order of their creation, without partial uploads. A terminated upload is
+     * included only if it was finished.
+     */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     readonly setLength: (id: string, length: bigint) => Effect.Effect<void, StorageFailed>
-    /** Marks an upload as finished. Returns whether this call finished it. */
+    /** Marks an upload as finished. Returns false if the upload was already finished. */
     readonly finish: (id: string, digest: FileStore.Digest | undefined) => Effect.Effect<boolean, StorageFailed>
-    /** The ids of the uploads that a request can continue. */
+    /** The ids of the unfinished uploads that a request can continue. */
     readonly unfinished: Effect.Effect<ReadonlyArray<string>, StorageFailed>
     /**
-     * The ids of the uploads whose bytes are needed. Unfinished uploads and parts from before `createdBefore` have
-     * expired.
+     * The ids of the uploads whose bytes are needed. Unfinished uploads and partial uploads that were created before
+     * `createdBefore` have expired.
      */
     readonly kept: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>, StorageFailed>
-    /** The ids of the unfinished uploads and parts from before `createdBefore`. */
+    /** The ids of the unfinished uploads and the partial uploads that were created before `createdBefore`. */
     readonly expired: (createdBefore: number) => Effect.Effect<ReadonlyArray<string>, StorageFailed>
-    /** Terminates an upload. The row of a finished one stays as its receipt. */
+    /** Marks an upload as terminated. The row stays, because a finished upload remains a file of its Assembly. */
     readonly terminate: (id: string) => Effect.Effect<void, StorageFailed>
   }
 >()("@assembly-effect/emulator/UploadStore") {}
@@ -91,7 +96,7 @@ const identified = Statement.all(Schema.Struct({ id: Schema.String }))
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
-  // A literal, because SQLite would plan the statement again for each LIMIT that is a parameter.
+  // LIMIT is a literal, because SQLite would plan the statement again each time a LIMIT parameter is bound.
   const limit = sql.literal(String(slice))
   const now = Effect.map(DateTime.now, ({ epochMilliseconds }) => epochMilliseconds)
 
@@ -145,7 +150,8 @@ const make = Effect.gen(function* () {
     unfinished: identifiers(
       sql`SELECT id FROM uploads WHERE finished_at IS NULL AND terminated_at IS NULL AND kind <> 'form' ORDER BY rowid`
     ),
-    // An unfinished upload is needed if a request can continue it: it is not from a form and not terminated.
+    // The bytes of an unfinished upload are needed only if a request can continue the upload. No request can continue a
+    // form file or a terminated upload.
     kept: (createdBefore) =>
       identifiers(
         sql`SELECT id FROM uploads WHERE NOT (${isExpired(createdBefore)})

@@ -12,7 +12,7 @@ import * as Origin from "../http/origin.ts"
 import type { StepFile } from "../robots/robot.ts"
 import * as UploadStore from "./uploadStore.ts"
 
-/** Finished uploads as the files that Steps work on. */
+/** Converts finished uploads to the files that Steps process. */
 export class UploadedFiles extends Context.Service<
   UploadedFiles,
   {
@@ -29,7 +29,7 @@ const splitName = (name: string): { readonly basename: string; readonly ext: str
     : { basename: name.slice(0, dot), ext: name.slice(dot + 1).toLowerCase() }
 }
 
-/** Replaces null by an empty text, because the service sends no null in the metadata of a result. */
+/** Replaces null with an empty text, because the service sends no null in the metadata of a result. */
 const userMeta = ({ user_meta }: UploadStore.Row): Readonly<Record<string, string>> =>
   Record.map(user_meta, (value) => value ?? "")
 
@@ -38,7 +38,7 @@ const describe = (upload: UploadStore.Row, digest: FileStore.Digest, url: string
   const mime = ext === "" ? null : Option.getOrNull(Mime.getType(upload.filename))
   const isTus = upload.kind !== "form"
   return {
-    // The id of an upload is unique, and is a valid file id.
+    // The file has the id of the upload, which is unique and is a valid file id.
     id: upload.id,
     original_id: upload.id,
     original_name: upload.filename,

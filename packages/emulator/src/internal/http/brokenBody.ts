@@ -4,7 +4,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Multipart from "effect/http/Multipart"
 import * as Stream from "effect/Stream"
 
-/** The first bytes of a stream, then the error. */
+/** Passes the first `afterBytes` bytes of a stream, then fails with `error`. */
 const cut = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number, error: E): Stream.Stream<Uint8Array, E> =>
   stream.pipe(
     Stream.mapAccum(
@@ -17,8 +17,8 @@ const cut = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number, error:
   )
 
 /**
- * A request whose connection breaks after `bytes` bytes of the body. Reading the whole body fails; streaming it gives
- * these bytes first.
+ * Returns a request whose connection breaks after `bytes` bytes of the body. Reading the whole body fails. Streaming
+ * the body gives these bytes before the failure.
  */
 export const after = (
   request: HttpServerRequest.HttpServerRequest,

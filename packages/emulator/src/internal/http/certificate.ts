@@ -12,12 +12,12 @@ export interface Files {
   readonly key: Redacted.Redacted
 }
 
-/** The certificate of the emulator; undefined for plain HTTP. */
+/** The certificate of the emulator. `files` is undefined for plain HTTP. */
 export class Certificate extends Context.Service<Certificate, { readonly files: Files | undefined }>()(
   "@assembly-effect/emulator/Certificate"
 ) {}
 
-/** The extensions of a certificate for this machine only. */
+/** The X.509 extensions of a certificate that is valid only for loopback names. */
 const extensions = [
   { name: "basicConstraints" as const, cA: false, critical: true },
   { name: "keyUsage" as const, digitalSignature: true, critical: true },
@@ -33,7 +33,7 @@ const extensions = [
   }
 ]
 
-/** A new certificate for loopback names. The module is loaded on demand, because most emulators use plain HTTP. */
+/** A new certificate for loopback names. `selfsigned` is loaded on demand, because most emulators use plain HTTP. */
 const selfSigned: Effect.Effect<Files> = Effect.promise(async () => {
   const { generate } = await import("selfsigned")
   const made = await generate([{ name: "commonName", value: "localhost" }], {
@@ -44,12 +44,12 @@ const selfSigned: Effect.Effect<Files> = Effect.promise(async () => {
   return { cert: made.cert, key: Redacted.make(made.private) }
 })
 
-/** OpenSSL may repeat a part of the file when it refuses it, so the error names only the broken rule. */
+/** Checks a certificate and its key. The error omits the message of OpenSSL, which may repeat a part of the file. */
 const check = (files: Files): Effect.Effect<Files, EmulatorError.InvalidOption> =>
   Effect.try({
     try: () => {
       const key = Redacted.value(files.key)
-      // A context takes an empty text, and a key of another certificate, and fails at each handshake then.
+      // `createSecureContext` accepts an empty text and a key of another certificate, but every handshake would fail.
       if (!new X509Certificate(files.cert).checkPrivateKey(createPrivateKey(key))) throw new Error("another key")
       createSecureContext({ cert: files.cert, key })
       return files

@@ -6,24 +6,27 @@ import * as Net from "node:net"
 import type * as Limits from "../../Limits.ts"
 import * as Refusal from "./refusal.ts"
 
-/** The milliseconds that an idle connection stays open. The default of 5 seconds is too short for a busy machine. */
+/**
+ * The maximum time that an idle connection stays open, in milliseconds. Node's default of 5 seconds is too short for a
+ * busy machine.
+ */
 const maxKeepAlive = 60_000
 
-/** The interval of the check for slow headers, in milliseconds. */
+/** The maximum interval between two checks for slow headers, in milliseconds. */
 const maxInterval = 5000
 
 const toMillis = (duration: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(duration))
 
-/** The options of the HTTP server. A request body has no time limit, since it may be an upload. */
+/** The options of the HTTP server. A request has no total time limit, because its body may be a long upload. */
 export const options = ({ headers, headersTime, idleTime }: Limits.Values): Http.ServerOptions => ({
   requestTimeout: 0,
   headersTimeout: toMillis(headersTime),
   connectionsCheckingInterval: Math.min(toMillis(headersTime), maxInterval),
   maxHeaderSize: headers,
   keepAliveTimeout: Math.min(toMillis(idleTime), maxKeepAlive),
-  // The middleware, not Node, refuses a request without a host.
+  // The middleware, not Node, refuses a request without a `host` header.
   requireHostHeader: false,
-  // No route upgrades a connection; such a request is handled like any other.
+  // No route upgrades a connection, so a request for an upgrade is handled like any other request.
   shouldUpgradeCallback: () => false
 })
 
@@ -47,12 +50,12 @@ const answers: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large"
 }
 
-/** The time in which a response must be sent before its connection is closed, in milliseconds. */
+/** How long a client may take to receive a refusal before its connection is closed, in milliseconds. */
 const closing = 500
 
 const bodyOf = (refusal: Refusal.Refusal): string => JSON.stringify(Refusal.toObject(refusal))
 
-/** The response to a request that does not reach a route. */
+/** Responds to a request that does not reach a route, and closes the connection. */
 const refuse = (socket: Net.Socket, refusal: Refusal.Refusal): void => {
   const body = bodyOf(refusal)
   socket.setTimeout(closing, () => socket.destroy())
@@ -63,7 +66,7 @@ const refuse = (socket: Net.Socket, refusal: Refusal.Refusal): void => {
 }
 
 /**
- * Limits the number of connections and the pauses of request bodies. Responds to invalid HTTP with the error object of
+ * Limits the number of connections and the pauses in request bodies. Responds to invalid HTTP with the error object of
  * the service.
  */
 export const guard = (
@@ -82,7 +85,7 @@ export const guard = (
     if (request.httpVersionMajor === 1) current.set(request.socket, { request, response })
   })
   server.setTimeout(toMillis(idleTime), (socket) => {
-    // An HTTP/2 connection has its own limits.
+    // `Sessions` limits HTTP/2 connections.
     if (!(socket instanceof Net.Socket)) return
     const exchange = current.get(socket)
     // A connection stays open while its response is unfinished, because live updates may have long pauses.

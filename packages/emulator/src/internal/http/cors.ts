@@ -9,9 +9,9 @@ import * as RequestPath from "./requestPath.ts"
 import * as RouteRefusal from "./routeRefusal.ts"
 
 /**
- * The routes that a page of any origin may use, as with the service: it can create, upload to, follow and cancel an
- * Assembly. They use no cookie: a request needs a signature, the id of an Assembly, or an upload URL. All other routes
- * are for programs only.
+ * The routes that a page of any origin may use, as with the service. A page can create, follow and cancel an Assembly,
+ * and upload to the Assembly. These routes use no cookies; a request needs a signature, the id of an Assembly, or an
+ * upload URL. All other routes are for programs only.
  */
 const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
   ["/assemblies", ["POST"]],
@@ -24,7 +24,7 @@ const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>
 const openMethods = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>
   open.find(([path]) => RequestPath.matches(path, RequestPath.of(request)))?.[1] ?? []
 
-/** The headers that a page may send: those that tusd allows, and `upload-checksum`. */
+/** The headers that a page may send: the headers that tusd allows, and `upload-checksum`. */
 const allowed = {
   "access-control-allow-headers": [
     "authorization, content-type, origin, tus-resumable, upload-checksum, upload-concat, upload-defer-length",
@@ -33,7 +33,7 @@ const allowed = {
   "access-control-max-age": "86400"
 }
 
-/** The headers that a page may read: those that tusd exposes, those of checksums and expiry, and `date`. */
+/** The headers that a page may read: the headers that tusd exposes, the checksum and expiry headers, and `date`. */
 const exposed = {
   "access-control-expose-headers": [
     "date, location, tus-checksum-algorithm, tus-extension, tus-max-size, tus-resumable, tus-version, upload-concat",
@@ -49,19 +49,19 @@ const refusal = {
     "Use a program, or a page of the same origin (publicUrl, --public-url)."
 }
 
-/** The method of a preflight request. */
+/** The method that a preflight request asks for. Undefined for any other request. */
 const preflightOf = ({ headers, method }: HttpServerRequest.HttpServerRequest): string | undefined =>
   method === "OPTIONS" ? headers["access-control-request-method"] : undefined
 
 const isSafe = (method: string): boolean => ["GET", "HEAD", "OPTIONS"].includes(method)
 
-/** Whether the origin is the host of the request. `HostCheck` has checked that host. */
+/** Whether the origin of a page has the host of the request. `HostCheck` has already checked this host. */
 const isOwn = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()
 
 /**
- * Whether the request comes from a page of another origin. Programs send none of these headers, and a page cannot
- * change them. Older browsers, and pages on plain `http`, send only `origin`.
+ * Whether the request comes from a page of another origin. Programs send neither `sec-fetch-site` nor `origin`, and a
+ * page cannot change these headers. Older browsers, and pages on plain `http`, send only `origin`.
  */
 const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, baseUrl: string): boolean => {
   if (site !== undefined) return site !== "same-origin" && site !== "none"
@@ -69,9 +69,9 @@ const isForeign = ({ host, origin, "sec-fetch-site": site }: Headers.Headers, ba
 }
 
 /**
- * Allows cross-origin pages to use the open routes only. On all other routes, preflights and changes are refused, and a
- * page cannot read the response. Every response of an open route has the CORS headers, also an error, so that the page
- * can read it.
+ * Lets pages of other origins use only the open routes. On all other routes, preflights and requests that change data
+ * are refused, and such a page cannot read the response. Every response of an open route has the CORS headers, so that
+ * the page can read the response, even an error.
  */
 export const layer = HttpRouter.middleware(
   Effect.map(Origin.Origin, ({ baseUrl }) =>

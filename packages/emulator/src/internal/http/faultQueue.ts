@@ -11,7 +11,7 @@ export class FaultQueue extends Context.Service<
   {
     readonly add: (fault: Faults.Fault) => Effect.Effect<void>
     readonly clear: Effect.Effect<void>
-    /** Takes the first fault that matches a request, and counts the request. */
+    /** Returns the first fault that matches a request, and counts the request against the fault. */
     readonly take: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<Faults.Fault | undefined>
   }
 >()("@assembly-effect/emulator/FaultQueue") {}
@@ -25,7 +25,7 @@ interface Waiting {
   readonly left: number
 }
 
-/** The fault after one more request; empty when it is used up. */
+/** The fault after one more request. The list is empty if the fault is used up. */
 const after = ({ fault, left }: Waiting): ReadonlyArray<Waiting> => (left > 1 ? [{ fault, left: left - 1 }] : [])
 
 export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {
@@ -47,7 +47,7 @@ export const layer: Layer.Layer<FaultQueue> = Layer.sync(FaultQueue, () => {
   }
 })
 
-/** The public service over the queue. */
+/** The public `Faults` service, which adds faults to the queue. */
 export const layerFaults: Layer.Layer<Faults.Faults, never, FaultQueue> = Layer.effect(
   Faults.Faults,
   Effect.map(FaultQueue, ({ add, clear }) => Faults.Faults.of({ inject: add, clear }))

@@ -16,7 +16,7 @@ import * as RouteRefusal from "./routeRefusal.ts"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** The handler of the route. A middleware does not handle the errors of a route. */
+/** The handler of a route. A middleware passes on the errors of the route without handling them. */
 type Handler = Effect.Effect<Response, Types.unhandled>
 
 const disconnect = (request: Request): Effect.Effect<void> =>
@@ -33,7 +33,7 @@ const toAnswer = (request: Request, { body, headers = {}, status }: Faults.Answe
     headers
   )
 
-/** Closes the connection, or the stream of HTTP/2, after its buffer was sent. */
+/** Closes the connection (or the HTTP/2 stream) after the buffered bytes were sent. */
 const hangUp = (request: Request): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const response: ServerResponse | Http2ServerResponse = NodeHttpServerRequest.toServerResponse(request)
@@ -46,7 +46,7 @@ const hangUp = (request: Request): Effect.Effect<void> =>
     })
   })
 
-/** Sends the first bytes of a response. Its headers announce more bytes. */
+/** Sends only the first `afterBytes` bytes of a response. The `content-length` still announces all bytes. */
 const cutAnswer = (request: Request, response: Response, afterBytes: number): Response => {
   const { body } = response
   if (body._tag !== "Uint8Array") return response
@@ -69,7 +69,9 @@ const moveOffset = (response: Response, by: number): Response => {
     : HttpServerResponse.setHeader(response, "upload-offset", String(Math.max(0, Number(offset) + by)))
 }
 
-/** Ends when the client disconnects. The server does not interrupt a middleware. */
+/**
+ * Waits until the duration is over or the client disconnects. By default, the server does not interrupt a middleware.
+ */
 const wait = (duration: Duration.Input) => Effect.interruptible(Effect.sleep(duration))
 
 const meet = (handler: Handler, request: Request, fault: Faults.Fault): Handler =>
@@ -90,7 +92,7 @@ const meet = (handler: Handler, request: Request, fault: Faults.Fault): Handler 
     MoveOffset: ({ by }) => Effect.map(handler, (response) => moveOffset(response, by))
   })
 
-/** Applies injected faults to requests of all routes. */
+/** Applies injected faults to the requests of all routes. */
 export const layer = HttpRouter.middleware(
   Effect.map(FaultQueue.FaultQueue, (queue) =>
     Effect.fnUntraced(function* (handler: Handler) {

@@ -10,13 +10,13 @@ import * as Stream from "effect/Stream"
 import type * as Limits from "../../Limits.ts"
 import * as Refusal from "./refusal.ts"
 
-/** The fields of a form or query by name, `params` and `signature` among them. */
+/** The fields of a form or query by name, including `params` and `signature`. */
 export type Fields = Readonly<Record<string, string>>
 
 /** The body is not a form that the operation accepts. */
 export class Malformed extends Data.TaggedError("Malformed")<{ readonly problem: string }> {}
 
-/** The body exceeds a limit. */
+/** The form or query exceeds a limit. */
 export class TooLarge extends Data.TaggedError("TooLarge")<{ readonly problem: string }> {}
 
 /** The fields of the body took too long to arrive. */
@@ -47,7 +47,7 @@ const fromQuery = (url: string, limits: Limits.Values): Effect.Effect<Fields, To
   return start === -1 ? Effect.succeed({}) : parse(url.slice(start + 1), limits)
 }
 
-/** A form: its fields, then its files as a stream that is readable until the scope ends. */
+/** A form. Its files are a stream that can be read until the scope closes. */
 export interface Form {
   readonly fields: Fields
   /** Undefined if the form has no file. The bytes of a file must be read before the next file. */
@@ -59,7 +59,7 @@ const tooLargeFor = (limits: Limits.Values): Partial<Record<string, TooLarge>> =
   TooManyParts: new TooLarge({ problem: "The form has too many fields and files." })
 })
 
-/** The errors of the form by the tags of the parser's errors. */
+/** The problem of a malformed form, by the tag of the parser's error. */
 const malformedBody: Partial<Record<string, string>> = {
   InvalidBoundary: "The multipart body has no boundary: its content-type must name one.",
   BadHeaders: "The headers of a part of the multipart body cannot be read.",
@@ -74,13 +74,15 @@ const ifFile = (part: Multipart.Part): Effect.Effect<Multipart.File, Malformed> 
 
 const withoutFiles = (fields: Fields): Form => ({ fields, files: undefined })
 
-/** The problem of a multipart body or its connection. The parser reports all of them with one reason. */
+/**
+ * Describes why a multipart body cannot be read. Only the `cause` differs, because the parser uses one reason for all.
+ */
 const unreadable = (cause: unknown): Malformed => {
   const tag = Predicate.hasProperty(cause, "_tag") ? cause._tag : undefined
   return new Malformed({ problem: malformedBody[String(tag)] ?? "The multipart body cannot be read." })
 }
 
-/** The parts of a multipart body. The parser holds one field and its name at a time. */
+/** The parts of a multipart body. The parser keeps one field at a time in memory. */
 const partsOf = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) => {
   const known = tooLargeFor(limits)
   return request.multipartStream.pipe(
@@ -91,7 +93,7 @@ const partsOf = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Va
   )
 }
 
-/** Reads the fields up to the first file. The request is authenticated before any file is stored. */
+/** Reads the fields up to the first file, because the request must be authenticated before any file is stored. */
 const fromMultipart = Effect.fnUntraced(function* (
   request: HttpServerRequest.HttpServerRequest,
   limits: Limits.Values
@@ -109,7 +111,7 @@ const fromMultipart = Effect.fnUntraced(function* (
       fields.push([part.key, part.value])
       if (fields.length > limits.formFields) return yield* tooMany(limits)
     }
-    // Not by assignment: a field may have the name `__proto__`.
+    // `Object.fromEntries` is used, because an assignment would lose a field with the name `__proto__`.
     if (parts.length === 0) return withoutFiles(Object.fromEntries(fields))
     if (first === -1) continue
     const rest = Stream.fromPull(Effect.succeed(pull))
@@ -118,7 +120,7 @@ const fromMultipart = Effect.fnUntraced(function* (
   }
 })
 
-/** Reads the text of a body up to the limit. */
+/** Reads the text of a body, at most `formBytes` bytes. */
 const readText = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) {
   if (Number(request.headers["content-length"] ?? 0) > limits.formBytes) return yield* tooLong(limits)
   const chunks: Array<Uint8Array> = []
@@ -138,7 +140,7 @@ const readText = Effect.fnUntraced(function* (request: HttpServerRequest.HttpSer
 const fromUrlEncoded = (request: HttpServerRequest.HttpServerRequest, limits: Limits.Values) =>
   Effect.flatMap(readText(request, limits), (text) => parse(text, limits))
 
-/** Fails if the fields do not arrive in time. */
+/** Fails if the fields do not arrive within `formTime`. */
 const inTime =
   ({ formTime }: Limits.Values) =>
   <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooSlow, R> =>
@@ -147,7 +149,7 @@ const inTime =
 const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
   (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
-/** Why the fields of a request cannot be read: they are malformed, too large or too slow. */
+/** The reason why the fields of a request cannot be read. */
 export type Problem = Malformed | TooLarge | TooSlow
 
 /** Reads the fields of a urlencoded body. */
@@ -160,8 +162,8 @@ export const readUrlEncoded = (
     : Effect.fail(new Malformed({ problem: "The body is not application/x-www-form-urlencoded." }))
 
 /**
- * Reads the fields of a request: from the query or from the body, as its operation defines. An operation with a
- * multipart body accepts a urlencoded body too.
+ * Reads the form of a request from the query or from the body, as the operation defines. An operation with a multipart
+ * body accepts a urlencoded body too.
  */
 export const read = (
   operation: Operation.Any,
@@ -179,7 +181,10 @@ export const read = (
   return Effect.fail(new Malformed({ problem: `The operation does not accept a body of type ${type || "unknown"}.` }))
 }
 
-/** The response to a {@link Problem}. `malformed` makes the refusal for a malformed request; each operation has its own. */
+/**
+ * Converts a {@link Problem} to a refusal. `malformed` makes the refusal of a malformed request, because each operation
+ * has its own error code.
+ */
 export const refuse =
   (malformed: (problem: string) => Refusal.Refusal) =>
   (problem: Problem): Refusal.Refusal => {

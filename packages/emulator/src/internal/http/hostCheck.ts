@@ -7,7 +7,7 @@ import type * as Types from "effect/Types"
 import * as Origin from "./origin.ts"
 import * as RouteRefusal from "./routeRefusal.ts"
 
-/** A host name has at most 253 characters. */
+/** Escapes a host for the error message. A host name has at most 253 characters, so the text is cut off there. */
 const shown = (host: string): string => Printable.escape(host.slice(0, 253))
 
 /** 421 Misdirected Request (RFC 9110, 15.5.20). */
@@ -20,8 +20,8 @@ const refusal = (host: string) => ({
 })
 
 /**
- * Refuses requests to other hosts. If a page makes its host name resolve to this machine (DNS rebinding), it has the
- * same origin as the emulator, and CORS does not stop it.
+ * Refuses requests to unknown hosts. An attacker can make a host name resolve to this machine (DNS rebinding). A page
+ * from that host name has the same origin as the emulator, so CORS does not stop the page.
  */
 export const layer = HttpRouter.middleware(
   Effect.map(Origin.Origin, (origin) =>

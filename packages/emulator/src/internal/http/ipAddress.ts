@@ -2,8 +2,8 @@ import ipaddr from "ipaddr.js"
 import { isIP } from "node:net"
 
 /**
- * The kind of an IP address: public, loopback, or private, which includes link-local, unique local, shared, reserved,
- * multicast, unspecified and translated addresses.
+ * The kind of an IP address. `private` includes link-local, unique local, shared, reserved, multicast, unspecified and
+ * translated addresses.
  */
 export type Place = "public" | "loopback" | "private"
 
@@ -11,8 +11,8 @@ export type Place = "public" | "loopback" | "private"
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 
 /**
- * Whether an address is public, loopback or private. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) counts as its IPv4
- * address, and an invalid address counts as private.
+ * Returns the kind of an IP address. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) counts as its IPv4 address. An
+ * invalid address counts as private.
  */
 export const placeOf = (address: string): Place => {
   if (isIP(address) === 0) return "private"
@@ -23,7 +23,7 @@ export const placeOf = (address: string): Place => {
   return parsed.kind() === "ipv4" || parsed.match(globalUnicast) ? "public" : "private"
 }
 
-/** The IP address in the host of a URL, without brackets; undefined for a name. */
+/** The IP address in the host of a URL, without brackets. Undefined if the host is a name. */
 export const ofHost = (hostname: string): string | undefined => {
   const address = hostname.replace(/^\[(.*)\]$/, "$1")
   return isIP(address) === 0 ? undefined : address

@@ -11,7 +11,7 @@ import * as HostCheck from "./hostCheck.ts"
 import * as ReadablePath from "./readablePath.ts"
 import * as Refusal from "./refusal.ts"
 
-/** Sets the `date` header from the clock of the emulator. A client uses it to correct its own clock. */
+/** Sets the `date` header from the clock of the emulator. A client uses this header to correct its own clock. */
 const date = HttpRouter.middleware(
   Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const response = yield* handler
@@ -28,7 +28,10 @@ const elsewhere = HttpRouter.add("*", "/*", ({ method }) =>
   )
 )
 
-/** The middleware of every request. The first is the outermost: CORS covers injected faults too. */
+/**
+ * The middleware of every request, the outermost first. CORS comes before the injected faults, so that their responses
+ * have CORS headers too.
+ */
 export const layer = Layer.mergeAll(
   HeaderLimit.layer,
   HostCheck.layer,

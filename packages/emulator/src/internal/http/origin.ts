@@ -11,7 +11,7 @@ import * as IpAddress from "./ipAddress.ts"
 export class Origin extends Context.Service<
   Origin,
   {
-    /** The base of the URLs in responses: the public URL if given, else `localUrl`. */
+    /** The base of the URLs in responses. It is the public URL if that option is set, else `localUrl`. */
     readonly baseUrl: string
     /** The URL where the server listens. */
     readonly localUrl: string
@@ -31,8 +31,8 @@ const hostnameOf = (host: string): string | undefined => {
 }
 
 /**
- * Whether a host is this machine: an IP address of loopback, `localhost` or a subdomain of it. Other names are never
- * looked up in DNS, because an attacker can make a name of their own resolve to loopback (DNS rebinding).
+ * Whether a host is this machine: a loopback IP address, `localhost`, or a subdomain of `localhost`. Other names are
+ * never looked up in DNS, because an attacker can make a name of their own resolve to loopback (DNS rebinding).
  */
 const isLoopback = (hostname: string): boolean => {
   const address = IpAddress.ofHost(hostname)

@@ -10,7 +10,10 @@ import * as RouteRefusal from "./routeRefusal.ts"
 const isReadable = (url: string): boolean =>
   Result.isSuccess(Result.try(() => decodeURIComponent(url.split("?", 1)[0] ?? "")))
 
-/** Refuses a path with invalid percent-encoding with 404. The router would send an empty response. */
+/**
+ * Refuses a path with invalid percent-encoding. The status is 404. Without this middleware, the router would send an
+ * empty response.
+ */
 export const layer = HttpRouter.middleware(
   Effect.fnUntraced(function* (handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const request = yield* HttpServerRequest.HttpServerRequest

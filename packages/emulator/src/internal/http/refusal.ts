@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { StorageFailed } from "../../EmulatorError.ts"
 
-/** An answer that refuses a request: the general error object of spec.md, "Errors". */
+/** The refusal of a request. The response is the general error object of spec.md, "Errors". */
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly code: string
   readonly status: number
@@ -16,7 +16,7 @@ export class Refusal extends Data.TaggedError("Refusal")<{
 export const named = (code: ServiceError.NamedCode, message: string): Refusal =>
   new Refusal({ code, status: ServiceError.statusOf[code], message })
 
-/** The maximum number of issues in a message, and of characters. */
+/** The maximum number of issues in a message, and the maximum number of characters in a message. */
 const maxIssues = 20
 const maxMessage = 2000
 
@@ -29,7 +29,9 @@ export const explain = (issues: ReadonlyArray<ApiError.Issue>): string => {
   return [...told, ...more].join("; ").slice(0, maxMessage)
 }
 
-/** The refusal of the creation or the replay of an Assembly with an invalid field. Beyond the specification. */
+/**
+ * The refusal of a request that creates or replays an Assembly, because a field is invalid. Beyond the specification.
+ */
 export const invalidForm = (issues: ReadonlyArray<ApiError.Issue>): Refusal =>
   new Refusal({ code: "INVALID_FORM_DATA", status: 400, message: explain(issues) })
 
@@ -46,18 +48,18 @@ export const toResponse = (refusal: Refusal): HttpServerResponse.HttpServerRespo
 /** The response to an unknown path. Beyond the specification. */
 export const notFound = server(404, "There is no such operation.")
 
-/** The response to headers beyond the limit. */
+/** The response to headers that exceed the limit. */
 export const tooLargeHeaders = server(431, "The headers are too large.")
 
 /** The response to a defect of the emulator. The cause is logged, not sent. */
 const defect = server(500, "The emulator failed; see its log.")
 
-/** The response if the disk fails, without the path. Beyond the specification. */
+/** The response if the disk fails. It does not contain the path of the file. Beyond the specification. */
 const cannotStore = (failed: StorageFailed) => server(507, `The emulator cannot store: ${failed.problem}.`)
 
 /**
- * Converts errors to responses: a refusal has its status, a failure of the disk has 507, a defect has 500. The last two
- * are logged.
+ * Converts the errors of a handler to responses. A refusal has its own status, a disk failure has 507, and a defect has
+ * 500. Disk failures and defects are logged.
  */
 export const answered =
   (name: string) =>

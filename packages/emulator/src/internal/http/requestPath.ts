@@ -5,7 +5,7 @@ export const of = ({ url }: HttpServerRequest.HttpServerRequest): string => url.
 
 const segments = (path: string): ReadonlyArray<string> => path.replace(/\/$/, "").split("/")
 
-/** Whether a path matches the pattern of a route. A segment that starts with `:` matches any segment. */
+/** Whether a path matches the pattern of a route. A pattern segment that starts with `:` matches any segment. */
 export const matches = (pattern: string, path: string): boolean => {
   const expected = segments(pattern)
   const actual = segments(path)

@@ -40,9 +40,9 @@ interface Call<Op extends Operation.Any> extends Read<Op> {
 /**
  * How a request is decoded.
  *
- * - `invalid`: makes the refusal of input that is invalid by the schemas of the operation.
+ * - `invalid`: makes the refusal of input that does not match the schemas of the operation.
  * - `takesFiles`: whether the form may contain files. The handler reads them.
- * - `aliases`: other names of form fields.
+ * - `aliases`: maps other names of form fields to the names that the operation defines.
  */
 interface Rules {
   readonly invalid: (issues: ReadonlyArray<ApiError.Issue>) => Refusal.Refusal
@@ -50,10 +50,12 @@ interface Rules {
   readonly takesFiles?: boolean | undefined
 }
 
-/** The rules of a route and its handler. */
+/** The decoding rules and the handler of a route. */
 interface Options<Input, Op extends Operation.Any> extends Rules {
   readonly handle: (input: Input) => Effect.Effect<Operation.Success<Op>, Refusal.Refusal | StorageFailed>
-  /** Encodes a long response piece by piece. By default its schema encodes the whole response at once. */
+  /**
+   * Encodes a long response piece by piece. By default, the schema of the operation encodes the whole response at once.
+   */
   readonly encode?: ((said: Operation.Success<Op>, turns: Turns.Turns["Service"]) => Effect.Effect<unknown>) | undefined
 }
 
@@ -63,7 +65,7 @@ const decodeJsonObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema
 const fieldOf = (fields: Form.Fields, name: string): string | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined
 
-/** The params without `auth` and `nonce`. A nonce is accepted inside `auth` and next to it. */
+/** Removes `auth` and `nonce` from the params. A nonce may be inside `auth` or next to `auth`. */
 const withoutAuth = ({ auth: _auth, nonce: _nonce, ...params }: Schema.JsonObject): Schema.JsonObject => params
 
 const isNonce = Schema.is(Auth.Nonce)
@@ -97,10 +99,12 @@ const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, invalid
   return (input: unknown) => decode(input).pipe(Effect.mapError((issue) => invalid(Input.fromSchemaIssue(issue))))
 }
 
-/** Authenticates a request. It runs before any other check, so that an unauthenticated caller learns nothing. */
+/**
+ * Authenticates a request before its params and fields are decoded, so that an unauthenticated caller learns nothing.
+ */
 type Prove<Proof> = (claim: Authentication.Claim) => Effect.Effect<Proof, Refusal.Refusal | StorageFailed>
 
-/** Reads a request: form, JSON, authentication by `prove`, then the schemas of the operation. */
+/** Reads a request in this order: the form, the JSON, authentication by `prove`, the schemas of the operation. */
 const reader = <Op extends Operation.Any, Proof>(
   operation: Op,
   rules: Rules,

@@ -4,7 +4,9 @@ import * as RequestPath from "./requestPath.ts"
 import * as Refusal from "./refusal.ts"
 import * as TusRefusal from "../tus/tusRefusal.ts"
 
-/** A refusal by a middleware, as an error of the API or of tus, depending on the path. */
+/**
+ * Converts the refusal of a middleware to a response. A tus path gets a tus error; any other path gets an API error.
+ */
 export const toResponse = (
   request: HttpServerRequest.HttpServerRequest,
   // The fields are copied one by one, because spreading an error loses its message.

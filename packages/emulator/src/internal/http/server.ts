@@ -11,21 +11,21 @@ import * as Certificate from "./certificate.ts"
 import * as Connections from "./connections.ts"
 import * as Sessions from "./sessions.ts"
 
-/** The time that current requests have to end when the emulator closes. */
+/** How long the emulator waits for current requests when it closes. */
 const gracefulShutdownTimeout = "50 millis"
 
-/** HTTP/1.1 only. */
+/** A server for plain HTTP supports HTTP/1.1 only. */
 const plain = (limits: Limits.Values) => {
   const server = createServer(Connections.options(limits))
   Connections.guard(server, limits)
   return server
 }
 
-/** HTTP/2, and HTTP/1.1 for clients without HTTP/2. */
+/** A server for TLS supports HTTP/2, and HTTP/1.1 for clients without HTTP/2. */
 const secure = (limits: Limits.Values, { cert, key }: Certificate.Files) => {
   const { shouldUpgradeCallback, ...http1 } = Connections.options(limits)
   const server = createSecureServer({ ...http1, ...Sessions.options(limits), cert, key: Redacted.value(key) })
-  // Set after the construction, because the constructor replaces this option.
+  // The option is set after the construction, because the constructor would replace the callback.
   Object.assign(server, { shouldUpgradeCallback })
   Connections.guard(server, limits)
   Sessions.guard(server, limits)
@@ -37,7 +37,7 @@ const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
   const server = files === undefined ? plain(limits) : secure(limits, files)
   const connections = Sessions.connectionsOf(server)
   const http = yield* NodeHttpServer.make(() => server, { host: "127.0.0.1", port, gracefulShutdownTimeout })
-  // Finalizers run in reverse order: this one runs before the server waits for its connections.
+  // Finalizers run in reverse order, so this finalizer closes the connections before the server waits for them.
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       for (const socket of connections) socket.destroy()
@@ -46,7 +46,7 @@ const make = Effect.fnUntraced(function* (port: number, limits: Limits.Values) {
   return http
 })
 
-/** An HTTP server on loopback only, since reading an Assembly needs no credentials. */
+/** An HTTP server on loopback only, because reading an Assembly needs no credentials. */
 export const layer = (
   port: number,
   limits: Limits.Values

@@ -6,10 +6,12 @@ import type * as Limits from "../../Limits.ts"
 /** The maximum number of concurrent requests on one connection. */
 const maxConcurrentStreams = 100
 
-/** Headers up to this multiple of the limit get status 431. Longer headers end their request without a response. */
+/**
+ * Headers up to this multiple of the limit get status 431. A request with larger headers is reset without a response.
+ */
 const answered = 4
 
-/** The longest time that a connection stays open between two requests, in milliseconds, as in HTTP/1.1. */
+/** The maximum time between two requests on one connection, in milliseconds. HTTP/1.1 has the same maximum. */
 const maxKeepAlive = 60_000
 
 const toMillis = (duration: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(duration))
@@ -21,13 +23,14 @@ export const options = ({ headers, headersTime }: Limits.Values): Http2.SecureSe
   settings: { enablePush: false, maxConcurrentStreams, maxHeaderListSize: headers * answered }
 })
 
-/** The size of the names and values of all headers, which include the path. */
+/** The size of the names and values of all headers. In HTTP/2 the path is a header too. */
 export const headerBytes = (rawHeaders: ReadonlyArray<string>): number =>
   rawHeaders.reduce((bytes, text) => bytes + text.length, 0)
 
 /**
- * Closes a request whose body pauses for `idleTime`, and a connection without a request: a new one after `headersTime`,
- * an older one after `idleTime`. Headers that arrive byte by byte do not prolong these times.
+ * Closes a request if its body pauses for `idleTime`. Closes a new connection if no request arrives within
+ * `headersTime`. Closes an older connection if it has no request for `idleTime`, or for 60 seconds if `idleTime` is
+ * longer. Headers that arrive byte by byte do not prolong these times.
  */
 export const guard = (server: Http2.Http2SecureServer, { headersTime, idleTime }: Limits.Values): void => {
   const idle = toMillis(idleTime)
@@ -35,7 +38,7 @@ export const guard = (server: Http2.Http2SecureServer, { headersTime, idleTime }
 
   server.on("session", (session) => {
     let open = 0
-    // A callback of Node that ends with its connection. No fiber could be its parent.
+    // A Node timer is used, because no fiber could be the parent of this callback. The timer ends with its connection.
     // @effect-diagnostics-next-line globalTimers:off
     const closeAfter = (millis: number) => setTimeout(() => session.destroy(), millis).unref()
     let closing = closeAfter(toMillis(headersTime))
@@ -56,7 +59,7 @@ export const guard = (server: Http2.Http2SecureServer, { headersTime, idleTime }
   })
 }
 
-/** The open connections of a server, before and after their handshake. */
+/** The open connections of a server, including connections whose TLS handshake has not finished. */
 export const connectionsOf = (server: Net.Server): ReadonlySet<Net.Socket> => {
   const open = new Set<Net.Socket>()
   server.on("connection", (socket) => {

@@ -5,21 +5,24 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * Runs synchronous work that takes milliseconds, one piece in each round of the event loop. Other clients get their
- * responses between two pieces. One instance serves all routes: otherwise every route would run a piece in the same
- * round.
+ * Runs long synchronous work (milliseconds), one piece in each round of the event loop. Other clients get their
+ * responses between two pieces. All routes share one instance, because otherwise every route could run a piece in the
+ * same round.
  */
 export class Turns extends Context.Service<
   Turns,
   {
     /** Waits for a turn, then runs the work. */
     readonly take: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** The same for work that is usually short: it waits only if such work has used up the budget of this round. */
+    /**
+     * Runs work that is usually short. The work waits for a turn only if `share` has used up the time budget of this
+     * round.
+     */
     readonly share: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@assembly-effect/emulator/Turns") {}
 
-/** The budget of such work in one round, in nanoseconds. */
+/** The time budget of `share` in one round of the event loop, in nanoseconds. */
 const budget = 10_000_000n
 
 const make = Effect.gen(function* () {

@@ -13,7 +13,7 @@ import { lookup, type LookupAddress } from "node:dns"
 import type { LookupFunction } from "node:net"
 import * as IpAddress from "../http/ipAddress.ts"
 
-/** The hosts that a request may reach: public ones, public ones and loopback, or any. */
+/** The hosts that a request may reach: public hosts, public hosts and loopback, or any host. */
 export type Reach = "public" | "loopback" | "any"
 
 const places: Readonly<Record<Reach, ReadonlyArray<IpAddress.Place>>> = {
@@ -27,17 +27,17 @@ const isWithin = (reach: Reach, address: string): boolean => places[reach].inclu
 /** The host is not allowed. No connection was made. */
 export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly hostname: string }> {}
 
-/** The URL is invalid: not an absolute http or https URL, or it contains credentials, which `fetch` refuses too. */
+/** The URL is not an absolute http or https URL, or it contains credentials, which `fetch` refuses too. */
 export class NotHttp extends Data.TaggedError("NotHttp") {}
 
 /**
- * Sends requests to URLs that a client has chosen, such as notifications. Every such request uses this client, so that
- * none reaches the private network of this machine. Redirects are not followed.
+ * Sends requests to URLs that a client has chosen, such as a `notify_url`. All these requests use this service, because
+ * it refuses hosts that the request may not reach. Redirects are not followed.
  */
 export class NotificationClient extends Context.Service<
   NotificationClient,
   {
-    /** Sends a request to an absolute URL. The connection ends with the scope. */
+    /** Sends a request to an absolute URL. The connection closes with the scope. */
     readonly execute: (
       reach: Reach,
       request: HttpClientRequest.HttpClientRequest
@@ -49,7 +49,7 @@ export class NotificationClient extends Context.Service<
   }
 >()("@assembly-effect/emulator/NotificationClient") {}
 
-/** Resolves all addresses of a name, like `dns.lookup`. */
+/** Resolves a name to all its addresses, like `dns.lookup`. */
 export type Resolve = (
   hostname: string,
   options: { readonly all: true },
@@ -57,8 +57,8 @@ export type Resolve = (
 ) => void
 
 /**
- * Resolves a name and keeps the allowed addresses. The connection uses exactly these addresses: a second look-up could
- * return a different one (DNS rebinding).
+ * Resolves a name and keeps the allowed addresses. The connection uses exactly these addresses, because a second
+ * look-up could return a different address (DNS rebinding).
  */
 const lookupWithin =
   (reach: Reach, resolve: Resolve): LookupFunction =>
@@ -73,7 +73,7 @@ const lookupWithin =
     })
 
 const makeClient = Effect.fnUntraced(function* (reach: Reach, resolve: Resolve) {
-  // No keep-alive: a later request with a smaller reach could use the connection again.
+  // Without keep-alive, every request opens a new connection, so that the addresses of the host are checked each time.
   const agent = yield* NodeHttpClient.makeAgent({ keepAlive: false, lookup: lookupWithin(reach, resolve) })
   const http = yield* Effect.provideService(NodeHttpClient.makeNodeHttp, NodeHttpClient.HttpAgent, agent)
   return HttpClient.withScope(http)
@@ -95,7 +95,7 @@ const make = Effect.fnUntraced(function* (resolve: Resolve) {
       if (Option.isNone(url)) return yield* new NotHttp()
       const { hostname } = url.value
       const address = IpAddress.ofHost(hostname)
-      // An IP address needs no look-up.
+      // An IP address is checked here, because it needs no look-up.
       if (address !== undefined && !isWithin(reach, address)) return yield* new OutOfReach({ hostname })
       return yield* clients[reach].execute(request).pipe(
         Effect.provideService(HttpClient.TracerDisabledWhen, () => true),

@@ -54,8 +54,8 @@ const noUrl = new Refusal.Refusal({
 const seconds = (millis: number | null) => (millis === null ? null : millis / 1000)
 
 /**
- * An entry. The body of the response to the notification is only for a caller with the Auth Key, because it may come
- * from an internal service, and the id of an Assembly must not be enough to read it.
+ * Converts an attempt to an entry of the list. Only a caller with an Auth Key gets the body of the response, because
+ * the body may come from an internal service, and the id of an Assembly must not be enough to read the body.
  */
 const toEntry = (isKnown: boolean) => (row: NotificationStore.Row) => ({
   id: row.id,

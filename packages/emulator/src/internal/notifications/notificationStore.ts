@@ -8,7 +8,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 
-/** An attempt of a notification. Times are milliseconds. */
+/** An attempt to send a notification. `started_at` is in milliseconds since the epoch, `duration` in milliseconds. */
 export const Row = Schema.Struct({
   id: Schema.String,
   assembly_id: Schema.String,
@@ -29,11 +29,11 @@ export interface Outcome {
   readonly error: string | undefined
 }
 
-/** An ended Assembly without a successful notification, and the number of attempts. */
+/** An ended Assembly with neither a successful nor a scheduled notification, and the number of attempts so far. */
 const Pending = Schema.Struct({ id: Schema.String, url: Schema.String, attempts: Schema.Int })
 export type Pending = typeof Pending.Type
 
-/** An attempt that is due. `attempt` counts from 1. It is 0 for an attempt that is not repeated. */
+/** A scheduled attempt. `attempt` counts from 1. The number 0 means that the attempt is not repeated if it fails. */
 export const Due = Schema.Struct({
   id: Schema.String,
   assembly_id: Schema.String,
@@ -43,20 +43,23 @@ export const Due = Schema.Struct({
 })
 export type Due = typeof Due.Type
 
-/** The attempts to send the notifications of all Assemblies. */
+/** Stores the attempts to send the notifications of all Assemblies. */
 export class NotificationStore extends Context.Service<
   NotificationStore,
   {
     /** Stores an attempt that becomes due after the given number of milliseconds. */
     readonly schedule: (due: Due, afterMillis: number) => Effect.Effect<void, StorageFailed>
-    /** Starts the due attempts, at most the given number, the oldest first. */
+    /** Marks at most `most` due attempts as started, the oldest first, and returns these attempts. */
     readonly begin: (most: number) => Effect.Effect<ReadonlyArray<Due>, StorageFailed>
-    /** The number of milliseconds until the next attempt is due. */
+    /** The number of milliseconds until the next attempt is due. None if no attempt is scheduled. */
     readonly nextIn: Effect.Effect<Option.Option<number>, StorageFailed>
     readonly end: (id: string, outcome: Outcome) => Effect.Effect<void, StorageFailed>
     /** The attempts for an Assembly that have started. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
-    /** The pending notifications of an earlier process. Its unfinished attempts are marked as failed. */
+    /**
+     * Marks the unfinished attempts of an earlier process as failed, and returns the notifications that are still to be
+     * sent.
+     */
     readonly recover: Effect.Effect<ReadonlyArray<Pending>, StorageFailed>
   }
 >()("@assembly-effect/emulator/NotificationStore") {}

@@ -27,8 +27,8 @@ import * as NotificationClient from "./notificationClient.ts"
 import * as StorageFailure from "../data/storageFailure.ts"
 
 /**
- * Sends notifications: a POST to the `notify_url` of an ended Assembly with the signed Status, repeated until the
- * answer is 200 (service facts, "Webhooks").
+ * Sends notifications. A notification is a POST request with the signed Status to the `notify_url` of an ended
+ * Assembly. The request is repeated until the response is 200 (service facts, "Webhooks").
  */
 export class Notifications extends Context.Service<
   Notifications,
@@ -43,23 +43,26 @@ export class Notifications extends Context.Service<
   }
 >()("@assembly-effect/emulator/Notifications") {}
 
-/** The maximum number of attempts. */
+/** The maximum number of attempts for one notification. */
 const maxAttempts = 8
 
-/** The time limit of a response. */
+/** The time limit for the response to an attempt. */
 const answerTimeout = Duration.seconds(30)
 
-/** The time limit of the body after the status. */
+/** The time limit for the response body after the status has arrived. */
 const bodyTimeout = Duration.seconds(1)
 
-/** The number of characters of a response that are read and stored. */
+/** The maximum number of characters of a response body that are stored. */
 const maxExcerpt = 1024
 
-/** The pause after an attempt. It doubles with each attempt. */
+/** The pause after the given number of attempts. Each pause is twice as long as the previous pause. */
 const pauseAfter = (attempts: number, first: Duration.Duration): Duration.Duration =>
   Duration.times(first, 2 ** (attempts - 1))
 
-/** The part of a body that has arrived. An error of the body is ignored, because the status has arrived. */
+/**
+ * Returns the part of a response body that arrives in time. An error in the body is ignored, because the status has
+ * arrived.
+ */
 const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string> =>
   bytes.pipe(
     Stream.interruptWhen(Effect.sleep(bodyTimeout)),
@@ -74,7 +77,7 @@ const excerptOf = <E>(bytes: Stream.Stream<Uint8Array, E>): Effect.Effect<string
     Effect.map((text) => Option.getOrElse(text, () => "").slice(0, maxExcerpt))
   )
 
-/** Serializes a form once, so that each attempt sends the same bytes. */
+/** Serializes a form to a body with its content type. */
 const serialize = (form: FormData): Effect.Effect<HttpBody.HttpBody> =>
   Effect.gen(function* () {
     const whole = new Response(form)
@@ -102,8 +105,8 @@ const payloadOf = (status: Assembly.Status, leaveOut: ReadonlyArray<CreationOpti
 }
 
 /**
- * The hosts that a notification may reach. A signed `notify_url` may be on loopback; an unsigned one must be public,
- * because otherwise anyone could send requests to the private network.
+ * The hosts that a notification may reach. A signed `notify_url` may be on loopback. An unsigned `notify_url` must be
+ * public, because otherwise anyone could send requests to the private network.
  */
 const reachOf = (isSigned: boolean, allowPrivate: boolean): NotificationClient.Reach =>
   allowPrivate ? "any" : isSigned ? "loopback" : "public"
@@ -116,7 +119,7 @@ const outOfReach = (hostname: string, reach: NotificationClient.Reach): string =
 /** The outcome of an attempt without a response. */
 const unanswered = (error: string, isFinal = false) => ({ code: undefined, data: undefined, error, isFinal })
 
-/** The outcome of an attempt. `isFinal`: another attempt would fail in the same way. */
+/** The outcome of an attempt. `isFinal`: the attempt succeeded, or another attempt would fail in the same way. */
 interface Outcome extends NotificationStore.Outcome {
   readonly isFinal: boolean
 }
@@ -139,11 +142,11 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const statuses = yield* AssemblyStatus.AssemblyStatus
   const limits = yield* Limits.Limits
   const running = yield* FiberSet.make()
-  // Wakes the dispatcher: an attempt may have become due, or another one has ended.
+  // Wakes the dispatcher, because an attempt was scheduled or has ended.
   const wakes = yield* Queue.sliding<void>(1)
   let underWay = 0
 
-  /** The body of a notification. The signature covers the exact text of the Status. */
+  /** Makes the body of a notification. The signature covers the exact text of the Status. */
   const formOf = Effect.fnUntraced(
     function* (assembly: AssemblyStore.Row) {
       const text = JSON.stringify(payloadOf(yield* statuses.of(assembly), assembly.notification_payload))
@@ -210,7 +213,7 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     return Queue.offer(wakes, undefined)
   })
 
-  /** Starts due attempts, up to the limit. Then waits until another attempt is due or one has ended. */
+  /** Starts due attempts, up to the limit. Then waits until an attempt is due, is scheduled or has ended. */
   const dispatch = Effect.gen(function* () {
     const room = limits.notifications - underWay
     const due = room > 0 ? yield* sent.begin(room) : []
@@ -232,7 +235,8 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   yield* Effect.forkScoped(Effect.forever(StorageFailure.retryUntilStored(dispatch)))
 
   return Notifications.of({
-    // The attempt is stored before followers receive the end of the Assembly. If the disk fails, it is stored later.
+    // The attempt is stored before live updates report the end of the Assembly. If the disk fails, the attempt is
+    // stored later.
     notify: (id) => begin(id, 0).pipe(Effect.catch(() => inBackground(StorageFailure.retryUntilStored(begin(id, 0))))),
     replay: (assemblyId, url, isSigned) =>
       schedule({ assembly_id: assemblyId, url, is_signed: isSigned ? 1 : 0, attempt: 0 }, Duration.zero)

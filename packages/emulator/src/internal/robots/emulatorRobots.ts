@@ -16,7 +16,7 @@ const decodeWait = Schema.decodeUnknownEffect(
 
 const invalid = ({ message }: Schema.SchemaError) => new StepFailed({ error: "ASSEMBLY_STEP_INVALID", message })
 
-/** `/emulator/fail`: fails with the `error` and the `message` of its Step. It exists only in the emulator. */
+/** `/emulator/fail`: fails with the `error` and the `message` of its Step. This robot exists only in the emulator. */
 export const fail: Robot = {
   isSlow: false,
   run: Effect.fnUntraced(function* ({ step }) {
@@ -27,7 +27,7 @@ export const fail: Robot = {
   })
 }
 
-/** `/emulator/wait`: returns its files after `seconds` seconds. It exists only in the emulator. */
+/** `/emulator/wait`: returns its input files after `seconds` seconds. This robot exists only in the emulator. */
 export const wait: Robot = {
   isSlow: true,
   run: Effect.fnUntraced(function* ({ files, step }) {

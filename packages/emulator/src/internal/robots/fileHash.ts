@@ -7,13 +7,13 @@ import { type Robot, StepFailed } from "./robot.ts"
 
 const Algorithm = Schema.Literals(["b2", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"])
 
-/** The name of an algorithm in Node. */
+/** The name that Node uses for an algorithm. */
 const toNode = (algorithm: typeof Algorithm.Type): string => (algorithm === "b2" ? "blake2b512" : algorithm)
 
 const Options = Schema.Struct({ algorithm: Schema.optionalKey(Algorithm) })
 const decodeOptions = Schema.decodeUnknownEffect(Options)
 
-/** `/file/hash`: puts the hash of each file into its `meta.hash`; `algorithm` is `sha256` by default. */
+/** `/file/hash`: sets `meta.hash` of each file to the hash of the file. `algorithm` is `sha256` by default. */
 export const make = Effect.gen(function* () {
   const files = yield* FileStore.FileStore
   const random = yield* SecureRandom.SecureRandom

@@ -5,7 +5,7 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import type * as AssemblyStore from "../assembly/assemblyStore.ts"
 import type * as FileStore from "../files/fileStore.ts"
 
-/** An input or result of a Step: the file, the blob with its bytes, and their digest. */
+/** An input or result file of a Step. `blob` is the id of the blob that contains the bytes. */
 export interface StepFile {
   readonly blob: string
   readonly digest: FileStore.Digest
@@ -27,21 +27,21 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly message: string
 }> {}
 
-/** spec.md, "Limits": an oversized file cancels the whole upload, and the Assembly errors. */
+/** An oversized file cancels the whole upload, and the Assembly fails with this error (spec.md, "Limits"). */
 export const maxSizeExceeded = new StepFailed({
   error: "MAX_SIZE_EXCEEDED",
   message: "A file is larger than auth.max_size allows."
 })
 
-/** The code is that of the service for `auth.max_number_of_files`. */
+/** The service uses this error code for `auth.max_number_of_files`. */
 export const tooManyFiles = new StepFailed({
   error: "MAX_NUMBER_OF_FILES_EXCEEDED",
   message: "The Assembly has more files than the emulator allows."
 })
 
 /**
- * A robot makes files from files. To add a robot, implement this interface and register it in `Robots`. The last
- * request of an Assembly waits for the end of the Assembly, unless one of its robots `isSlow`.
+ * A robot makes files from files. To add a robot, implement this interface and register the robot in `Robots`. The
+ * request that starts the Steps of an Assembly waits until the Assembly has ended, unless one of the robots `isSlow`.
  */
 export interface Robot {
   readonly isSlow: boolean

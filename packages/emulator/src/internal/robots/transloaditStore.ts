@@ -16,18 +16,19 @@ const messages: Readonly<Record<DamStore.Problem, string>> = {
   PathTooLong: "The path has more than 512 code points or 1024 bytes."
 }
 
-/** Beyond the specification: the official client defines no error code for this robot. */
+/** Fails with a general error code, because the official client defines no error code for this robot. */
 const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message })
 
 /**
- * The maximum number of characters of a `path`, before and after its variables are replaced. The limit of an asset
- * applies after the normalisation to NFC, which combines at most 4 characters into one.
+ * The maximum number of characters of a `path`, before and after its variables are replaced. It is higher than the
+ * limit for the path of an asset, because that limit applies after the normalisation to NFC, which combines at most 4
+ * characters into one.
  */
 const maxPath = 4 * 1024
 
 type Value = (name: string) => unknown
 
-/** The variables of a `path`, besides the fields of the Assembly. Any other variable stays unchanged in the text. */
+/** Returns the values of the variables in a `path`. An unknown variable stays unchanged in the text. */
 const valuesOf = ({ assembly }: Work, { file }: StepFile): Value => {
   const known: Readonly<Record<string, unknown>> = {
     "assembly.id": assembly.id,
@@ -42,7 +43,10 @@ const valuesOf = ({ assembly }: Work, { file }: StepFile): Value => {
   }
 }
 
-/** The path with its variables replaced; undefined if it is too long. A value is measured before it is copied. */
+/**
+ * Replaces the variables in a path. Returns undefined if the path is too long. The length of a value is checked before
+ * the value is copied.
+ */
 const interpolate = (template: string, valueOf: Value): string | undefined => {
   if (template.length > maxPath) return undefined
   let path = ""
@@ -87,7 +91,7 @@ export const make = Effect.gen(function* () {
           ...place,
           workspace: work.assembly.workspace,
           blob: source.blob,
-          // A repeated execution has the same order of Steps and files.
+          // The id stays the same if the Step runs again, because the files then have the same order.
           madeBy: `${work.assembly.id}/${work.name}/${index}`,
           mime: source.file.mime ?? null,
           digest: source.digest
@@ -113,7 +117,7 @@ export const make = Effect.gen(function* () {
 
   const robot: Robot = {
     isSlow: false,
-    // Other requests are handled between two files.
+    // `yieldNow` lets other requests run between two files.
     run: (work) =>
       Effect.forEach(work.files, (source, index) => Effect.andThen(Effect.yieldNow, store(work, source, index)))
   }

@@ -11,7 +11,8 @@ import * as StatisticsStore from "./statisticsStore.ts"
 const invalidTime = (message: string) => Refusal.named("ASSEMBLY_STATS_INVALID_TIME", message)
 
 /**
- * Checks the region first. Other issues have the code of an invalid time, since the specification has none for them.
+ * A missing or invalid region is reported first. All other issues have the error code of an invalid time, because the
+ * specification defines no code for them.
  */
 const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const [first] = issues
@@ -22,8 +23,7 @@ const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
 }
 
 /**
- * Parses the start of the window: ISO 8601, or another date that the platform can parse (spec.md, "Retrieve Assembly
- * statistics").
+ * Parses `since` as ISO 8601, or as another date that the platform can parse (spec.md, "Retrieve Assembly statistics").
  */
 const readSince = Effect.fnUntraced(function* (since: string | DateTime.Utc) {
   const start = DateTime.make(since)
@@ -53,5 +53,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** `/assembly_stats`. */
+/** The route `/assembly_stats`. */
 export const layer = HttpRouter.addAll(routes)

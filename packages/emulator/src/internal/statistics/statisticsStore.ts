@@ -10,8 +10,8 @@ import * as Statement from "../data/statement.ts"
 import * as Turns from "../http/turns.ts"
 
 /**
- * Selects Assemblies. `region` and `templateId` may be `all`; an undefined `templateId` selects those without a
- * Template.
+ * Selects Assemblies. `region` and `templateId` may be `all`. An undefined `templateId` selects the Assemblies without
+ * a Template.
  */
 export interface Filter {
   readonly workspace: string
@@ -28,7 +28,7 @@ export class StatisticsStore extends Context.Service<
   }
 >()("@assembly-effect/emulator/StatisticsStore") {}
 
-/** The length of a bucket in seconds. */
+/** The length of a time bucket in seconds. */
 const granularity = 3600
 
 const Row = Schema.Struct({
@@ -93,7 +93,7 @@ const nothing: Omit<Row, "bucket"> = {
 
 const ratio = (amount: number, of: number): number => (of === 0 ? 0 : amount / of)
 
-/** Megabits per second, 0 if the duration is 0. */
+/** The speed in megabits per second. It is 0 if the duration is 0. */
 const speed = (bytes: number, millis: number): number => ratio(bytes * 8, millis * 1000)
 
 /** Always 0, because the emulator has no queue. */
@@ -124,7 +124,7 @@ const toBucket = (row: Row): AssemblyStatistics.StatsBucket => ({
   total_upload_duration: row.upload_millis / 1000
 })
 
-/** All buckets from `since` to `now`, including empty ones. */
+/** All buckets from `since` to `now`, including empty buckets. */
 const fillIn = (rows: ReadonlyArray<Row>, since: number, now: number): ReadonlyArray<Row> => {
   const byBucket = new Map(rows.map((row) => [row.bucket, row]))
   const first = Math.floor(since / 1000 / granularity)

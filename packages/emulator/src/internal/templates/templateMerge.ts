@@ -13,8 +13,9 @@ const stepsDenied = new Refusal.Refusal({
 })
 
 /**
- * Merges the params of a request into the Template that they name. Params without a `template_id` stay unchanged. Error
- * codes and merging are beyond the specification; they follow the official client of the service.
+ * Merges the params of a request into the Template with their `template_id`. Params without a `template_id` stay
+ * unchanged. The error codes and the merge rules are beyond the specification; they follow the official client of the
+ * service.
  */
 export const merge: (
   workspace: string,

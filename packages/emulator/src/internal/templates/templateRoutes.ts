@@ -30,7 +30,7 @@ const optional = {
   transcoding_result_expiry: Schema.optionalKey(settings.transcoding_result_expiry)
 }
 
-/** The content of a Template as an object or as JSON text. A text that is nested too deeply is not parsed. */
+/** The schema for the content of a Template: an object or JSON text. A text that is nested too deeply is not parsed. */
 const contentOf = ({ jsonDepth }: Limits.Values) => {
   const shallow = Schema.String.check(
     Schema.makeFilter((text) => Json.isWithin(text, jsonDepth), { expected: `at most ${jsonDepth} levels` })
@@ -124,7 +124,7 @@ const List = Operation.make({
     fromdate: Schema.optionalKey(Scalar.FromDate),
     todate: Schema.optionalKey(Scalar.ToDate),
     keywords: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(KeywordLimit.max))),
-    // The emulator has no built-in Templates, so the value changes nothing.
+    // The emulator has no built-in Templates, so `include_builtin` has no effect.
     include_builtin: Schema.optionalKey(
       Schema.Literals(["all", "exclusively-all", "exclusively-latest", "latest", "none"])
     )
@@ -215,5 +215,5 @@ const routes = Effect.gen(function* () {
   ])
 })
 
-/** The routes under `/templates`. Beyond the specification, which names the operations only. */
+/** The routes under `/templates`. They are beyond the specification, which only names the operations. */
 export const layer = HttpRouter.addAll(routes)

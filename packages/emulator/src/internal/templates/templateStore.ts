@@ -11,7 +11,7 @@ import * as Statement from "../data/statement.ts"
 import * as Refusal from "../http/refusal.ts"
 import * as Turns from "../http/turns.ts"
 
-/** A Template in the database. Times are milliseconds since the epoch. */
+/** A Template in the database. `created_at` and `modified_at` are milliseconds since the epoch. */
 export const Row = Schema.Struct({
   id: Schema.String,
   workspace: Schema.String,
@@ -37,14 +37,14 @@ export const defaults: Omit<Settings, "name" | "content"> = {
   transcoding_result_expiry: null
 }
 
-/** Beyond the specification. */
+/** The refusal of an unknown Template. Beyond the specification. */
 export const notFound = new Refusal.Refusal({
   code: "TEMPLATE_NOT_FOUND",
   status: 404,
   message: "There is no such Template in this Workspace."
 })
 
-/** A list request. Times are milliseconds since the epoch. */
+/** A list request. `from` and `to` are milliseconds since the epoch. */
 export interface Listing {
   readonly from: number
   readonly to: number
@@ -55,17 +55,17 @@ export interface Listing {
   readonly offset: bigint
 }
 
-/** The Templates of every Workspace. */
+/** Stores the Templates of all Workspaces. */
 export class TemplateStore extends Context.Service<
   TemplateStore,
   {
     readonly byId: (workspace: string, id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** Finds a Template by its id, else by its name. */
     readonly find: (workspace: string, idOrName: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
-    /** Creates or replaces a Template. Returns false if another Template has the name. */
+    /** Creates or replaces a Template. Returns false if another Template of the Workspace has the same name. */
     readonly put: (workspace: string, id: string, settings: Settings) => Effect.Effect<boolean, StorageFailed>
     readonly remove: (workspace: string, id: string) => Effect.Effect<void, StorageFailed>
-    /** One page, and the number of Templates on all pages. */
+    /** Returns one page of Templates, and the number of Templates on all pages. */
     readonly list: (
       workspace: string,
       listing: Listing
@@ -84,7 +84,7 @@ const sortKeys: Readonly<Record<Listing["sort"], string>> = {
   name: "name"
 }
 
-/** The Templates of a list. */
+/** The part of a query that selects the Templates for a list request. */
 const listed = (sql: SqlClient.SqlClient, workspace: string, { from, keywords, to }: Listing) => sql`
   FROM templates
   WHERE workspace = ${workspace} AND created_at > ${from} AND created_at < ${to} AND NOT EXISTS (
@@ -92,7 +92,7 @@ const listed = (sql: SqlClient.SqlClient, workspace: string, { from, keywords, t
     WHERE instr(lower(concat_ws(char(10), templates.id, name, content)), lower(keyword.value)) = 0
   )`
 
-/** Exported for the test of its query plan. */
+/** The query for one page of a list. Exported because a test checks the query plan. */
 export const page = (sql: SqlClient.SqlClient, workspace: string, listing: Listing) => {
   const { limit, offset, order, sort } = listing
   const direction = sql.literal(order === "asc" ? "ASC" : "DESC")

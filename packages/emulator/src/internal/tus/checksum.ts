@@ -5,7 +5,7 @@ import * as TusRefusal from "./tusRefusal.ts"
 
 /**
  * The algorithms of the checksum extension (tus 1.0.0) and the sizes of their digests in bytes. Node uses the same
- * names.
+ * algorithm names.
  */
 const sizes: ReadonlyMap<string, number> = new Map([
   ["sha1", 20],

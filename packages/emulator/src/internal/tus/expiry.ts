@@ -10,19 +10,19 @@ import * as UploadStore from "../files/uploadStore.ts"
 import * as UploadLocks from "./uploadLocks.ts"
 
 /**
- * Expires uploads (tus 1.0.0, "Expiration"). Unfinished uploads and all parts expire, and their bytes are removed. A
- * part is needed only until its concatenation.
+ * Expires uploads (tus 1.0.0, "Expiration"). Unfinished uploads and all partial uploads expire, and their bytes are
+ * removed. A partial upload is needed only until its concatenation.
  */
 export class Expiry extends Context.Service<
   Expiry,
   {
-    /** When the upload expires; undefined if it never does. */
+    /** The time when the upload expires. Undefined if the upload never expires. */
     readonly of: (upload: UploadStore.Row) => DateTime.Utc | undefined
     readonly isOver: (upload: UploadStore.Row) => Effect.Effect<boolean>
   }
 >()("@assembly-effect/emulator/tus/Expiry") {}
 
-/** The interval at which the bytes of expired uploads are removed. */
+/** The interval between two removals of expired bytes: the lifetime of an upload, within these limits. */
 const pauseFor = Duration.clamp({ minimum: Duration.seconds(1), maximum: Duration.hours(1) })
 
 const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
@@ -32,7 +32,7 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
 
   const limit = Effect.map(DateTime.now, (now) => DateTime.subtractDuration(now, lifetime).epochMilliseconds)
 
-  // No request runs yet, so a file without an upload is an orphan and not a new upload.
+  // A file without an upload is an orphan here, because no request can be creating an upload yet.
   const kept = new Set(yield* Effect.flatMap(limit, uploads.kept))
   yield* Effect.forEach(yield* files.names, (name) => (kept.has(name) ? Effect.void : files.remove(name)))
 

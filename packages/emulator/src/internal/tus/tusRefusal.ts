@@ -4,8 +4,8 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { StorageFailed } from "../../EmulatorError.ts"
 
 /**
- * The refusal of a tus request, in one of the two forms of spec.md, "Errors": a line from the tus server, or an object
- * from the service behind it. Codes and statuses are beyond the specification.
+ * The refusal of a tus request, in one of two formats (spec.md, "Errors"). `line` is a line from the tus server, and
+ * `hook` is a JSON object from the service behind the tus server. The codes and statuses are beyond the specification.
  */
 export class TusRefusal extends Data.TaggedError("TusRefusal")<{
   readonly form: "line" | "hook"
@@ -90,6 +90,6 @@ const codes: ReadonlyMap<string, readonly [code: TusRefusal["code"], status: num
 /** The refusal of an invalid header. */
 export const invalidHeader = (header: string, message: string): TusRefusal => {
   const [code, status] = codes.get(header) ?? (["ERR_INVALID_HEADER", 400] as const)
-  // The message becomes one line, because a line break would end it.
+  // Line breaks are replaced, because the refusal is a single line of text.
   return refusal(code, status, `${header}: ${message.replace(/\s+/g, " ")}`)
 }

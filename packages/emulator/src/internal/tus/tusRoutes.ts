@@ -26,7 +26,7 @@ const empty = (status: number, headers: Readonly<Record<string, string>> = {}) =
 const checkVersion = (headers: Headers.Headers): Effect.Effect<void, TusRefusal.TusRefusal> =>
   headers["tus-resumable"] === TusUpload.tusVersion ? Effect.void : Effect.fail(TusRefusal.unsupportedVersion)
 
-/** Decodes headers. The first invalid one determines the refusal. */
+/** Decodes headers. The first invalid header determines the refusal. */
 const decoder = <A>(schema: Schema.ConstraintDecoder<A>) => {
   const decode = SchemaParser.decodeUnknownEffect(schema)
   return (headers: Headers.Headers): Effect.Effect<A, TusRefusal.TusRefusal> =>
@@ -44,8 +44,8 @@ const decodeFinal = decoder(TusUpload.FinalHeaders)
 const decodeAppend = decoder(TusUpload.AppendHeaders)
 
 /**
- * Decodes the headers of a creation. There are three kinds of creations, each with a schema: a final upload
- * (`upload-concat: final;…`), an upload whose length follows later (`upload-defer-length`), and an upload with a length.
+ * Decodes the headers of a request that creates an upload. Each kind of new upload has its own schema: a final upload
+ * (`upload-concat: final;…`), an upload with a deferred length (`upload-defer-length`), and an upload with a length.
  */
 const readCreation = Effect.fnUntraced(function* (
   headers: Headers.Headers
@@ -65,7 +65,7 @@ const readCreation = Effect.fnUntraced(function* (
   return { header, metadata, concat, length }
 })
 
-/** The announced length of the body. The HTTP server has checked that it is a number. */
+/** The announced length of the body. The HTTP server has already checked that `content-length` is a number. */
 const bodySize = (headers: Headers.Headers): bigint | undefined => {
   const length = headers["content-length"]
   return length === undefined ? undefined : BigInt(length)
@@ -105,7 +105,7 @@ const handlers = Effect.gen(function* () {
     const { id } = upload.row
     const offset = yield* uploads
       .append({ id, offset: 0n, length: undefined, size, checksum, bytes: body(request) })
-      // Terminated, because the client of a refused creation does not know its URL.
+      // The upload is terminated, because a refusal does not tell the client the URL of the upload.
       .pipe(Effect.tapError((error) => (error === TusRefusal.checksumMismatch ? uploads.terminate(id) : Effect.void)))
     return created({ ...upload, offset })
   })
@@ -123,7 +123,7 @@ const handlers = Effect.gen(function* () {
     })
   })
 
-  /** The download of an upload. It requires no `tus-resumable` header, so that a plain link works. */
+  /** Downloads an upload. The request needs no `tus-resumable` header, so that a plain link works. */
   const download = Effect.gen(function* () {
     const { file, row } = yield* Effect.flatMap(uploadId, uploads.download)
     return HttpServerResponse.stream(file, {
@@ -131,7 +131,7 @@ const handlers = Effect.gen(function* () {
       contentLength: Number(row.length),
       headers: {
         ...TusRefusal.tusHeaders,
-        // An uploaded page must not run in this origin.
+        // As an attachment, an uploaded page cannot run in this origin.
         "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(row.filename)}`
       }
     })
@@ -157,7 +157,7 @@ const handlers = Effect.gen(function* () {
   return { create, download, get, append, terminate }
 })
 
-/** The extensions of the server. The request needs no `tus-resumable` header. */
+/** The response that lists the extensions of the server. The request needs no `tus-resumable` header. */
 const discover = empty(200, {
   "tus-version": TusUpload.tusVersion,
   "tus-extension": "creation,creation-defer-length,creation-with-upload,checksum,concatenation,expiration,termination",

@@ -5,15 +5,15 @@ import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 
 /**
- * Locks uploads: one request at a time per upload. A new request asks the holder to release the lock, so that a client
- * that reconnects does not wait until the server notices the broken connection.
+ * Lets one request at a time use an upload. A new request asks the current request to release the lock. Otherwise a
+ * client that reconnects would wait until the server notices the broken connection.
  */
 export class UploadLocks extends Context.Service<
   UploadLocks,
   {
     /**
-     * Runs `work` with the lock. `asked` completes when a later request wants the lock; only long work has to observe
-     * it.
+     * Runs `work` with the lock. `asked` completes when a later request wants the lock. Only long work has to observe
+     * `asked`.
      */
     readonly hold: <A, E, R>(
       id: string,
@@ -24,14 +24,17 @@ export class UploadLocks extends Context.Service<
 
 interface Lock {
   readonly semaphore: Semaphore.Semaphore
-  /** The holder of the lock and the waiting requests, in the order of their arrival. */
+  /** The request that holds the lock, and the waiting requests, in the order of their arrival. */
   readonly queue: Set<Deferred.Deferred<void>>
 }
 
 const make = Effect.sync(() => {
   const locks = new Map<string, Lock>()
 
-  /** Finds or creates the lock and enters its queue in one step, since the last request to leave removes the lock. */
+  /**
+   * Finds or creates the lock and enters its queue. Both happen in one step, because the last request that leaves
+   * removes the lock.
+   */
   const enter = (id: string) =>
     Effect.sync(() => {
       const lock: Lock = locks.get(id) ?? { semaphore: Semaphore.makeUnsafe(1), queue: new Set() }

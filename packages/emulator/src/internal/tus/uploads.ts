@@ -24,34 +24,37 @@ import * as Expiry from "./expiry.ts"
 import * as TusRefusal from "./tusRefusal.ts"
 import * as UploadLocks from "./uploadLocks.ts"
 
-/** An upload and how many of its bytes are stored. */
+/** An upload. `offset` is the number of its stored bytes. */
 export interface Upload {
   readonly row: UploadStore.Row
   readonly offset: bigint
 }
 
 /**
- * The common fields of the three kinds of creations. `header` is the value of `upload-metadata`, and `metadata` is that
- * value decoded.
+ * The fields that every kind of new upload has. `header` is the value of `upload-metadata`, and `metadata` is the
+ * decoded value.
  */
 interface Described {
   readonly header: string
   readonly metadata: TusUpload.Metadata
-  /** The value of `upload-concat`. */
+  /** The value of the `upload-concat` header. */
   readonly concat: string | undefined
 }
 
-/** A new upload that receives its bytes by requests. */
+/** A new upload whose bytes arrive in requests. */
 export interface Creation extends Described {
   readonly length: bigint | undefined
 }
 
-/** A new upload that is a concatenation. `parts` are upload URLs in the order of their bytes. */
+/** A new upload that concatenates partial uploads. `parts` are their URLs, in the order of the bytes. */
 export interface Final extends Described {
   readonly parts: ReadonlyArray<string>
 }
 
-/** The bytes of one request, and their offset. `size` is the announced length of the body. */
+/**
+ * A request to append bytes at `offset`. `length` is the length of the upload that the request declares. `size` is the
+ * announced length of the body.
+ */
 export interface Append<E> {
   readonly id: string
   readonly offset: bigint
@@ -61,19 +64,20 @@ export interface Append<E> {
   readonly bytes: Stream.Stream<Uint8Array, E>
 }
 
-/** The uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
+/** Implements the uploads of tus 1.0.0: create, append, concatenate, read, terminate. */
 export class Uploads extends Context.Service<
   Uploads,
   {
     readonly create: (creation: Creation) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
-    /** Concatenates finished parts (tus 1.0.0, "Concatenation"). The parts stay. */
+    /** Concatenates finished partial uploads (tus 1.0.0, "Concatenation"). The partial uploads stay. */
     readonly concatenate: (final: Final) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     readonly get: (id: string) => Effect.Effect<Upload, TusRefusal.TusRefusal | StorageFailed>
     /**
-     * Appends bytes as they arrive and returns the new offset. Bytes that were stored before a failure stay and count.
+     * Appends bytes as they arrive, and returns the new offset. Bytes that were stored before a failure remain part of
+     * the upload.
      */
     readonly append: <E>(append: Append<E>) => Effect.Effect<bigint, E | TusRefusal.TusRefusal | StorageFailed>
-    /** The bytes of a finished upload. */
+    /** Reads the bytes of a finished upload. */
     readonly download: (
       id: string
     ) => Effect.Effect<
@@ -84,7 +88,10 @@ export class Uploads extends Context.Service<
   }
 >()("@assembly-effect/emulator/tus/Uploads") {}
 
-/** Checks the headers of an append against the upload. Returns the number of bytes that it may append. */
+/**
+ * Checks an append request against its upload. Returns how many bytes may be appended; undefined if the length is
+ * unknown.
+ */
 const checkAppend = Effect.fnUntraced(function* ({ offset, row }: Upload, append: Append<unknown>) {
   if (row.kind === "final") return yield* TusRefusal.finalCannotGrow
   if (append.offset !== offset) return yield* TusRefusal.mismatchedOffset
@@ -127,14 +134,14 @@ const make = Effect.gen(function* () {
   const ifWaiting = (assembly: AssemblyStore.Row) =>
     assembly.state === "uploading" ? Effect.succeed(assembly) : Effect.fail(TusRefusal.assemblyNotUploading)
 
-  /** The Assembly at an `assembly_url`, if it still accepts uploads. */
+  /** Finds the Assembly of an `assembly_url`. Fails if the Assembly no longer accepts uploads. */
   const assemblyAt = Effect.fnUntraced(function* (url: string) {
     const id = url.slice(url.lastIndexOf("/") + 1)
     const assembly = url === origin.assemblyUrl(id) ? yield* assemblies.find(id) : Option.none()
     return yield* Option.isSome(assembly) ? ifWaiting(assembly.value) : TusRefusal.assemblyNotFound
   })
 
-  /** spec.md, "Limits": an oversized file cancels the whole upload, and the Assembly errors. */
+  /** An oversized file cancels the whole upload, and the Assembly fails (spec.md, "Limits"). */
   const checkSize = Effect.fnUntraced(function* (assembly: AssemblyStore.Row, size: bigint | undefined) {
     if (assembly.max_size === null || size === undefined || size <= BigInt(assembly.max_size)) return
     yield* execution.fail(assembly.id, maxSizeExceeded)
@@ -157,8 +164,9 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * The upload to report. If it has all its bytes, it is finished first, and its Assembly advances: this runs after every
-   * change. It continues when the request disconnects; if the emulator ends, the next request or start repeats it.
+   * Loads an upload. If the upload has all its bytes, it is finished first, and its Assembly advances. This function
+   * runs after every change of an upload. The work continues when the request disconnects. If the emulator ends during
+   * the work, the next request or the next start repeats the work.
    */
   const settled = Effect.fnUntraced(function* (id: string) {
     const upload = yield* load(id)
@@ -189,7 +197,7 @@ const make = Effect.gen(function* () {
     return yield* insert(id, kind, assembly.id, creation)
   }, Effect.uninterruptible)
 
-  /** A part of a final upload. It must be finished and belong to the same Assembly. */
+  /** Finds a partial upload for a final upload. The partial upload must be finished and belong to the same Assembly. */
   const partAt = Effect.fnUntraced(function* (url: string, assembly: AssemblyStore.Row) {
     const id = url.slice(url.lastIndexOf("/") + 1)
     const part = Option.filter(
@@ -216,11 +224,13 @@ const make = Effect.gen(function* () {
     return yield* insert(id, "final", assembly.id, { ...final, length })
   })
 
-  /** Concatenates in the background, so that it continues when the request disconnects. */
+  /** Concatenates in the background, so that the work continues when the request disconnects. */
   const concatenate = (final: Final) =>
     Effect.flatMap(FiberSet.run(concatenating, concatenateNow(final)), (fiber) => Fiber.join(fiber))
 
-  /** The number of bytes that an append may store. `auth.max_size` limits an upload with a deferred length. */
+  /**
+   * The number of bytes that a request may append. If the upload has a deferred length, `auth.max_size` is the limit.
+   */
   const roomIn = ({ max_size }: AssemblyStore.Row, offset: bigint, room: bigint | undefined) =>
     room === undefined && max_size !== null ? BigInt(max_size) - offset : room
 
@@ -233,13 +243,13 @@ const make = Effect.gen(function* () {
   const appendAlone = Effect.fnUntraced(function* <E>(append: Append<E>, asked: Effect.Effect<void>) {
     const upload = yield* settled(append.id)
     const room = yield* checkAppend(upload, append)
-    // After the end of the Assembly only finished uploads are accepted, with no bytes to append.
+    // A finished upload accepts a request without bytes, even after the end of the Assembly.
     if (upload.row.finished_at !== null) return upload.offset
     const assembly = Option.getOrThrow(yield* assemblies.find(upload.row.assembly_id))
     yield* ifWaiting(assembly)
     yield* checkSize(assembly, append.length)
     if (append.length !== undefined) yield* uploads.setLength(append.id, append.length)
-    // The digest of a part is never needed.
+    // The digest of a partial upload is never needed.
     const isHashed = upload.row.kind === "ordinary"
     yield* store(append, { isHashed, room: roomIn(assembly, upload.offset, room) }).pipe(
       Effect.raceFirst(Effect.andThen(asked, Effect.fail(TusRefusal.locked))),
@@ -258,7 +268,8 @@ const make = Effect.gen(function* () {
 
   /**
    * Terminates an upload. The bytes of a finished upload stay, because the Assembly uses them. The bytes of an
-   * unfinished upload are removed; if the disk is full, they are removed first.
+   * unfinished upload are removed. If the termination cannot be stored, for example because the disk is full, the bytes
+   * are removed first.
    */
   const end = ({ finished_at, id }: UploadStore.Row) =>
     finished_at === null
@@ -273,7 +284,7 @@ const make = Effect.gen(function* () {
     return row.finished_at === null ? yield* TusRefusal.notFinished : { row, file: files.read(id) }
   })
 
-  // Finishes uploads whose last byte an earlier process stored, before the first request.
+  // Before the first request, finishes the uploads whose last byte an earlier process has stored.
   yield* Effect.forEach(
     yield* uploads.unfinished,
     (id) => Effect.catchTag(Effect.asVoid(settled(id)), "TusRefusal", () => Effect.void),
