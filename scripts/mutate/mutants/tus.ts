@@ -190,7 +190,7 @@ export const tus = [
         name: "parts that may be a file are removed",
         tests: ["Concatenation", "Parallel"],
         find: `case "Concatenating":
-      // The final creation may have been sent: the parts may be a file.
+      // The final creation may have been sent, so the parts may already be a file of the Assembly.
       return []`,
         replace: `case "Concatenating":
       return state.parts.map((url) => Effect.succeed(url))`
