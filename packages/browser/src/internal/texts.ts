@@ -1,5 +1,5 @@
 /**
- * Stores the entries of a journal as texts in a database, and its leases, which expire.
+ * Stores a journal in a database: its entries as texts, and its leases with an expiry.
  */
 import type { Leases, Locks, Store } from "@assembly-effect/tus/UploadJournal"
 import type { Database } from "./database.ts"

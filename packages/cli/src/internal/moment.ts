@@ -63,7 +63,7 @@ const read = (name: string, value: string, rounding: Rounding) =>
     })
   )
 
-/** A flag for the end of a window. */
+/** A command-line flag for the end of a time range. */
 export const endFlag = (name: string): Flag.Flag<DateTime.Utc> =>
   Flag.String(name).pipe(
     Flag.withMetavar("when"),

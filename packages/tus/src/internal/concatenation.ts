@@ -197,8 +197,8 @@ const asUnknown = ({ cause, host, problem }: TusError.CreationUnknown) =>
 
 /**
  * Stores that the final creation may have been sent, and then sends it. After a lost response, the creation is not
- * repeated, and the final upload is searched for in the receipts. After a refusal, the state returns to the stored
- * parts.
+ * repeated, and the final upload is searched for in the receipts. After a refusal, the upload is again in the state in
+ * which its parts are stored.
  */
 export const begin = <E>(session: Session.Session<E>, parts: ReadonlyArray<UploadUrl>, length: bigint) =>
   Effect.gen(function* () {

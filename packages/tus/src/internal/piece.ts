@@ -145,7 +145,7 @@ export const send = <E>(
   const { metadata, policy, seal, store, target } = session
   const toOwn = (error: UploadUntrusted) => (isPart ? ofPart(error) : error)
   const moved = (now: Transfer.Transfer) => store.note(place.set({ _tag: "Created", marker, url, transfer: now }))
-  // Only an upload that an earlier process created is compared with the metadata.
+  // The metadata is compared only if an earlier process created the upload.
   const verify = transfer === undefined ? Session.verifyMetadata(metadata, marker || undefined) : Session.trusted
   const run = { target, metadata, url, outgoing, seal, policy, emit, verify, moved }
   return Run.toEnd(run, transfer ?? Transfer.reopened(outgoing.size)).pipe(

@@ -177,8 +177,9 @@ const ask: Step<Transfer.Asking> = (job, state) =>
   }).pipe(Effect.mapError((problem) => ("heals" in problem ? problem : failedAt(state)(problem))))
 
 /**
- * Decides what follows when the upload URL is gone. If a finished receipt has the expected length, the upload is
- * complete, or fails with `UploadUntrusted` if another number of bytes was sent. Without this receipt, the upload fails
+ * Decides what follows when the upload URL is gone. If the receipt shows a finished upload of the expected length, the
+ * upload is complete, unless another number of bytes was sent: then it fails with `UploadUntrusted`. Without this
+ * receipt, the upload fails
  * with `UploadGone`.
  */
 const settleGone = (job: Shared, state: Transfer.Sending | Transfer.Asking, error: TusError.UploadGone) =>

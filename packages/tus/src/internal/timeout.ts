@@ -14,7 +14,7 @@ export const RequestTimeout = Context.Reference<Duration.Duration>("@assembly-ef
   defaultValue: () => Duration.seconds(30)
 })
 
-/** The request that a `Stalled` error describes: its name, and its URL, whose host the error contains. */
+/** The request that a `Stalled` error describes: its name and its URL. The error contains only the host of the URL. */
 interface Subject {
   readonly request: TusError.RequestName
   readonly url: string | UploadUrl
