@@ -295,3 +295,14 @@ describe("A failure in the middle of a change", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
   )
 })
+
+effect("work that is repeated after a crash does not bring back an asset that was deleted since", () =>
+  Effect.gen(function* () {
+    const dam = yield* DamStore.DamStore
+    const { id, version } = yield* put("file", { madeBy: "a Step" })
+    yield* dam.remove(main, [id])
+    assert.deepStrictEqual(yield* put("file", { madeBy: "a Step" }), { id, version })
+    assert.deepStrictEqual((yield* state).paths, [])
+    assert.notStrictEqual((yield* put("file", { madeBy: "another Step" })).id, id)
+  }).pipe(Effect.provide(layerStore()))
+)

@@ -89,9 +89,12 @@ export const make = (sql: SqlClient.SqlClient) => {
         SELECT ${columns} FROM versions JOIN assets ON assets.id = versions.asset_id
         WHERE assets.deleted_at IS NULL AND assets.workspace = ${workspace} AND assets.id = ${id}
           AND versions.id = ${version}`),
-    /** The assets with these ids that exist, in any order. */
+    /**
+     * The assets with these ids that exist, in any order. The plus sign keeps SQLite from reading all assets of the
+     * Workspace by the index of the Workspace.
+     */
     assets: (workspace: string, ids: ReadonlyArray<string>) =>
-      allAssets(sql`${current} AND assets.workspace = ${workspace} AND ${isAny("assets.id", ids)}`),
+      allAssets(sql`${current} AND +assets.workspace = ${workspace} AND ${isAny("assets.id", ids)}`),
     /** The first assets after a position. `limit` is a literal, because a parameter would be planned each time. */
     slice: (workspace: string, { after, limit, until }: { readonly [K in "after" | "limit" | "until"]: number }) =>
       allAssets(sql`
@@ -127,21 +130,25 @@ export const make = (sql: SqlClient.SqlClient) => {
             AND deleted_at IS NULL AND NOT ${isAny("id", except)}`),
         (rows) => new Set(rows.map(({ name }) => name))
       ),
-    /** The lengths of the longest paths in a folder, including its own path. */
+    /**
+     * The lengths of the longest paths in a folder, including its own path. `CROSS JOIN` makes SQLite search the content
+     * of each folder; otherwise it would read the whole Workspace for each folder. The plus sign removes the type of
+     * the column, because the expression in the index has no type.
+     */
     longestPath: (workspace: string, folderId: string) =>
       longest(sql`
         WITH RECURSIVE
           tree (id, path) AS (
             SELECT id, ${sql.literal(pathSql("folders.parent_id", "folders.name"))} FROM folders WHERE id = ${folderId}
             UNION ALL
-            SELECT children.id, tree.path || '/' || children.name FROM tree JOIN folders AS children
-              ON children.workspace = ${workspace} AND coalesce(children.parent_id, '') = tree.id
+            SELECT children.id, tree.path || '/' || children.name FROM tree CROSS JOIN folders AS children
+              ON children.workspace = ${workspace} AND coalesce(children.parent_id, '') = +tree.id
           ),
           paths (path) AS (
             SELECT path FROM tree
             UNION ALL
-            SELECT tree.path || '/' || assets.filename FROM tree JOIN assets
-              ON assets.workspace = ${workspace} AND coalesce(assets.folder_id, '') = tree.id
+            SELECT tree.path || '/' || assets.filename FROM tree CROSS JOIN assets
+              ON assets.workspace = ${workspace} AND coalesce(assets.folder_id, '') = +tree.id
             WHERE assets.deleted_at IS NULL
           )
         SELECT max(length(path)) AS code_points, max(octet_length(path)) AS bytes FROM paths`),
