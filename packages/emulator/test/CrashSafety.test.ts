@@ -220,47 +220,50 @@ it.live("what was stored before a crash is not stored again when its Assembly is
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
-it.live("a SIGKILL during a move of many assets leaves all of them moved, or none", () =>
-  Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const data = yield* fs.makeTempDirectoryScoped()
-    const names = Array.from({ length: 300 }, (_, index) => `${index}`)
-    const first = yield* start({ data })
-    const { assetIds, folders } = yield* Effect.gen(function* () {
-      const stored = yield* storeAll("one", names)
-      const other = yield* storeOne("other/there")
-      const kept = yield* storeOne("one/there")
-      const places = yield* Effect.forEach([other, kept], (id) => Dam.move(id, { filename: "there" }))
-      return { assetIds: stored, folders: places.map(({ folder_id }) => folder_id) }
-    }).pipe(
-      Effect.provide(client(first.ready)),
-      Effect.provideService(Emulator.Emulator, {
-        baseUrl: first.ready.baseUrl,
-        localUrl: first.ready.baseUrl,
-        certificate: undefined,
-        credentials: { key: first.ready.key, secret: Redacted.make(first.ready.secret) },
-        workspace: "emulator"
-      })
-    )
-    yield* first.kill
+it.live(
+  "a SIGKILL during a move of many assets leaves all of them moved, or none",
+  () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const data = yield* fs.makeTempDirectoryScoped()
+      const names = Array.from({ length: 300 }, (_, index) => `${index}`)
+      const first = yield* start({ data })
+      const { assetIds, folders } = yield* Effect.gen(function* () {
+        const stored = yield* storeAll("one", names)
+        const other = yield* storeOne("other/there")
+        const kept = yield* storeOne("one/there")
+        const places = yield* Effect.forEach([other, kept], (id) => Dam.move(id, { filename: "there" }))
+        return { assetIds: stored, folders: places.map(({ folder_id }) => folder_id) }
+      }).pipe(
+        Effect.provide(client(first.ready)),
+        Effect.provideService(Emulator.Emulator, {
+          baseUrl: first.ready.baseUrl,
+          localUrl: first.ready.baseUrl,
+          certificate: undefined,
+          credentials: { key: first.ready.key, secret: Redacted.make(first.ready.secret) },
+          workspace: "emulator"
+        })
+      )
+      yield* first.kill
 
-    for (const [life, pause] of [0, 3, 6, 12, 25, 50].entries()) {
-      const running = yield* start({ data })
-      const listed = yield* Stream.runCollect(Dam.listAll({ limit: 500 })).pipe(Effect.provide(client(running.ready)))
-      const paths = Array.from(listed, ({ path }) => path).filter((path) => !path.endsWith("/there"))
-      assert.strictEqual(paths.length, names.length)
-      const places = new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/"))))
-      assert.strictEqual(places.size, 1, [...places].join(" and "))
-      const move = Dam.moveMany({ assetIds, destinationFolderId: folders[life % 2] ?? null })
-      const asked = yield* Effect.forkChild(Effect.exit(move.pipe(Effect.provide(client(running.ready)))), {
-        startImmediately: true
-      })
-      // The time decides only how far the move has come.
-      yield* Effect.sleep(pause)
-      yield* running.kill
-      yield* Fiber.join(asked)
-    }
-  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+      for (const [life, pause] of [0, 5, 15, 40].entries()) {
+        const running = yield* start({ data })
+        const listed = yield* Stream.runCollect(Dam.listAll({ limit: 500 })).pipe(Effect.provide(client(running.ready)))
+        const paths = Array.from(listed, ({ path }) => path).filter((path) => !path.endsWith("/there"))
+        assert.strictEqual(paths.length, names.length)
+        const places = new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/"))))
+        assert.strictEqual(places.size, 1, [...places].join(" and "))
+        const move = Dam.moveMany({ assetIds, destinationFolderId: folders[life % 2] ?? null })
+        const asked = yield* Effect.forkChild(Effect.exit(move.pipe(Effect.provide(client(running.ready)))), {
+          startImmediately: true
+        })
+        // The time decides only how far the move has come.
+        yield* Effect.sleep(pause)
+        yield* running.kill
+        yield* Fiber.join(asked)
+      }
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer)),
+  120_000
 )
 
 it.live("a data folder belongs to one emulator at a time", () =>
