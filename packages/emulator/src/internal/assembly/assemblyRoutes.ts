@@ -6,8 +6,8 @@ import * as AssemblyListing from "./assemblyListing.ts"
 import * as Cancellation from "./cancellation.ts"
 import * as Creation from "./creation.ts"
 import * as KeywordLimit from "../data/keywordLimit.ts"
+import * as Multipart from "../http/multipart.ts"
 import * as Refusal from "../http/refusal.ts"
-import * as Replay from "./replay.ts"
 import * as Route from "../http/route.ts"
 import * as StatusEncoding from "./statusEncoding.ts"
 
@@ -49,7 +49,7 @@ const routes = Effect.gen(function* () {
       encode: StatusEncoding.encode,
       handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
     }),
-    Route.signed(Replay.Replay, {
+    Route.signed(Multipart.accepting(Operations.Replay), {
       invalid: Refusal.invalidForm,
       handle: ({ authKey, params, path }) => creation.replay(path.assemblyId, authKey, params)
     }),
