@@ -45,6 +45,7 @@ const routes = [
   ["DELETE", `/resumable/files/${id}`, "open"],
   ["GET", "/", "closed"],
   ["POST", "/anything/else", "closed"],
+  // Replaces an Assembly.
   ["PUT", `/assemblies/${id}`, "closed"]
 ] as const
 

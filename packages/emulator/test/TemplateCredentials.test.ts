@@ -16,7 +16,7 @@ import { inspect } from "node:util"
 import * as Database from "../src/internal/data/database.ts"
 import * as Turns from "../src/internal/http/turns.ts"
 import * as CredentialStore from "../src/internal/templateCredentials/credentialStore.ts"
-import { as, authKey, call } from "./keys.ts"
+import { as, authKey, call, malformed } from "./keys.ts"
 import { official } from "./official.ts"
 import { json, layer as layerEmulator, send } from "./support.ts"
 
@@ -221,6 +221,19 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Cr
         )
         yield* TemplateCredentials.delete(id)
       }
+    })
+  )
+
+  it.effect.each([
+    ["GET", path, "TEMPLATE_CREDENTIALS_NOT_FOUND"],
+    ["GET", `${path}/types`, "INVALID_FORM_DATA"],
+    ["GET", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_READ"],
+    ["POST", path, "TEMPLATE_CREDENTIALS_NOT_CREATED"],
+    ["PUT", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_UPDATED"],
+    ["DELETE", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_DELETED"]
+  ] as const)("%s %s with malformed params is refused with %s", ([method, at, code]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* malformed(method, at), code)
     })
   )
 

@@ -9,7 +9,7 @@ import * as FileSystem from "effect/FileSystem"
 import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { DatabaseSync } from "node:sqlite"
-import { as, authKey, call } from "./keys.ts"
+import { as, authKey, call, malformed } from "./keys.ts"
 import { layer as layerEmulator, storeAt, uploadOne } from "./support.ts"
 
 const north = authKey("north")
@@ -112,6 +112,18 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates",
       const { id } = yield* Templates.create({ name, template: {} })
       assert.strictEqual((yield* Templates.get(name)).id, id)
       assert.strictEqual((yield* Templates.delete(name)).ok, "TEMPLATE_DELETED")
+    })
+  )
+
+  it.effect.each([
+    ["GET", "/templates", "TEMPLATE_LIST_ERROR"],
+    ["GET", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"],
+    ["POST", "/templates", "TEMPLATE_VALIDATION_ERROR"],
+    ["PUT", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"],
+    ["DELETE", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"]
+  ] as const)("%s %s with malformed params is refused with %s", ([method, path, code]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* malformed(method, path), code)
     })
   )
 

@@ -32,6 +32,18 @@ export const as =
       )
     )
 
+/** Sends params that are no object and have no signature. Returns the error code. */
+export const malformed = Effect.fnUntraced(function* (method: HttpMethod.HttpMethod, path: string) {
+  const request = HttpClientRequest.make(method)(path)
+  const fields = { params: "[" }
+  const { error } = json(
+    yield* send(
+      request.pipe(method === "GET" ? HttpClientRequest.setUrlParams(fields) : HttpClientRequest.bodyUrlParams(fields))
+    )
+  )
+  return error
+})
+
 let nonce = 0
 
 /**

@@ -52,14 +52,9 @@ export const emulatorTemplates = [
         replace: `if (merged === undefined)`
       },
       {
-        name: "a change lacks required fields",
-        find: `merged === content ? [] :`,
-        replace: `merged !== undefined ? [] :`
-      },
-      {
-        name: "a change empties a secret",
-        find: `CredentialTypes.problems(type, merged, "requiredOnCreate")`,
-        replace: `merged === content ? CredentialTypes.problems(type, merged, "requiredOnCreate") : []`
+        name: "a change is not checked",
+        find: `...contentProblems(type, merged)`,
+        replace: `...(merged === value ? contentProblems(type, merged) : [])`
       },
       {
         name: "a secret of another type stays",

@@ -171,6 +171,7 @@ export const routes: Readonly<Record<string, Make>> = {
       c,
       expected(c)
     ),
+  replace: (w, c) => form(w, "PUT", assembly(w, c), creation(w, c), c, expected(c)),
   "create, multipart": (w, c) =>
     multipart(w, "/assemblies", creation(w, c), c, c.one([[], ["a.txt"], ["a", "../b", "__proto__"]])),
   "create, JSON": (w, c) =>

@@ -42,6 +42,14 @@ const routes = Effect.gen(function* () {
       encode: StatusEncoding.encode,
       handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
     }),
+    Route.signed(Operations.Replace, {
+      invalid: Refusal.invalidForm,
+      aliases,
+      takesFiles: true,
+      encode: StatusEncoding.encode,
+      handle: ({ fields, path, ...call }) =>
+        creation.create({ ...call, id: path.assemblyId, replaces: true, form: fields })
+    }),
     Route.signed(CreateWithoutId, {
       invalid: Refusal.invalidForm,
       aliases,

@@ -26,9 +26,13 @@ import { region } from "./region.ts"
 import * as TemplateStore from "../templates/templateStore.ts"
 import * as Turns from "../http/turns.ts"
 
-/** A request that creates an Assembly. Without an `id` the service chooses one. */
+/**
+ * A request that creates an Assembly. Without an `id` the service chooses one. `replaces`: whether the Assembly may
+ * replace one that has this id and has ended.
+ */
 export interface Request {
   readonly id: string | undefined
+  readonly replaces?: boolean
   readonly authKey: Authentication.Caller
   /** The params before decoding. */
   readonly raw: Schema.JsonObject
@@ -62,6 +66,12 @@ const taken = new Refusal.Refusal({
   code: "ASSEMBLY_ID_TAKEN",
   status: 409,
   message: "An Assembly with this id exists already."
+})
+
+const cannotReplace = new Refusal.Refusal({
+  code: "ASSEMBLY_ID_TAKEN",
+  status: 409,
+  message: "The Assembly with this id has not ended, or belongs to another Workspace, so it cannot be replaced."
 })
 
 const isBusy = new Refusal.Refusal({
@@ -118,9 +128,13 @@ const make = Effect.gen(function* () {
   const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
     maxSize === undefined ? limits.fileBytes : Math.min(maxSize, limits.fileBytes ?? maxSize)
 
-  const insert = Effect.fnUntraced(function* (assembly: Omit<AssemblyStore.New, "createdAt" | "region">) {
-    const now = yield* DateTime.now
-    if (!(yield* assemblies.insert({ ...assembly, region, createdAt: now.epochMilliseconds }))) return yield* taken
+  const insert = Effect.fnUntraced(function* (
+    assembly: Omit<AssemblyStore.New, "createdAt" | "region">,
+    replaces = false
+  ) {
+    const row = { ...assembly, region, createdAt: (yield* DateTime.now).epochMilliseconds }
+    const isInserted = yield* replaces ? assemblies.replace(row, yield* newId) : assemblies.insert(row)
+    if (!isInserted) return yield* replaces ? cannotReplace : taken
     yield* execution.check(assembly.id)
     yield* execution.advance(assembly.id)
   }, Effect.uninterruptible)
@@ -141,7 +155,7 @@ const make = Effect.gen(function* () {
     const { options, params } = yield* read(authKey.workspace, raw)
     const id = request.id ?? (yield* newId)
     const maxSize = maxSizeOf(options)
-    yield* insert({
+    const assembly = {
       ...options,
       maxSize,
       id,
@@ -154,7 +168,8 @@ const make = Effect.gen(function* () {
       expectedUploads: form.numExpectedUploadFiles ?? 0,
       replayOf: undefined,
       receiving: files !== undefined
-    })
+    }
+    yield* insert(assembly, request.replaces)
     if (files !== undefined) yield* receive(id, files, maxSize)
     const made = yield* status(id)
     return options.isQuiet ? quietly(made) : made

@@ -225,7 +225,10 @@ const eleventh = [
      created_at INTEGER NOT NULL,
      modified_at INTEGER NOT NULL
    ) STRICT`,
-  "CREATE UNIQUE INDEX template_credentials_by_name ON template_credentials (workspace, name)"
+  "CREATE UNIQUE INDEX template_credentials_by_name ON template_credentials (workspace, name)",
+  // For the replays of an Assembly that is replaced.
+  "CREATE INDEX assemblies_by_parent ON assemblies (parent_id) WHERE parent_id IS NOT NULL",
+  "CREATE INDEX assemblies_by_uploads ON assemblies (uploads_from) WHERE uploads_from IS NOT NULL"
 ]
 
 /**

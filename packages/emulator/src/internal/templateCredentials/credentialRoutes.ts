@@ -54,14 +54,11 @@ const maxName = 255
 
 const isContent = Schema.is(Schema.Record(Schema.String, Schema.Json))
 
-/** The problems of a content by the rules of its type. `merged` also has the stored values that a change keeps. */
-const contentProblems = (type: string, content: Schema.JsonObject, merged: Schema.JsonObject): Issues => {
-  if (JSON.stringify(merged).length > maxContent) {
-    return [{ path: ["content"], message: `Expected at most ${maxContent} characters of JSON` }]
-  }
-  const issues = merged === content ? [] : CredentialTypes.problems(type, content, "requiredOnUpdate")
-  return issues.length > 0 ? issues : CredentialTypes.problems(type, merged, "requiredOnCreate")
-}
+/** The problems of a content by its size and by the rules of its type. */
+const contentProblems = (type: string, content: Schema.JsonObject): Issues =>
+  JSON.stringify(content).length > maxContent
+    ? [{ path: ["content"], message: `Expected at most ${maxContent} characters of JSON` }]
+    : CredentialTypes.problems(type, content)
 
 /** SQLite would store text that is not valid Unicode as other text. */
 const nameProblems = (name: string): Issues =>
@@ -83,7 +80,7 @@ const checked = (
   const value = Redacted.value(content)
   if (!isContent(value)) return Effect.fail(refusal(code, "content: Expected an object, or the JSON text of an object"))
   const merged = merge(value)
-  const issues = [...nameProblems(name), ...contentProblems(type, value, merged)]
+  const issues = [...nameProblems(name), ...contentProblems(type, merged)]
   return issues.length > 0
     ? Effect.fail(invalid(code)(issues))
     : Effect.succeed({ name, type, content: Redacted.make(merged, { label: "content of credentials" }) })

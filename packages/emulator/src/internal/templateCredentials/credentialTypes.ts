@@ -2,7 +2,7 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import type * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import type * as Schema from "effect/Schema"
 
-/** A field that is required in a new content. */
+/** A field that every new content needs, and every change of the content. */
 const required = { requiredOnCreate: true, requiredOnUpdate: true }
 
 /** A secret field. A change may omit it: the stored value stays. */
@@ -67,23 +67,19 @@ const problemOf = (value: Schema.Json | undefined, isRequired: boolean): string 
  * The problems of a content, by the rules of its type. An issue never contains a value, because the value may be a
  * secret. Fields that the type does not have are permitted.
  */
-export const problems = (
-  type: string,
-  content: Schema.JsonObject,
-  rule: "requiredOnCreate" | "requiredOnUpdate"
-): ReadonlyArray<ApiError.Issue> => {
+export const problems = (type: string, content: Schema.JsonObject): ReadonlyArray<ApiError.Issue> => {
   const known = typeOf(type)
   if (known === undefined) return [unknownType]
   return Object.entries(known.fields).flatMap(([field, settings]): ReadonlyArray<ApiError.Issue> => {
     const value = Object.hasOwn(content, field) ? content[field] : undefined
-    const message = problemOf(value, settings[rule] === true)
+    const message = problemOf(value, settings.requiredOnCreate === true)
     return message === undefined ? [] : [{ path: ["content", field], message }]
   })
 }
 
 /**
- * The content after a change. A field that is required in a new content, but not in a change, keeps its stored value if
- * the change omits it.
+ * The content after a change. A field that is required on creation, but not on a change, keeps its stored value if the
+ * change omits it. The result must have all fields that are required on creation.
  */
 export const changed = (type: string, stored: Schema.JsonObject, next: Schema.JsonObject): Schema.JsonObject => {
   const { fields = {} } = typeOf(type) ?? {}
