@@ -2,12 +2,18 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Notifications from "@assembly-effect/api/Notifications"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { createServer } from "node:http"
+import { DatabaseSync } from "node:sqlite"
 import { as, authKey } from "./keys.ts"
 import { createUpload, layer as layerEmulator, patch, storeAt, uploadOne } from "./support.ts"
 
@@ -139,6 +145,52 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A new Assem
     })
   )
 })
+
+live("stops the notification of the replaced one, also while an attempt is under way", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const asked = yield* Deferred.make<void>()
+    const answered = yield* Deferred.make<void>()
+    const server = yield* NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })
+    yield* server.serve(
+      Effect.gen(function* () {
+        yield* Deferred.succeed(asked, undefined)
+        yield* Deferred.await(answered)
+        return HttpServerResponse.empty({ status: 500 })
+      })
+    )
+    const assemblyId = newId()
+    yield* Effect.gen(function* () {
+      yield* Assemblies.create({ assemblyId, notifyUrl: HttpServer.formatAddress(server.address) })
+      yield* Deferred.await(asked)
+      yield* Assemblies.replace(assemblyId, {})
+      const old = (yield* listed).find((id) => id !== assemblyId)
+      yield* Deferred.succeed(answered, undefined)
+      const statuses = Effect.map(Notifications.list(AssemblyId.make(String(old))), ({ notifications }) =>
+        notifications.map(({ status }) => status)
+      )
+      const ended = yield* Effect.repeat(statuses, { until: ([status]) => status !== "processing" })
+      assert.deepStrictEqual(ended, ["error"])
+    }).pipe(Effect.provide(layerEmulator({ data, notificationPause: "1 hour" })))
+    const scheduled = (statement = "") => {
+      const database = new DatabaseSync(`${data}/emulator.sqlite`)
+      database.exec(statement)
+      const rows = database.prepare("SELECT assembly_id FROM notifications WHERE due_at IS NOT NULL").all()
+      database.close()
+      return rows.map(Object.values)
+    }
+    assert.deepStrictEqual(scheduled(), [])
+    const due = `INSERT INTO notifications (id, assembly_id, url, started_at, due_at, attempt)
+      VALUES ('due', '${assemblyId}', 'http://127.0.0.1:9/', 9e14, 9e14, 2)`
+    assert.deepStrictEqual(scheduled(due), [[assemblyId]])
+    yield* Effect.provide(Assemblies.replace(assemblyId, {}), layerEmulator({ data }))
+    assert.deepStrictEqual(scheduled(), [])
+    // A new start does not send it again either.
+    const again = yield* Effect.provide(Notifications.list(assemblyId), layerEmulator({ data }))
+    assert.deepStrictEqual(again.notifications, [])
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
 
 live("is stored with the replaced one", () =>
   Effect.gen(function* () {

@@ -48,8 +48,8 @@ export const emulatorTemplates = [
       { name: "a name is half a character", find: ` && name.isWellFormed()`, replace: `` },
       {
         name: "a content has any size",
-        find: `if (JSON.stringify(merged).length > maxContent)`,
-        replace: `if (merged === undefined)`
+        find: `JSON.stringify(content).length > maxContent`,
+        replace: `JSON.stringify(content).length < 0`
       },
       {
         name: "a change is not checked",
@@ -125,6 +125,58 @@ export const emulatorTemplates = [
         name: "a replay loses the Steps that it does not change",
         find: `{ steps: Json.merge(original.steps, steps) }`,
         replace: `{ steps: request.steps ?? original.steps }`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/assembly/archive.ts",
+    ["Replacements"],
+    [
+      {
+        name: "an Assembly of another Workspace is replaced",
+        find: "WHERE id = ${id} AND workspace = ${workspace} AND state",
+        replace: "WHERE id = ${id} AND (workspace = ${workspace} OR 1) AND state"
+      },
+      {
+        name: "a busy Assembly is replaced",
+        find: `AND state NOT IN ('uploading', 'executing')`,
+        replace: `AND state <> 'uploading'`
+      },
+      {
+        name: "an Assembly that waits for uploads is replaced",
+        find: `AND state NOT IN ('uploading', 'executing')`,
+        replace: `AND state <> 'executing'`
+      },
+      {
+        name: "a scheduled notification tells of the new Assembly",
+        find: "yield* sql`DELETE FROM notifications WHERE assembly_id = ${id} AND due_at IS NOT NULL`.raw",
+        replace: ""
+      },
+      {
+        name: "the new Assembly has the uploads of the replaced one",
+        find: `["notifications", "uploads", "upload_counts", "searches"]`,
+        replace: `["notifications", "upload_counts", "searches"]`
+      },
+      {
+        name: "a replay works on the uploads of the new Assembly",
+        find: "yield* sql`UPDATE assemblies SET uploads_from = ${to} WHERE uploads_from = ${id}`.raw",
+        replace: ""
+      },
+      {
+        name: "the new Assembly stores no asset",
+        find: "WHERE made_by > ${`${id}/`} AND made_by",
+        replace: "WHERE made_by > ${`${id}0`} AND made_by"
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/notifications/notifications.ts",
+    ["Replacements"],
+    [
+      {
+        name: "an attempt that fails is repeated for the Assembly that replaced its own",
+        find: `if (!isCurrent || isFinal ||`,
+        replace: `if (isFinal ||`
       }
     ]
   ),
