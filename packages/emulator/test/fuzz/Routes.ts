@@ -13,6 +13,7 @@ export interface World {
   readonly templates: Array<string>
   readonly assets: Array<string>
   readonly tokens: Array<string>
+  readonly authKeys: Array<string>
 }
 
 const none = "0".repeat(32)
@@ -223,6 +224,24 @@ export const routes: Readonly<Record<string, Make>> = {
   "template delete": (w, c) => form(w, "DELETE", `/templates/${known(w.templates, c)}`, {}, c),
   "template list": (w, c) =>
     query(w, "/templates", { ...listing(c), sort: c.one(["name", "last_used", "constructor"]) }, c),
+  "auth key create": (w, c) =>
+    form(
+      w,
+      "POST",
+      "/auth_keys",
+      {
+        scope: c.one([["read"], ["dam:write", "read"], ["x"]]),
+        ...(c.once(2) ? { auth_key: `k${c.int(50)}`, description: c.one(["", "a"]) } : {}),
+        ...(c.once(2) ? { can_show_auth_secret: c.one([true, 1, false]), signature_algo: "sha256" } : {})
+      },
+      c
+    ),
+  "auth key update": (w, c) =>
+    form(w, "PUT", `/auth_keys/${known(w.authKeys, c)}`, { scope: ["write"], description: "b" }, c),
+  "auth key delete": (w, c) => form(w, "DELETE", `/auth_keys/${known(w.authKeys, c)}`, {}, c),
+  "auth key secret": (w, c) => form(w, "POST", `/auth_keys/show_secret/${known(w.authKeys, c)}`, {}, c),
+  "auth key list": (w, c) => query(w, "/auth_keys", {}, c),
+  "auth key scopes": (w, c) => query(w, "/auth_keys/scopes", {}, c),
   notifications: (w, c) => request(w, "GET", `/assembly_notifications/${known(w.assemblies, c)}`),
   "notification replay": (w, c) =>
     form(

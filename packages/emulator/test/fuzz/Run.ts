@@ -33,7 +33,8 @@ const world = (baseUrl: string, key: string, secret: string): World => ({
   uploads: [],
   templates: [],
   assets: [],
-  tokens: []
+  tokens: [],
+  authKeys: []
 })
 
 export const run = async (
