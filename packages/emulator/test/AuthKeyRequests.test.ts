@@ -6,9 +6,10 @@ import * as Testing from "@assembly-effect/schema/testing"
 import { assert, layer } from "@effect/vitest"
 import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
 import { as, call, createKey, given, refused } from "./keys.ts"
-import { json, layer as layerEmulator } from "./support.ts"
+import { json, layer as layerEmulator, send } from "./support.ts"
 
 const admin = given("admin")
 const stranger = given("stranger")
@@ -86,6 +87,16 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A request f
         ["POST", `/auth_keys/show_secret/${id}`, "AUTH_SECRET_NOT_RETRIEVED"]
       ] as const) {
         assert.match(refused(yield* call(method, path, admin), 400, code), /^authKeyId: Expected an id without control/)
+      }
+    })
+  )
+
+  it.effect("with another body than a form is refused with the code of its operation", () =>
+    Effect.gen(function* () {
+      for (const type of ["application/json", "multipart/form-data; boundary=x"]) {
+        const answer = yield* send(HttpClientRequest.post("/auth_keys").pipe(HttpClientRequest.bodyText("{}", type)))
+        const message = refused(answer, 400, "AUTH_KEY_NOT_CREATED")
+        assert.match(message, /^The operation does not accept a body of type /)
       }
     })
   )

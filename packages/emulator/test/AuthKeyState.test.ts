@@ -111,6 +111,18 @@ it.live("an Auth Key of an older database has an id, and can be changed", () =>
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
+it.live("a seed decides the id of a new Auth Key, but neither its key nor its secret", () =>
+  Effect.gen(function* () {
+    const drawn = createKey(admin, { scope: ["read"] }).pipe(
+      Effect.provide(layerEmulator({ credentials: admin, seed: "a" }))
+    )
+    const [one, other] = [yield* drawn, yield* drawn]
+    assert.strictEqual(other.id, one.id)
+    assert.notStrictEqual(other.pair.key, one.pair.key)
+    assert.notStrictEqual(Redacted.value(other.pair.secret), Redacted.value(one.pair.secret))
+  })
+)
+
 it.live("an inactive Auth Key is refused with every proof, and stays in the list", () =>
   Effect.gen(function* () {
     const data = yield* folder

@@ -254,6 +254,8 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
       assert.strictEqual(refused(yield* call("POST", show, admin), 404, "AUTH_SECRET_NOT_RETRIEVED"), message)
       const unknown = yield* Effect.flip(as(admin)(AuthKeys.delete(AuthKey.AuthKeyId.make("key-1"))))
       assert.deepInclude(unknown, { _tag: "AuthKeyNotDeleted", status: 404 })
+      const unchanged = yield* Effect.flip(as(admin)(AuthKeys.update(foreign.id, { description: "mine" })))
+      assert.deepInclude(unchanged, { _tag: "AuthKeyNotUpdated", status: 404, explanation: message })
       accepted(yield* list(foreign.pair))
       for (const key of ["stranger", foreign.pair.key, "admin"]) {
         const taken = yield* Effect.flip(createKey(admin, { scope: ["read"], authKey: key }))

@@ -420,13 +420,14 @@ export const emulator = [
       {
         name: "a Workspace has any number of Auth Keys",
         find: `if (count < most) return`,
-        replace: `if (count < most * 1000) return`
+        replace: `if (count < most * 1000) return`,
+        tests: ["AuthKeyRequests"]
       }
     ]
   ),
   ...changes(
     "packages/emulator/src/internal/auth/authKeyRoutes.ts",
-    ["/AuthKeys.test"],
+    ["AuthKeyRequests"],
     [
       {
         name: "an Auth Key has unknown scopes",
