@@ -10,13 +10,6 @@ import { json, layer as layerEmulator } from "./support.ts"
 
 /** The operations that the emulator does not serve yet. A route that is served must not be in this list. */
 const missing: ReadonlySet<string> = new Set<string>([
-  "Assemblies.replace",
-  "TemplateCredentials.create",
-  "TemplateCredentials.delete",
-  "TemplateCredentials.get",
-  "TemplateCredentials.list",
-  "TemplateCredentials.types",
-  "TemplateCredentials.update",
   "Billing.get",
   "Queues.jobSlots",
   "Queues.statistics",
