@@ -201,7 +201,8 @@ const services = ({
   tokenLifetime = "1 hour",
   uploadLifetime = "24 hours"
 }: Options) =>
-  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
+  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer).pipe(
+    Layer.provideMerge(Cancellation.layer),
     Layer.provideMerge(Expiry.layer(Duration.fromInputUnsafe(uploadLifetime))),
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
