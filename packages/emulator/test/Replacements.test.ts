@@ -19,7 +19,7 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { createServer } from "node:http"
 import { DatabaseSync } from "node:sqlite"
-import { as, authKey } from "./keys.ts"
+import { as, given as authKey } from "./keys.ts"
 import { createUpload, hmac, json, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
 
 const north = authKey("north")
