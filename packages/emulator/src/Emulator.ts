@@ -273,8 +273,9 @@ const parts = (options: Options) =>
  * One emulator at a time can use a data folder (`DataInUse`). Acknowledged data survives the end of the process, even a
  * crash. Only the owner can read the files. When the scope closes, current requests have 50 milliseconds to end.
  *
- * If the disk is full or read-only, or access is not permitted, requests are answered with status 507 and the reason is
- * logged. Acknowledged data stays. The emulator continues when the disk works again.
+ * If the disk is full or read-only, or access is not permitted, requests are answered with status 507, and changes of
+ * the DAM with `DAM_MUTATION_FAILED`. The reason is logged. Acknowledged data stays. The emulator continues when the
+ * disk works again.
  *
  * **Gotchas**
  *

@@ -9,17 +9,7 @@ import { as, call, callWithToken, given, refused, tokenOf } from "./keys.ts"
 import { json, layer as layerEmulator } from "./support.ts"
 
 /** The operations that the emulator does not serve yet. A route that is served must not be in this list. */
-const missing: ReadonlySet<string> = new Set<string>([
-  "Billing.get",
-  "Queues.jobSlots",
-  "Queues.statistics",
-  "Dam.delete",
-  "Dam.deleteMany",
-  "Dam.get",
-  "Dam.list",
-  "Dam.moveEntry",
-  "Dam.moveMany"
-])
+const missing: ReadonlySet<string> = new Set<string>(["Billing.get", "Queues.jobSlots", "Queues.statistics"])
 
 /** All scopes that do not grant `scope`. */
 const allBut = (scope: Auth.Scope): ReadonlyArray<Auth.Scope> =>
