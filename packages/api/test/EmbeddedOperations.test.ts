@@ -1,5 +1,5 @@
 /** Every operation against the embedded service, over HTTP: with success, and with an Auth Key without its scope. */
-import { assert, describe, it, layer } from "@effect/vitest"
+import { assert, describe, layer, test } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { calls, clientOf, embedded, missing, scopeless } from "./utils/embedded.ts"
 import { cases, operations } from "./utils/operations.ts"
@@ -7,7 +7,7 @@ import { cases, operations } from "./utils/operations.ts"
 type Calls = (typeof calls)[keyof typeof calls]
 type Call = Effect.Effect<unknown, Effect.Error<Calls>, Effect.Services<Calls>>
 
-it("covers every operation", () => {
+test("covers every operation", () => {
   const names = operations.map(({ name }) => name).toSorted()
   assert.deepStrictEqual(Object.keys(calls).toSorted(), names)
   assert.deepStrictEqual(cases.map(({ name }) => name).toSorted(), names)

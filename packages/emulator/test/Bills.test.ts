@@ -1,4 +1,3 @@
-import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Billing from "@assembly-effect/api/Billing"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -37,7 +36,10 @@ const stores = Layer.mergeAll(AssemblyStore.layer, BillStore.layer).pipe(
 let ids = 0
 
 /** An Assembly that ends now with one upload and one result, or that is canceled. */
-const end = Effect.fnUntraced(function* (workspace: string, moved: readonly [input: number, output: number] | undefined) {
+const end = Effect.fnUntraced(function* (
+  workspace: string,
+  moved: readonly [input: number, output: number] | undefined
+) {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const { epochMilliseconds: createdAt } = yield* DateTime.now
   const id = AssemblyId.make((ids++).toString(16).padStart(32, "0"))
@@ -124,7 +126,11 @@ describe("A bill", () => {
       const insert = earlier.prepare(`
         INSERT INTO assemblies (id, workspace, region, state, steps, fields, expected_uploads, created_at, ended_at,
           input_bytes, output_bytes) VALUES (?, 'north', 'eu-west-1', 'completed', '{}', '{}', 0, 0, ?, 5, 1000)`)
-      for (const [id, ended] of [["a", "2025-12-31T23:59:59.999Z"], ["b", "2026-01-01T00:00:00Z"], ["c", "2026-01-05T00:00:00Z"]]) {
+      for (const [id, ended] of [
+        ["a", "2025-12-31T23:59:59.999Z"],
+        ["b", "2026-01-01T00:00:00Z"],
+        ["c", "2026-01-05T00:00:00Z"]
+      ]) {
         insert.run(id ?? "", DateTime.makeUnsafe(ended ?? "").epochMilliseconds)
       }
       insert.run("busy", null)

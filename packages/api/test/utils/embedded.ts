@@ -181,8 +181,14 @@ export const existing = Effect.gen(function* () {
   return {
     assemblyId: yield* completed,
     assetId: (yield* stored).assetId,
-    authKeyId: yield* known("AuthKeys.create", Effect.map(authKey, ({ id }) => id)),
-    credentialId: yield* known("TemplateCredentials.create", Effect.map(credential, ({ id }) => id)),
+    authKeyId: yield* known(
+      "AuthKeys.create",
+      Effect.map(authKey, ({ id }) => id)
+    ),
+    credentialId: yield* known(
+      "TemplateCredentials.create",
+      Effect.map(credential, ({ id }) => id)
+    ),
     templateIdOrName: (yield* template).id,
     month: yield* thisMonth
   } satisfies Readonly<Record<string, string | undefined>>

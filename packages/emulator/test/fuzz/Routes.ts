@@ -182,7 +182,12 @@ export const routes: Readonly<Record<string, Make>> = {
       c
     ),
   bill: (w, c) =>
-    query(w, `/bill/${c.once(2) ? new Date().toISOString().slice(0, 7) : c.one(["2020-01", "9999-12", "2026-13"])}`, {}, c),
+    query(
+      w,
+      `/bill/${c.once(2) ? new Date().toISOString().slice(0, 7) : c.one(["2020-01", "9999-12", "2026-13"])}`,
+      {},
+      c
+    ),
   "job slots": (w, c) => query(w, "/queues/job_slots", {}, c),
   "job slot statistics": (w, c) =>
     query(

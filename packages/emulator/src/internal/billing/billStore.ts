@@ -30,7 +30,7 @@ const bytesPerMicrodollar = 1000
 /**
  * The price of a number of bytes in dollars. It has at most six decimals, because it is a whole number of microdollars.
  */
-export const priceOf = (bytes: number): number => Math.ceil(bytes / bytesPerMicrodollar) / 1_000_000
+const priceOf = (bytes: number): number => Math.ceil(bytes / bytesPerMicrodollar) / 1_000_000
 
 const Month = Schema.Struct({ assemblies: Schema.Int, input_bytes: Schema.Int, output_bytes: Schema.Int })
 

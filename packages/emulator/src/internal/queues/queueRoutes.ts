@@ -21,9 +21,7 @@ const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
   const message = Refusal.explain(issues)
   const has = (...keys: ReadonlyArray<PropertyKey | undefined>) => issues.some(({ path: [key] }) => keys.includes(key))
   if (has("region", "params", undefined)) return refuse("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", 400, message)
-  return has("aggregation")
-    ? refuse("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", 400, message)
-    : invalidTime(message)
+  return has("aggregation") ? refuse("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", 400, message) : invalidTime(message)
 }
 
 const unavailable = refuse("PRIORITY_JOB_SLOT_STATS_ERROR", 500, "The statistics cannot be read from the disk.")

@@ -63,8 +63,8 @@ export const counter = ({ bucketLength, since, until }: Window, initial: number)
   }
 
   const advance = (end: number) => {
-    while (start + bucketLength <= end) {
-      wait(start + bucketLength)
+    for (let next = start + bucketLength; next <= end; next += bucketLength) {
+      wait(next)
       close()
     }
     wait(end)
