@@ -86,8 +86,10 @@ it.live("a full database is a typed error, keeps what it had, and goes on when t
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
-const scripts = Object.values(migrations).map((statements) => statements.join(";\n"))
-const ids = Object.keys(migrations).map((key) => Number.parseInt(key, 10))
+/** The number and the statements of each migration. */
+const scripts = Object.entries(migrations).map(
+  ([name, statements]) => [Number.parseInt(name, 10), statements.join(";\n")] as const
+)
 
 const schemaSql = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'effect_sql%' ORDER BY name"
 
@@ -96,16 +98,16 @@ it.live("a database of any earlier version opens, with its rows, and has the sam
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     const complete = new DatabaseSync(":memory:")
-    for (const script of scripts) complete.exec(script)
+    for (const [, script] of scripts) complete.exec(script)
     const schema = complete.prepare(schemaSql).all().map(Object.values)
     complete.close()
     for (let version = 0; version <= scripts.length; version++) {
       const path = `${folder}/${version}.sqlite`
       // As it was before the Migrator.
       const earlier = new DatabaseSync(path)
-      for (const script of scripts.slice(0, version)) earlier.exec(script)
+      for (const [, script] of scripts.slice(0, version)) earlier.exec(script)
       if (version > 0) earlier.exec("INSERT INTO used_signatures VALUES ('kept', 1)")
-      earlier.exec(`PRAGMA user_version = ${ids[version - 1] ?? 0}`)
+      earlier.exec(`PRAGMA user_version = ${scripts[version - 1]?.[0] ?? 0}`)
       earlier.close()
       // Opened again, it migrates nothing.
       const openings = version === 5 ? 2 : 1
@@ -120,7 +122,7 @@ it.live("a database of any earlier version opens, with its rows, and has the sam
         }).pipe(Effect.provide(Layer.fresh(Database.layer(path))))
         assert.deepStrictEqual(opened.schema, schema)
         assert.deepStrictEqual(opened.signatures, version > 0 ? [["kept"]] : [])
-        const missing = ids.map((id) => [id]).slice(version)
+        const missing = scripts.slice(version).map(([number]) => [number])
         assert.deepStrictEqual(opened.migrated, missing)
       }
     }

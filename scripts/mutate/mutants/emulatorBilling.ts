@@ -39,7 +39,7 @@ export const emulatorBilling = [
     ]
   ),
   ...changes(
-    "packages/emulator/src/internal/data/migrations.ts",
+    "packages/emulator/src/internal/data/billMigration.ts",
     ["Bills"],
     [
       {
