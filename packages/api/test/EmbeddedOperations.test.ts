@@ -1,7 +1,7 @@
-/** Every operation against the embedded service, over HTTP: with success, and with an Auth Key without its scope. */
+/** Every operation against the embedded service, over HTTP, with success. */
 import { assert, describe, layer, test } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { calls, clientOf, embedded, missing, scopeless } from "./utils/embedded.ts"
+import { calls, embedded, missing } from "./utils/embedded.ts"
 import { cases, operations } from "./utils/operations.ts"
 
 type Calls = (typeof calls)[keyof typeof calls]
@@ -28,15 +28,5 @@ layer(embedded, { excludeTestServices: true })("the embedded service", (it) => {
         it.effect("succeeds in the embedded service", () => call)
       }
     })
-  }
-
-  for (const { name, run, signed } of cases) {
-    if (!signed || missing.has(name)) continue
-    it.effect(`${name} needs its scope`, () =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(Effect.provide(run, clientOf(scopeless)))
-        assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
-      })
-    )
   }
 })

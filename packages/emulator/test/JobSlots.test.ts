@@ -255,8 +255,7 @@ describe("Job slots", () => {
       Layer.provide([
         Layer.succeed(SlotStore.SlotStore, { current: () => Effect.fail(failed), history: () => Effect.fail(failed) }),
         Layer.succeed(Authentication.Authentication, {
-          authenticate: () =>
-            Effect.succeed({ key: "key", secret: Redacted.make("s"), workspace: "main", scopes: [], isSigned: true })
+          authenticate: () => Effect.succeed({ key: "key", workspace: "main", isSigned: true } as Authentication.Caller)
         }),
         Layer.succeed(Limits.Limits, Limits.defaults),
         Turns.layer

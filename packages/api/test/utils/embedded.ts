@@ -14,7 +14,6 @@ import * as Templates from "@assembly-effect/api/Templates"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import type * as Workspace from "@assembly-effect/emulator/Workspace"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as Bill from "@assembly-effect/schema/Bill"
 import { AssetId } from "@assembly-effect/schema/Identifier"
@@ -49,33 +48,18 @@ export const missing: ReadonlySet<string> = new Set([
   "TemplateCredentials.update"
 ])
 
-/** An Auth Key with all scopes, and one without any. */
-const keys = [
-  { key: "all", secret: Redacted.make("the secret of all") },
-  { key: "none", secret: Redacted.make("the secret of none"), scopes: [] }
-] as const satisfies ReadonlyArray<Workspace.AuthKey>
-
-export const [full, scopeless] = keys
-
-/** A client of the emulator in the context, without retries. */
-export const clientOf = ({ key, secret }: Workspace.AuthKey) =>
-  Layer.unwrap(
-    Effect.map(Emulator.Emulator, ({ baseUrl }) =>
-      AssemblyClient.layer({ baseUrl }).pipe(
-        Layer.provide(Authenticator.layerSigned()),
-        Layer.provide([Credentials.layer({ key, secret }), RetryPolicy.layerNone])
-      )
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide([Credentials.layer(credentials), RetryPolicy.layerNone])
     )
   )
+)
 
-/** A running emulator, a client of it, and HTTP itself. Failed notifications are not repeated. */
-export const embedded = clientOf(full).pipe(
-  Layer.provideMerge(
-    Layer.merge(
-      Emulator.layer({ workspaces: [{ slug: "main", keys }], notificationPause: "1 hour" }),
-      NodeHttpClient.layerUndici
-    )
-  )
+/** A running emulator, a client of it without retries, and HTTP itself. Failed notifications are not repeated. */
+export const embedded = client.pipe(
+  Layer.provideMerge(Layer.merge(Emulator.layer({ notificationPause: "1 hour" }), NodeHttpClient.layerUndici))
 )
 
 /** A URL to notify that nobody answers. */
@@ -111,7 +95,7 @@ const stored = Effect.gen(function* () {
 
 const template = Effect.suspend(() => Templates.create({ name: newName(), template: { steps: handle } }))
 
-const content = Redacted.make({ key: "k", secret: "s" })
+const content = Redacted.make({ bucket: "photos", key: "k", secret: "s" })
 
 const credential = Effect.suspend(() => TemplateCredentials.create({ name: newName(), type: "s3", content })).pipe(
   Effect.flatMap(({ credential: made }) => Effect.orDie(Effect.fromNullishOr(made)))
@@ -131,7 +115,7 @@ export const calls = {
   "Assemblies.get": Effect.flatMap(completed, Assemblies.get),
   "Assemblies.cancel": Effect.flatMap(waiting, Assemblies.cancel),
   "Assemblies.list": Effect.flatMap(anHourAgo, (fromDate) => Assemblies.list({ fromDate })),
-  "Assemblies.replace": Effect.flatMap(waiting, (id) => Assemblies.replace(id, { steps: handle })),
+  "Assemblies.replace": Effect.flatMap(completed, (id) => Assemblies.replace(id, { steps: handle })),
   "Assemblies.replay": Effect.flatMap(completed, (id) => Assemblies.replay(id)),
   "Assemblies.statistics": Effect.flatMap(anHourAgo, (since) => Assemblies.statistics({ region: "all", since })),
   "Notifications.list": Effect.flatMap(completed, Notifications.list),
