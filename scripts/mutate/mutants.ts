@@ -6,6 +6,7 @@ import { browser } from "./mutants/browser.ts"
 import { cli } from "./mutants/cli.ts"
 import { emulator } from "./mutants/emulator.ts"
 import { emulatorBilling } from "./mutants/emulatorBilling.ts"
+import { emulatorTemplates } from "./mutants/emulatorTemplates.ts"
 import { node } from "./mutants/node.ts"
 import { schema } from "./mutants/schema.ts"
 import { sqlite } from "./mutants/sqlite.ts"
@@ -21,5 +22,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...sqlite,
   ...emulator,
   ...emulatorBilling,
+  ...emulatorTemplates,
   ...cli
 ]

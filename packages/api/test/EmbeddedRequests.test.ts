@@ -23,7 +23,7 @@ type Ids = Effect.Success<typeof existing>
 
 /** The variables of a path, with the ids of things that exist. */
 const pathWith = (ids: Ids, path: object): Readonly<Record<string, string>> => {
-  const known = new Map<string, string | undefined>(Object.entries(ids))
+  const known = new Map<string, string>(Object.entries(ids))
   return Object.fromEntries(Object.entries(path).map(([name, value]) => [name, known.get(name) ?? value]))
 }
 

@@ -27,25 +27,12 @@ import * as Schema from "effect/Schema"
 
 /** The operations that the embedded service does not have yet. */
 export const missing: ReadonlySet<string> = new Set([
-  "Assemblies.replace",
-  "AuthKeys.create",
-  "AuthKeys.delete",
-  "AuthKeys.list",
-  "AuthKeys.scopes",
-  "AuthKeys.secret",
-  "AuthKeys.update",
   "Dam.delete",
   "Dam.deleteMany",
   "Dam.get",
   "Dam.list",
   "Dam.moveEntry",
-  "Dam.moveMany",
-  "TemplateCredentials.create",
-  "TemplateCredentials.delete",
-  "TemplateCredentials.get",
-  "TemplateCredentials.list",
-  "TemplateCredentials.types",
-  "TemplateCredentials.update"
+  "Dam.moveMany"
 ])
 
 const client = Layer.unwrap(
@@ -158,22 +145,14 @@ export const calls = {
   )
 }
 
-/** The id of something that exists, for each variable of a path. A variable of missing operations has none. */
+/** The id of something that exists, for each variable of a path. */
 export const existing = Effect.gen(function* () {
-  const known = <E, R>(operation: keyof typeof calls, id: Effect.Effect<string, E, R>) =>
-    missing.has(operation) ? Effect.undefined : id
   return {
     assemblyId: yield* completed,
     assetId: (yield* stored).assetId,
-    authKeyId: yield* known(
-      "AuthKeys.create",
-      Effect.map(authKey, ({ id }) => id)
-    ),
-    credentialId: yield* known(
-      "TemplateCredentials.create",
-      Effect.map(credential, ({ id }) => id)
-    ),
+    authKeyId: (yield* authKey).id,
+    credentialId: (yield* credential).id,
     templateIdOrName: (yield* template).id,
     month: yield* thisMonth
-  } satisfies Readonly<Record<string, string | undefined>>
+  }
 })
