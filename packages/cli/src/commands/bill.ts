@@ -1,0 +1,44 @@
+import * as Billing from "@assembly-effect/api/Billing"
+import * as Bill from "@assembly-effect/schema/Bill"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Cells from "../internal/cells.ts"
+import * as Facts from "../internal/facts.ts"
+import { jsonFlag } from "../internal/flags.ts"
+import * as Output from "../Output.ts"
+
+const thisMonth = Effect.map(DateTime.now, (now) => Bill.Month.make(DateTime.formatIsoDateUtc(now).slice(0, 7)))
+
+const money = (amount: number | null | undefined, currency: string | null | undefined): string | undefined =>
+  amount === null || amount === undefined ? undefined : [amount.toFixed(2), currency ?? ""].join(" ").trim()
+
+/** `assembly bill`: the bill of a month. */
+export const bill = Command.make(
+  "bill",
+  {
+    month: Argument.String("month").pipe(
+      Argument.withDescription("The month as YYYY-MM (default: the current month in UTC)"),
+      Argument.withSchema(Bill.Month),
+      Argument.optional
+    ),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function* ({ json, month: asked }) {
+    const month = Option.isSome(asked) ? asked.value : yield* thisMonth
+    const found = yield* Billing.get(month)
+    if (json) return yield* Output.json(Bill.Bill)(found)
+    const { credit, currency, sub_total, total } = found
+    const facts: ReadonlyArray<Facts.Fact> = [
+      ["Month", found.month ?? month],
+      ["Total", money(total, currency)],
+      ["Subtotal", money(sub_total, currency)],
+      ["Credit", money(credit, currency)],
+      ["Plan", found.plan === undefined || found.plan === null ? undefined : Cells.json(found.plan)],
+      ["Invoice", found.invoice_id]
+    ]
+    yield* Output.report(Facts.render(facts, yield* Output.layout))
+  })
+).pipe(Command.withExamples([{ command: "assembly bill 2026-01", description: "The bill of January 2026" }]))

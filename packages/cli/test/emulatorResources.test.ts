@@ -1,0 +1,95 @@
+/** The commands of the resources beyond the specification, against the emulator. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import { notifications } from "@assembly-effect/cli/commands/notifications"
+import { templates } from "@assembly-effect/cli/commands/templates"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Notification from "@assembly-effect/schema/Notification"
+import * as Template from "@assembly-effect/schema/Template"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as TestConsole from "effect/testing/TestConsole"
+import { NotConfirmed } from "../src/internal/confirm.ts"
+import * as Service from "./support/service.ts"
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+
+const services = Layer.mergeAll(client, TestConsole.layer).pipe(
+  Layer.provideMerge([
+    Emulator.layer({ notificationPause: "5 millis" }),
+    NodeHttpClient.layerUndici,
+    NodeServices.layer
+  ])
+)
+
+/** Runs a command with the client of the test. */
+const assembly = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const context = yield* Effect.context<AssemblyClient.AssemblyClient>()
+  const service = Layer.succeedContext(context)
+  const root = Command.make("assembly").pipe(Command.withSubcommands([templates(service), notifications(service)]))
+  yield* Service.run(root, args)
+  return String((yield* TestConsole.logLines).at(-1))
+})
+
+/** The output of a command with `--json`. */
+const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, ...args: ReadonlyArray<string>) =>
+  Effect.flatMap(assembly(...args, "--json"), Schema.decodeUnknownEffect(Schema.fromJsonString(schema)))
+
+const fileOf = Effect.fnUntraced(function* (value: unknown) {
+  const fs = yield* FileSystem.FileSystem
+  const path = `${yield* fs.makeTempDirectoryScoped()}/value.json`
+  yield* fs.writeFileString(path, JSON.stringify(value))
+  return path
+})
+
+layer(services, { excludeTestServices: true })("the commands against the emulator", (it) => {
+  it.effect("create, show, change, list and delete Templates", () =>
+    Effect.gen(function* () {
+      const content = { steps: { hashed: { robot: "/file/hash", use: ":original" } } }
+      const created = yield* json(Template.Created, "templates", "create", "hashes", yield* fileOf(content))
+      expect(created).toMatchObject({ name: "hashes", content, require_signature_auth: false })
+      expect(JSON.parse(yield* assembly("templates", "get", "--content", "hashes"))).toEqual(content)
+
+      const changed = { steps: { hashed: { robot: "/file/hash", use: ":original", algorithm: "md5" } } }
+      const args = ["--name", "digests", "--require-signature", "--file", yield* fileOf(changed)]
+      const updated = yield* json(Template.Updated, "templates", "update", "hashes", ...args)
+      expect(updated).toMatchObject({ id: created.id, content: changed, require_signature_auth: true })
+
+      const gone = yield* Effect.flip(assembly("templates", "get", "hashes"))
+      expect(gone).toMatchObject({ _tag: "TemplateNotFound" })
+      yield* assembly("templates", "create", "second", yield* fileOf(content))
+      const listed = yield* json(Template.Page, "templates", "list", "--sort", "name", "--order", "asc")
+      expect(listed.items.map(({ name }) => name)).toEqual(["digests", "second"])
+
+      const declined = yield* Effect.flip(assembly("templates", "delete", "digests", "second"))
+      expect(declined).toBeInstanceOf(NotConfirmed)
+      expect(yield* assembly("templates", "delete", "--yes", "digests", "second")).toBe("deleted second")
+      expect((yield* json(Template.Page, "templates", "list")).items).toEqual([])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("list notifications, and send one again", () =>
+    Effect.gen(function* () {
+      const { assembly_id: id } = yield* Assemblies.create({ notifyUrl: "http://127.0.0.1:9/nobody" })
+      const replayed = yield* json(Notification.Replayed, "notifications", "replay", id)
+      const { notifications: all } = yield* json(Notification.Listing, "notifications", "list", id)
+      expect(all.map((one) => one.id)).toContain(replayed.notification_id)
+      expect(yield* assembly("notifications", "list", id)).toContain("http://127.0.0.1:9/nobody")
+    })
+  )
+})
