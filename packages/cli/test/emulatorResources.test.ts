@@ -3,11 +3,13 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
+import { credentials } from "@assembly-effect/cli/commands/credentials"
 import { notifications } from "@assembly-effect/cli/commands/notifications"
 import { templates } from "@assembly-effect/cli/commands/templates"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Template from "@assembly-effect/schema/Template"
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
@@ -15,6 +17,7 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestConsole from "effect/testing/TestConsole"
 import { NotConfirmed } from "../src/internal/confirm.ts"
@@ -41,7 +44,9 @@ const services = Layer.mergeAll(client, TestConsole.layer).pipe(
 const assembly = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const context = yield* Effect.context<AssemblyClient.AssemblyClient>()
   const service = Layer.succeedContext(context)
-  const root = Command.make("assembly").pipe(Command.withSubcommands([templates(service), notifications(service)]))
+  const root = Command.make("assembly").pipe(
+    Command.withSubcommands([templates(service), credentials(service), notifications(service)])
+  )
   yield* Service.run(root, args)
   return String((yield* TestConsole.logLines).at(-1))
 })
@@ -80,6 +85,50 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       expect(declined).toBeInstanceOf(NotConfirmed)
       expect(yield* assembly("templates", "delete", "--yes", "digests", "second")).toBe("deleted second")
       expect((yield* json(Template.Page, "templates", "list")).items).toEqual([])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("create, show, change, list and delete Template Credentials, and hide their secrets", () =>
+    Effect.gen(function* () {
+      const { types } = yield* json(TemplateCredential.TypeListing, "credentials", "types")
+      const [type = "", { fields } = { fields: {} }] = Object.entries(types)[0] ?? []
+      const contentOf = (mark: string) =>
+        Object.fromEntries(Object.keys(fields).map((name) => [name, `${mark}-${name}-0123456789`]))
+      const file = yield* fileOf(contentOf("first"))
+      const args = ["credentials", "create", "photos", "--type", type, "--content", file]
+      const { credential } = yield* json(TemplateCredential.Created, ...args)
+      const id = credential?.id ?? ""
+      expect(credential).toMatchObject({ name: "photos", type })
+      expect(yield* Effect.flip(assembly(...args))).toMatchObject({ _tag: "TemplateCredentialsNotCreated" })
+
+      yield* assembly("credentials", "update", "--content", yield* fileOf(contentOf("second")), id)
+      yield* assembly("credentials", "update", "--name", "videos", id)
+      yield* assembly("credentials", "get", id)
+      const { credentials: listed } = yield* json(TemplateCredential.Listing, "credentials", "list")
+      expect(listed).toMatchObject([{ id, name: "videos", type }])
+      const shown = (yield* TestConsole.logLines).join("\n")
+      expect(shown).not.toMatch(/(?:first|second)-\w+-0123456789/)
+
+      expect(yield* assembly("credentials", "delete", id)).toBe(`deleted ${id}`)
+      expect(yield* Effect.flip(assembly("credentials", "get", id))).toMatchObject({
+        _tag: "TemplateCredentialsNotRead"
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("show the secrets of Template Credentials with --show-secret", () =>
+    Effect.gen(function* () {
+      const { types } = yield* json(TemplateCredential.TypeListing, "credentials", "types")
+      const [type = "", { fields } = { fields: {} }] = Object.entries(types)[0] ?? []
+      const content = Object.fromEntries(Object.keys(fields).map((name) => [name, `third-${name}-0123456789`]))
+      const args = ["create", "shown", "--type", type, "--content", yield* fileOf(content)]
+      const { credential } = yield* json(TemplateCredential.Created, "credentials", ...args)
+      const id = credential?.id ?? ""
+      const found = yield* json(TemplateCredential.Found, "credentials", "get", id, "--show-secret")
+      expect(Redacted.value(found.credential.content ?? Redacted.make(""))).toEqual(content)
+      const [name] = Object.keys(fields)
+      expect(yield* assembly("credentials", "get", id, "--show-secret")).toContain(`third-${name}-0123456789`)
+      yield* assembly("credentials", "delete", id)
     }).pipe(Effect.scoped)
   )
 
