@@ -20,6 +20,8 @@ import * as AssemblyListing from "./internal/assembly/assemblyListing.ts"
 import * as AssemblyStatus from "./internal/assembly/assemblyStatus.ts"
 import * as AssemblyStore from "./internal/assembly/assemblyStore.ts"
 import * as Authentication from "./internal/auth/authentication.ts"
+import * as AuthKeyRecords from "./internal/auth/authKeyRecords.ts"
+import * as AuthKeyRoutes from "./internal/auth/authKeyRoutes.ts"
 import * as AuthKeys from "./internal/auth/authKeys.ts"
 import * as Cancellation from "./internal/assembly/cancellation.ts"
 import * as Certificate from "./internal/http/certificate.ts"
@@ -98,9 +100,10 @@ export class Emulator extends Context.Service<
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
  * - `data`: the folder that stores everything. By default nothing survives the scope.
  * - `credentials`: the first Auth Key. By default it is the first key of the first Workspace in `workspaces`, else the
- *   oldest key of that Workspace in `data`, else a random key.
+ *   oldest active key of that Workspace in `data`, else a random key.
  * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
- *   that are stored in `data` stay.
+ *   that are stored in `data` stay. A given Auth Key replaces the secret and the scopes of a stored one, and exists again
+ *   if a request has deleted it.
  * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
  * - `seed`: makes ids reproducible: each run makes the same ids in the same order. Auth Keys and secrets do not depend
  *   on `seed`; use `credentials` for them.
@@ -170,6 +173,7 @@ const storage = ({ data }: Options) =>
 
 const routes = Layer.mergeAll(
   AssemblyRoutes.layer,
+  AuthKeyRoutes.layer,
   UpdateRoutes.layer,
   NotificationRoutes.layer,
   StatisticsRoutes.layer,
@@ -184,6 +188,7 @@ const routes = Layer.mergeAll(
 const stores = Layer.mergeAll(
   AssemblyListing.layer,
   AssemblyStore.layer,
+  AuthKeyRecords.layer,
   AuthKeys.layer,
   DamStore.layer,
   NotificationStore.layer,

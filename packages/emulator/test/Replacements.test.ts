@@ -14,7 +14,7 @@ import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { createServer } from "node:http"
 import { DatabaseSync } from "node:sqlite"
-import { as, authKey } from "./keys.ts"
+import { as, given as authKey } from "./keys.ts"
 import { createUpload, layer as layerEmulator, patch, storeAt, uploadOne } from "./support.ts"
 
 const north = authKey("north")

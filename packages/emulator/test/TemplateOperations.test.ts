@@ -9,7 +9,8 @@ import * as FileSystem from "effect/FileSystem"
 import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { DatabaseSync } from "node:sqlite"
-import { as, authKey, call, malformed } from "./keys.ts"
+import { as, given as authKey } from "./keys.ts"
+import { call, malformed } from "./signedCalls.ts"
 import { layer as layerEmulator, storeAt, uploadOne } from "./support.ts"
 
 const north = authKey("north")

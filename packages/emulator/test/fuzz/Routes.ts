@@ -14,6 +14,7 @@ export interface World {
   readonly credentials: Array<string>
   readonly assets: Array<string>
   readonly tokens: Array<string>
+  readonly authKeys: Array<string>
 }
 
 const none = "0".repeat(32)
@@ -242,6 +243,24 @@ export const routes: Readonly<Record<string, Make>> = {
   "credentials list": (w, c) =>
     query(w, "/template_credentials", { page: c.one([1, 2, 1e15]), sort: c.one(["name", "constructor"]) }, c),
   "credentials types": (w, c) => query(w, "/template_credentials/types", {}, c),
+  "auth key create": (w, c) =>
+    form(
+      w,
+      "POST",
+      "/auth_keys",
+      {
+        scope: c.one([["read"], ["dam:write", "read"], ["x"]]),
+        ...(c.once(2) ? { auth_key: `k${c.int(50)}`, description: c.one(["", "a"]) } : {}),
+        ...(c.once(2) ? { can_show_auth_secret: c.one([true, 1, false]), signature_algo: "sha256" } : {})
+      },
+      c
+    ),
+  "auth key update": (w, c) =>
+    form(w, "PUT", `/auth_keys/${known(w.authKeys, c)}`, { scope: ["write"], description: "b" }, c),
+  "auth key delete": (w, c) => form(w, "DELETE", `/auth_keys/${known(w.authKeys, c)}`, {}, c),
+  "auth key secret": (w, c) => form(w, "POST", `/auth_keys/show_secret/${known(w.authKeys, c)}`, {}, c),
+  "auth key list": (w, c) => query(w, "/auth_keys", {}, c),
+  "auth key scopes": (w, c) => query(w, "/auth_keys/scopes", {}, c),
   notifications: (w, c) => request(w, "GET", `/assembly_notifications/${known(w.assemblies, c)}`),
   "notification replay": (w, c) =>
     form(

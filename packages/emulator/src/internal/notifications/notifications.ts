@@ -150,7 +150,11 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const formOf = Effect.fnUntraced(
     function* (assembly: AssemblyStore.Row) {
       const text = JSON.stringify(payloadOf(yield* statuses.of(assembly), assembly.notification_payload))
-      const authKey = yield* authKeys.find(assembly.auth_key ?? "")
+      // If the Auth Key was deleted, another Workspace may have an Auth Key with the same `key`.
+      const authKey = Option.filter(
+        yield* authKeys.find(assembly.auth_key ?? ""),
+        ({ workspace }) => workspace === assembly.workspace
+      )
       const form = new FormData()
       form.set("transloadit", text)
       if (Option.isSome(authKey)) {
