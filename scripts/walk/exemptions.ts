@@ -66,6 +66,13 @@ const exemptions: ReadonlyArray<Exemption> = [
     surface: "console",
     kinds: ["known secret"],
     why: "`--show-secret` exists to print a secret."
+  },
+  {
+    file: "cli/test/emulatorResources.test.ts",
+    test: "the commands against the emulator > create an Auth Key",
+    surface: "console",
+    kinds: ["known secret"],
+    why: "`--show-secret` exists to print a secret."
   }
 ]
 

@@ -4,9 +4,11 @@ import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import { credentials } from "@assembly-effect/cli/commands/credentials"
+import { keys } from "@assembly-effect/cli/commands/keys"
 import { notifications } from "@assembly-effect/cli/commands/notifications"
 import { templates } from "@assembly-effect/cli/commands/templates"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Notification from "@assembly-effect/schema/Notification"
 import * as Template from "@assembly-effect/schema/Template"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
@@ -24,10 +26,10 @@ import { NotConfirmed } from "../src/internal/confirm.ts"
 import * as Service from "./support/service.ts"
 
 const client = Layer.unwrap(
-  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials: authKey }) =>
     AssemblyClient.layer({ baseUrl }).pipe(
       Layer.provide(Authenticator.layerSigned()),
-      Layer.provide(Credentials.layer(credentials))
+      Layer.provide(Credentials.layer(authKey))
     )
   )
 )
@@ -45,7 +47,7 @@ const assembly = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const context = yield* Effect.context<AssemblyClient.AssemblyClient>()
   const service = Layer.succeedContext(context)
   const root = Command.make("assembly").pipe(
-    Command.withSubcommands([templates(service), credentials(service), notifications(service)])
+    Command.withSubcommands([templates(service), credentials(service), keys(service), notifications(service)])
   )
   yield* Service.run(root, args)
   return String((yield* TestConsole.logLines).at(-1))
@@ -139,6 +141,38 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       const { notifications: all } = yield* json(Notification.Listing, "notifications", "list", id)
       expect(all.map((one) => one.id)).toContain(replayed.notification_id)
       expect(yield* assembly("notifications", "list", id)).toContain("http://127.0.0.1:9/nobody")
+    })
+  )
+
+  it.effect("create an Auth Key that works, change and delete it", () =>
+    Effect.gen(function* () {
+      const args = ["--scope", "templates:read", "--description", "dashboard", "--show-secret"]
+      const { auth_key: key } = yield* json(AuthKey.Created, "keys", "create", ...args)
+      const { baseUrl } = yield* Emulator.Emulator
+      const other = AssemblyClient.layer({ baseUrl }).pipe(
+        Layer.provide(Authenticator.layerSigned()),
+        Layer.provide(Credentials.layer({ key: key.auth_key, secret: key.auth_secret }))
+      )
+      const list = Effect.provide(assembly("templates", "list"), other)
+      expect(yield* list).toContain("no Templates")
+      expect(yield* Effect.flip(Effect.provide(assembly("keys", "list"), other))).toMatchObject({
+        code: "INSUFFICIENT_AUTH_SCOPE"
+      })
+
+      expect(yield* Effect.flip(assembly("keys", "secret", "--show-secret", key.id))).toMatchObject({
+        _tag: "AuthSecretNotRetrieved"
+      })
+      yield* assembly("keys", "update", "--can-show-secret", "--scope", "read", key.id)
+      expect(yield* assembly("keys", "secret", "--show-secret", key.id)).toBe(Redacted.value(key.auth_secret))
+      const { auth_keys: all } = yield* json(AuthKey.Listing, "keys", "list")
+      const listed = all.find(({ id }) => id === key.id)
+      expect(listed).toMatchObject({ description: "dashboard", scope: ["read"], can_show_auth_secret: true })
+      expect(yield* assembly("keys", "scopes")).toContain("templates:read")
+
+      expect(yield* Effect.flip(assembly("keys", "delete", key.id))).toBeInstanceOf(NotConfirmed)
+      yield* list
+      expect(yield* assembly("keys", "delete", "--yes", key.id)).toBe(`deleted ${key.id}`)
+      expect(yield* Effect.flip(list)).toMatchObject({ _tag: "AuthenticationFailed" })
     })
   )
 })

@@ -303,7 +303,12 @@ describe("output", () => {
         "Subtotal  10.00 USD",
         "Credit    0.00 USD",
         "Plan      startup",
-        "Invoice   i-1"
+        "Invoice   i-1",
+        "",
+        "Robot          Use",
+        "─".repeat(39),
+        "/file/hash     steps: 2, input_bytes: 5",
+        "/image/resize  3"
       ]
     ],
     [

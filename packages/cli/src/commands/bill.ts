@@ -5,12 +5,37 @@ import * as Command from "effect/cli/Command"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
 import * as Cells from "../internal/cells.ts"
 import * as Facts from "../internal/facts.ts"
 import { jsonFlag } from "../internal/flags.ts"
 import * as Output from "../Output.ts"
+import * as Style from "../Style.ts"
+import * as Table from "../Table.ts"
 
 const thisMonth = Effect.map(DateTime.now, (now) => Bill.Month.make(DateTime.formatIsoDateUtc(now).slice(0, 7)))
+
+/** A value of a form that the service does not document, such as `{ steps: 2, bytes: 5 }`, as one line. */
+const details = (value: unknown): string =>
+  Predicate.isObject(value)
+    ? Object.entries(value)
+        .map(([name, part]) => `${name}: ${Cells.json(part)}`)
+        .join(", ")
+    : Cells.json(value)
+
+interface RobotRow {
+  readonly robot: string
+  readonly use: string
+}
+
+const columns: ReadonlyArray<Table.Column<RobotRow>> = [
+  { title: "Robot", value: ({ robot }) => robot },
+  { title: "Use", value: ({ use }) => use }
+]
+
+const rowsOf = (robots: Schema.Json | undefined): ReadonlyArray<RobotRow> =>
+  Predicate.isObject(robots) ? Object.entries(robots).map(([robot, use]) => ({ robot, use: details(use) })) : []
 
 const money = (amount: number | null | undefined, currency: string | null | undefined): string | undefined =>
   amount === null || amount === undefined ? undefined : [amount.toFixed(2), currency ?? ""].join(" ").trim()
@@ -36,9 +61,14 @@ export const bill = Command.make(
       ["Total", money(total, currency)],
       ["Subtotal", money(sub_total, currency)],
       ["Credit", money(credit, currency)],
-      ["Plan", found.plan === undefined || found.plan === null ? undefined : Cells.json(found.plan)],
+      ["Plan", found.plan === undefined || found.plan === null ? undefined : details(found.plan)],
       ["Invoice", found.invoice_id]
     ]
-    yield* Output.report(Facts.render(facts, yield* Output.layout))
+    const layout = yield* Output.layout
+    const robots = rowsOf(found.robots)
+    yield* Output.report([
+      ...Facts.render(facts, layout),
+      ...(robots.length === 0 ? [] : [Style.blank, ...Table.render(columns, robots, layout)])
+    ])
   })
 ).pipe(Command.withExamples([{ command: "assembly bill 2026-01", description: "The bill of January 2026" }]))

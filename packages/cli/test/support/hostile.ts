@@ -73,7 +73,7 @@ const resources: Readonly<Record<string, Answer>> = {
   "GET /auth_keys/scopes": infected(keys["AuthKeys.scopes"]),
   "GET /dam/assets": infected(assets["Dam.list"]),
   "POST /dam/entries/move": infected(assets["Dam.moveEntry"]),
-  "GET /bill/2026-01": infected(others["Billing.get"]),
+  "GET /bill/2026-01": infected({ ...others["Billing.get"], robots: { [evil]: { [evil]: evil } } }),
   "GET /assembly_notifications/:id": infected(others["Notifications.list"], "id"),
   "POST /assembly_notifications/:id/replay": infected(others["Notifications.replay"]),
   "GET /queues/job_slots": infected({

@@ -127,7 +127,7 @@ export const others = {
     credit: 0,
     currency: "USD",
     plan: "startup",
-    robots: {},
+    robots: { "/file/hash": { steps: 2, input_bytes: 5 }, "/image/resize": 3 },
     invoice_id: "i-1"
   },
   "Notifications.list": {
