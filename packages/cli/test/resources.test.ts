@@ -299,9 +299,9 @@ describe("output", () => {
       "bill 2026-01",
       [
         "Month     2026-01",
-        "Total     12.50 USD",
+        "Total     1,012.50 USD",
         "Subtotal  10.00 USD",
-        "Credit    0.00 USD",
+        "Credit    0.000003 USD",
         "Plan      startup",
         "Invoice   i-1",
         "",

@@ -37,8 +37,13 @@ const columns: ReadonlyArray<Table.Column<RobotRow>> = [
 const rowsOf = (robots: Schema.Json | undefined): ReadonlyArray<RobotRow> =>
   Predicate.isObject(robots) ? Object.entries(robots).map(([robot, use]) => ({ robot, use: details(use) })) : []
 
+/** An amount with two decimals, or more if the service reports parts of a cent. */
+const decimals = { minimumFractionDigits: 2, maximumFractionDigits: 6 } as const
+
 const money = (amount: number | null | undefined, currency: string | null | undefined): string | undefined =>
-  amount === null || amount === undefined ? undefined : [amount.toFixed(2), currency ?? ""].join(" ").trim()
+  amount === null || amount === undefined
+    ? undefined
+    : [amount.toLocaleString("en-US", decimals), currency ?? ""].join(" ").trim()
 
 /** `assembly bill`: the bill of a month. */
 export const bill = Command.make(

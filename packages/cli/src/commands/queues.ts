@@ -48,6 +48,10 @@ const bucketColumns: ReadonlyArray<Table.Column<Queue.Bucket>> = [
   { title: "Maximum", align: "right", value: (bucket) => slots(bucket.max_slot_count) }
 ]
 
+/** Whether a job ran in the period. */
+const isUsed = ({ avg_slot_count, max_slot_count, slot_count }: Queue.Bucket): boolean =>
+  [avg_slot_count, max_slot_count, slot_count].some((count) => typeof count === "number" && count !== 0)
+
 const stats = Command.make(
   "stats",
   {
@@ -70,10 +74,10 @@ const stats = Command.make(
     yield* Output.report([
       ...Facts.render(facts, layout),
       Style.blank,
-      ...Table.render(bucketColumns, found.stats, { ...layout, empty: "no jobs" })
+      ...Table.render(bucketColumns, found.stats.filter(isUsed), { ...layout, empty: "no jobs" })
     ])
   })
-).pipe(Command.withDescription("Show how many job slots were in use over time"))
+).pipe(Command.withDescription("Show how many job slots were in use over time. Periods without jobs are left out"))
 
 const slotsInUse = Command.make(
   "queues",

@@ -122,9 +122,9 @@ export const others = {
     ok: "BILL_FOUND",
     message: "Found.",
     month: "2026-01",
-    total: "12.5",
+    total: "1012.5",
     sub_total: 10,
-    credit: 0,
+    credit: 0.000003,
     currency: "USD",
     plan: "startup",
     robots: { "/file/hash": { steps: 2, input_bytes: 5 }, "/image/resize": 3 },
@@ -159,6 +159,9 @@ export const others = {
     avgSlotCount: 1.25,
     maxSlotCount: 4,
     granularity: 3600,
-    stats: [{ data_from_ts: 1_767_261_600, avg_slot_count: 1.25, max_slot_count: 4, slot_count: 3 }]
+    stats: [
+      { data_from_ts: 1_767_258_000, avg_slot_count: 0, max_slot_count: 0, slot_count: 0 },
+      { data_from_ts: 1_767_261_600, avg_slot_count: 1.25, max_slot_count: 4, slot_count: 3 }
+    ]
   }
 }
