@@ -194,6 +194,25 @@ export const routes: Readonly<Record<string, Make>> = {
       },
       c
     ),
+  bill: (w, c) =>
+    query(
+      w,
+      `/bill/${c.once(2) ? new Date().toISOString().slice(0, 7) : c.one(["2020-01", "9999-12", "2026-13"])}`,
+      {},
+      c
+    ),
+  "job slots": (w, c) => query(w, "/queues/job_slots", {}, c),
+  "job slot statistics": (w, c) =>
+    query(
+      w,
+      "/priority_job_slot_stats",
+      {
+        region: c.one(["all", "eu-west-1"]),
+        since: new Date(Date.now() - c.one([0, 1, 80, 100]) * 86_400_000).toISOString(),
+        aggregation: c.one(["avg", "max", null])
+      },
+      c
+    ),
   "dam move": (w, c) =>
     form(
       w,

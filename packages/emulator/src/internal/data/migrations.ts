@@ -1,3 +1,5 @@
+import { billMigration } from "./billMigration.ts"
+
 const first = [
   `CREATE TABLE auth_keys (
      key TEXT PRIMARY KEY,
@@ -276,5 +278,6 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "10_counts_of_uploads": tenth,
   "11_template_credentials": eleventh,
   "12_auth_key_records": twelfth,
-  "13_dam_listing": thirteenth
+  "13_dam_listing": thirteenth,
+  "14_bills_and_job_slots": billMigration
 }
