@@ -214,7 +214,8 @@ const services = ({
   tokenLifetime = "1 hour",
   uploadLifetime = "24 hours"
 }: Options) =>
-  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
+  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer).pipe(
+    Layer.provideMerge(Cancellation.layer),
     Layer.provideMerge(Expiry.layer(Duration.fromInputUnsafe(uploadLifetime))),
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
@@ -280,8 +281,9 @@ const parts = (options: Options) =>
  * One emulator at a time can use a data folder (`DataInUse`). Acknowledged data survives the end of the process, even a
  * crash. Only the owner can read the files. When the scope closes, current requests have 50 milliseconds to end.
  *
- * If the disk is full or read-only, or access is not permitted, requests are answered with status 507 and the reason is
- * logged. Acknowledged data stays. The emulator continues when the disk works again.
+ * If the disk is full or read-only, or access is not permitted, requests are answered with status 507, and changes of
+ * the DAM with `DAM_MUTATION_FAILED`. The reason is logged. Acknowledged data stays. The emulator continues when the
+ * disk works again.
  *
  * **Gotchas**
  *

@@ -221,6 +221,41 @@ export const routes: Readonly<Record<string, Make>> = {
       { filename: `f${c.int(50)}`, destination_folder_id: null },
       c
     ),
+  "dam get": (w, c) =>
+    query(w, `/dam/assets/${known(w.assets, c)}`, c.once(3) ? { version_id: "A".repeat(22) } : {}, c),
+  "dam list": (w, c) =>
+    query(
+      w,
+      "/dam/assets",
+      {
+        prefix: c.one(["", "a", "a/", "f1"]),
+        limit: c.one([1, 5, 500]),
+        ...(c.once(5) ? { cursor: "A".repeat(43) } : {})
+      },
+      c
+    ),
+  "dam delete": (w, c) => form(w, "DELETE", `/dam/assets/${c.once(2) ? none : known(w.assets, c)}`, {}, c),
+  "dam bulk move": (w, c) =>
+    form(
+      w,
+      "POST",
+      "/dam/assets/bulk/move",
+      { asset_ids: Array.from({ length: 1 + c.int(3) }, () => known(w.assets, c)), destination_folder_id: null },
+      c
+    ),
+  "dam bulk delete": (w, c) =>
+    form(w, "POST", "/dam/assets/bulk/delete", { asset_ids: ["A".repeat(22), known(w.assets, c)] }, c),
+  "dam move entry": (w, c) =>
+    form(
+      w,
+      "POST",
+      "/dam/entries/move",
+      {
+        source: c.one([`f${c.int(50)}`, "a", "/a/b"]),
+        destination: c.one(["a", `a/f${c.int(50)}`, "a/b/c", "__proto__"])
+      },
+      c
+    ),
   token: (w, c) =>
     request(
       w,
