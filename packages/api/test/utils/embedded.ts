@@ -26,14 +26,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 
 /** The operations that the embedded service does not have yet. */
-export const missing: ReadonlySet<string> = new Set([
-  "Dam.delete",
-  "Dam.deleteMany",
-  "Dam.get",
-  "Dam.list",
-  "Dam.moveEntry",
-  "Dam.moveMany"
-])
+export const missing: ReadonlySet<string> = new Set()
 
 const client = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
