@@ -5,6 +5,7 @@ import { auth } from "./mutants/auth.ts"
 import { browser } from "./mutants/browser.ts"
 import { cli } from "./mutants/cli.ts"
 import { emulator } from "./mutants/emulator.ts"
+import { http } from "./mutants/http.ts"
 import { node } from "./mutants/node.ts"
 import { schema } from "./mutants/schema.ts"
 import { sqlite } from "./mutants/sqlite.ts"
@@ -18,6 +19,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...node,
   ...browser,
   ...sqlite,
+  ...http,
   ...emulator,
   ...cli
 ]

@@ -1,0 +1,160 @@
+import { changes } from "../Mutant.ts"
+
+export const http = [
+  ...changes(
+    "packages/http/src/Webhooks.ts",
+    ["Webhooks"],
+    [
+      {
+        name: "a handler that failed counts as done",
+        find: `Exit.isSuccess(exit) ? claim.done : claim.release`,
+        replace: `Exit.isSuccess(exit) ? claim.done : claim.done`
+      },
+      {
+        name: "a handler that succeeded is forgotten",
+        find: `Exit.isSuccess(exit) ? claim.done : claim.release`,
+        replace: `Exit.isSuccess(exit) ? claim.release : claim.release`
+      },
+      {
+        name: "notifications at the same time are handled each",
+        find: `running.set(notification.key, result)`,
+        replace: `void result`
+      },
+      {
+        name: "what was handled stays in the table of what runs",
+        find: `running.delete(notification.key)`,
+        replace: `void running`
+      },
+      {
+        name: "a handler runs in the scope of its request",
+        find: `Effect.forkIn(scope),`,
+        replace: `Effect.forkChild,`
+      },
+      {
+        name: "a notification is handled before it is verified",
+        find: `const status = yield* webhook.verify(`,
+        replace: `const status = JSON.parse(transloadit) ?? webhook.verify(`
+      },
+      {
+        name: "a handler may run for ever",
+        find: `Effect.timeout(handleTimeout),`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/HandledNotifications.ts",
+    ["HandledNotifications"],
+    [
+      {
+        name: "the memory grows",
+        find: `until.size > capacity && `,
+        replace: `until.size < 0 && `
+      },
+      {
+        name: "two writers of an entry overwrite each other",
+        find: `.pipe(Semaphore.withPermit(writing))`,
+        replace: ``
+      },
+      {
+        name: "a late process frees what another one holds",
+        find: ` AND owner = \${owner} AND done = 0`,
+        replace: ` AND done = 0`
+      },
+      {
+        name: "a lease never ends",
+        find: `DELETE FROM \${table} WHERE id = \${key} AND until_ms <= \${now}`,
+        replace: `DELETE FROM \${table} WHERE id = \${key} AND until_ms < 0 AND until_ms <= \${now}`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/internal/body.ts",
+    ["WebhooksHostile", "Signatures"],
+    [
+      {
+        name: "a body has no end",
+        find: `return bytes > most ? `,
+        replace: `return bytes < 0 ? `
+      },
+      {
+        name: "bodies together have no limit",
+        find: `if (held + bytes > most) return false`,
+        replace: ``
+      },
+      {
+        name: "what a body took is not given back",
+        find: `shared.give(held)`,
+        replace: `shared.give(0)`
+      },
+      {
+        name: "a body may take for ever",
+        find: `inTime(limits.time)(read(body))`,
+        replace: `read(body)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/internal/form.ts",
+    ["WebhooksHostile"],
+    [
+      {
+        name: "fields of a urlencoded form have no limit",
+        find: `if (hasMore(text, limits.fields)) return yield* tooMany(limits)`,
+        replace: ``
+      },
+      {
+        name: "the second of two fields counts",
+        find: `if (found[wanted] !== undefined) {`,
+        replace: `if (found[wanted] === "") {`
+      },
+      {
+        name: "parts of a multipart form have no limit",
+        find: `maxParts: limits.fields, `,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/Signatures.ts",
+    ["Signatures"],
+    [
+      {
+        name: "the time of a signature has no limit",
+        find: `Duration.isGreaterThan(Duration.fromInputUnsafe(expiresIn), longest)`,
+        replace: `longest === undefined`
+      },
+      {
+        name: "what the policy decides is not checked",
+        find: `yield* checkGrant(grant)`,
+        replace: `void checkGrant`
+      },
+      {
+        name: "pages of other sites may ask",
+        find: `yield* Origin.check(request, origins)`,
+        replace: `void Origin.check(request, origins)`
+      },
+      {
+        name: "the maximum size is not signed",
+        find: `{ max_size: grant.maxSize }`,
+        replace: `{}`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/internal/origin.ts",
+    ["Signatures"],
+    [
+      {
+        name: "another site counts as the same",
+        find: `site === "same-origin" || site === "none"`,
+        replace: `site !== ""`
+      },
+      {
+        name: "the host is not compared",
+        find: `new URL(origin).host === host.toLowerCase()`,
+        replace: `new URL(origin).host !== ""`
+      }
+    ]
+  )
+]
