@@ -82,6 +82,18 @@ describe("HandledNotifications.layerMemory", () => {
   )
 })
 
+/** A store whose answers take a turn, like those of every store outside of the memory. */
+const slowStore = Layer.effect(
+  KeyValueStore.KeyValueStore,
+  Effect.map(KeyValueStore.KeyValueStore, (store) =>
+    KeyValueStore.makeStringOnly({
+      ...store,
+      get: (key) => Effect.tap(store.get(key), () => Effect.yieldNow),
+      set: (key, value) => Effect.andThen(Effect.yieldNow, store.set(key, value))
+    })
+  )
+)
+
 describe("HandledNotifications.layerKeyValueStore", () => {
   it.effect("has at most 4096 entries, and drops what it has forgotten from them", () =>
     Effect.gen(function* () {
@@ -97,6 +109,25 @@ describe("HandledNotifications.layerKeyValueStore", () => {
       assert.deepStrictEqual(Object.keys(JSON.parse(entry ?? "{}")), [keyOf(second)])
     }).pipe(
       Effect.provide(HandledNotifications.layerKeyValueStore().pipe(Layer.provideMerge(KeyValueStore.layerMemory)))
+    )
+  )
+
+  it.effect("keeps every key of an entry that is written at the same time, in a store that is not immediate", () =>
+    Effect.gen(function* () {
+      const names = Array.from({ length: 20_000 }, (_, index) => `name ${index}`).filter((name) =>
+        keyOf(name).startsWith("ab")
+      )
+      yield* Effect.forEach(names, (name) => Effect.flatMap(claimed(name), ({ done }) => done), {
+        concurrency: "unbounded"
+      })
+      for (const name of names) assert.strictEqual(yield* tagOf(name), "Done")
+    }).pipe(
+      Effect.provide(
+        HandledNotifications.layerKeyValueStore().pipe(
+          Layer.provide(slowStore),
+          Layer.provide(KeyValueStore.layerMemory)
+        )
+      )
     )
   )
 
