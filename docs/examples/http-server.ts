@@ -1,9 +1,17 @@
 /**
  * An application with the HTTP routes of `@assembly-effect/http`. Its pages upload to the service themselves, with params
- * that the application signs, and the service notifies the application when an Assembly has ended.
+ * that the application signs, or send files to the application, which streams them on. The service notifies the
+ * application when an Assembly has ended.
+ *
+ * HttpRouter.serve(routes({ publicUrl: "https://example.com", store })).pipe(
+ *   Layer.provide(NodeHttpServer.layer(createServer, { port: 8080 })),
+ *   Layer.provide(AssemblyNode.layerConfig()),
+ *   Layer.launch,
+ *   NodeRuntime.runMain
+ * )
  */
 import { Webhook } from "@assembly-effect/auth"
-import { HandledNotifications, Refusal, Signatures, Webhooks } from "@assembly-effect/http"
+import { HandledNotifications, PassThrough, Refusal, Signatures, Webhooks } from "@assembly-effect/http"
 import type { Assembly } from "@assembly-effect/schema"
 import { Effect, Layer, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -31,14 +39,25 @@ const signatures = (publicUrl: string) =>
       }))
   })
 
+/** For pages and programs that cannot speak to the service. The bytes pass through, and are stored nowhere. */
+const uploads = (publicUrl: string) =>
+  PassThrough.layer({
+    path: "/uploads",
+    policy: ({ fields }, request) =>
+      Effect.map(userOf(request), (user) => ({
+        params: { steps, fields: { user, album: fields["album"] ?? "" }, notifyUrl: `${publicUrl}/notifications` },
+        maxBytes: 100_000_000
+      }))
+  })
+
 /** An application with several processes uses `HandledNotifications.layerSql` instead. */
 const notifications = <E, R>(store: (status: Assembly.Status) => Effect.Effect<void, E, R>) =>
   Webhooks.layer({ path: "/notifications", handle: ({ status }) => store(status) }).pipe(
     Layer.provide([Webhook.layer(), HandledNotifications.layerMemory()])
   )
 
-/** The routes. They take the Credentials, which `AssemblyNode.layerConfig()` provides. */
+/** The routes. `AssemblyNode.layerConfig()` provides what they need: the Credentials, the client and HTTP. */
 export const routes = <E, R>(options: {
   readonly publicUrl: string
   readonly store: (status: Assembly.Status) => Effect.Effect<void, E, R>
-}) => Layer.mergeAll(signatures(options.publicUrl), notifications(options.store))
+}) => Layer.mergeAll(signatures(options.publicUrl), uploads(options.publicUrl), notifications(options.store))

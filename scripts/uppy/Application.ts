@@ -1,9 +1,12 @@
 /** The application of docs/examples/http-server.ts with a page, and the embedded service. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -66,9 +69,14 @@ export const start = Effect.fnUntraced(function* (options: {
     )
   )
   const server = NodeHttpServer.layerServer(() => createServer(), { host: "127.0.0.1", port: 0 })
+  const client = AssemblyClient.layer({ baseUrl }).pipe(
+    Layer.provide(Authenticator.layerSigned()),
+    Layer.provideMerge(Credentials.layer(credentials)),
+    Layer.provideMerge(FetchHttpClient.layer)
+  )
   const serving = yield* Layer.build(
     HttpRouter.serve(application, { disableLogger: true, disableListenLog: true }).pipe(
-      Layer.provide(Credentials.layer(credentials)),
+      Layer.provide(client),
       Layer.provideMerge(server)
     )
   )

@@ -169,6 +169,42 @@ export class ApplicationFailed
 }
 
 /**
+ * An upload with this id runs or has just ended. Each upload needs its own id.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UploadExists
+  extends Schema.TaggedError<UploadExists>()("UploadExists", problem, { httpApiStatus: 409 })
+  implements HttpServerRespondable.Respondable
+{
+  override get message() {
+    return this.problem
+  }
+  [HttpServerRespondable.symbol]() {
+    return answer(this, 409, unread)
+  }
+}
+
+/**
+ * The service did not take the upload. The log of the application says why.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class UploadFailed
+  extends Schema.TaggedError<UploadFailed>()("UploadFailed", problem, { httpApiStatus: 502 })
+  implements HttpServerRespondable.Respondable
+{
+  override get message() {
+    return this.problem
+  }
+  [HttpServerRespondable.symbol]() {
+    return answer(this, 502, unread)
+  }
+}
+
+/**
  * The policy of the application does not know who asks.
  *
  * @since 0.1.0

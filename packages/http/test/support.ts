@@ -112,7 +112,7 @@ export const open = (port: number): Effect.Effect<Raw, never, Scope.Scope> =>
       // Without a turn, a loop of writes to a broken connection would starve the event that closes it.
       write: (bytes) =>
         Effect.callback<void>((resume) => {
-          if (closed) return resume(Effect.void)
+          if (closed) return resume(turn)
           const done = () => {
             socket.off("close", done)
             resume(turn)

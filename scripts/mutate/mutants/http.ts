@@ -156,5 +156,98 @@ export const http = [
         replace: `new URL(origin).host !== ""`
       }
     ]
+  ),
+  ...changes(
+    "packages/http/src/PassThrough.ts",
+    ["PassThrough"],
+    [
+      {
+        name: "the Assembly of a user who went away waits for ever",
+        find: `cancelOnInterrupt: true,`,
+        replace: ``
+      },
+      {
+        name: "an upload may take for ever",
+        find: `duration: options.timeout ?? "1 hour",`,
+        replace: `duration: "1 hour",`
+      },
+      {
+        name: "an announced size is not compared",
+        find: `if (FileForm.announcesMore(request, grant.maxBytes)) {`,
+        replace: `if (FileForm.announcesMore(request, Infinity)) {`
+      },
+      {
+        name: "the user is told what the body did to the upload, and not what is wrong with the body",
+        find: `problem === undefined ? toProblem(error) : Effect.fail(problem)`,
+        replace: `problem === null ? Effect.fail(problem) : toProblem(error)`
+      },
+      {
+        name: "a page that saw the end connects again and again",
+        find: `if (uploads.hasSeen(uploadId, seen)) return`,
+        replace: `if (seen < 0) return`
+      },
+      {
+        name: "events have capabilities",
+        find: `const encodeEvent = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Event)))`,
+        replace: `const encodeEvent = (event: unknown) => Effect.sync(() => JSON.stringify(event, (_, one) => typeof one === "bigint" ? String(one) : one))`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/internal/fileForm.ts",
+    ["PassThrough"],
+    [
+      {
+        name: "a body that is cut off becomes a complete file",
+        find: `Stream.concat(Stream.drain(Stream.fromEffect(end)))`,
+        replace: `Stream.tap(() => Effect.succeed(end))`
+      },
+      {
+        name: "a file has no maximum size",
+        find: `return bytes > maxBytes`,
+        replace: `return bytes < 0`
+      },
+      {
+        name: "a silent user keeps the connection",
+        find: `duration: idleTimeout,`,
+        replace: `duration: "1 hour",`
+      },
+      {
+        name: "what is beside the file has no limit",
+        find: `return bytes > room()`,
+        replace: `return bytes < 0`
+      },
+      {
+        name: "a second small file is dropped",
+        find: `if (parts.slice(at + 1).some(Multipart.isFile)) return yield* secondFile`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/internal/watchers.ts",
+    ["PassThrough"],
+    [
+      {
+        name: "uploads have no limit",
+        find: `if (running >= limits.uploads) {`,
+        replace: `if (running < 0) {`
+      },
+      {
+        name: "watchers have no limit",
+        find: `if (watching >= limits.watchers) {`,
+        replace: `if (watching < 0) {`
+      },
+      {
+        name: "an id is used twice",
+        find: `if (entry.state !== "announced") {`,
+        replace: `if (entry.state === "ended") {`
+      },
+      {
+        name: "an upload that ended counts as running",
+        find: `running--`,
+        replace: `void running`
+      }
+    ]
   )
 ]

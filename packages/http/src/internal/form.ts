@@ -22,8 +22,12 @@ const malformed: Partial<Record<string, string>> = {
   EndNotReached: "The multipart body ends before its last boundary."
 }
 
+const problems = [Refusal.BodyMalformed, Refusal.BodyTooLarge, Refusal.BodyTooSlow, Refusal.Busy]
+
+const isProblem = (cause: unknown): cause is Body.Problem => problems.some((problem) => cause instanceof problem)
+
 /** Describes why the parser refuses a multipart body. An error of the body itself passes through. */
-const toProblem =
+export const toProblem =
   (limits: Limits) =>
   (error: Multipart.MultipartError | Body.Problem): Body.Problem => {
     if (error._tag !== "MultipartError") return error
@@ -36,6 +40,8 @@ const toProblem =
         return new Refusal.BodyTooLarge({ problem: "A field of the form is too large." })
       default: {
         const { cause } = error.reason
+        // An error of the body that ends a file.
+        if (isProblem(cause)) return cause
         const tag = Predicate.hasProperty(cause, "_tag") ? String(cause._tag) : ""
         return new Refusal.BodyMalformed({ problem: malformed[tag] ?? "The multipart body cannot be read." })
       }
@@ -43,7 +49,7 @@ const toProblem =
   }
 
 /** The parts of a multipart body. */
-const parts = (
+export const parts = (
   request: HttpServerRequest.HttpServerRequest,
   body: Stream.Stream<Uint8Array, Body.Problem>,
   limits: Limits

@@ -19,6 +19,15 @@ export const to = <A, E extends HttpServerRespondable.Respondable, R>(
     Effect.catchDefect(defect)
   )
 
+/** Like {@link to}, for a route that makes its own response. */
+export const stream = <E extends HttpServerRespondable.Respondable, R>(
+  route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
+  route.pipe(
+    Effect.catch((error) => HttpServerRespondable.toResponse(error)),
+    Effect.catchDefect(defect)
+  )
+
 const failed = new Refusal.ApplicationFailed({ problem: "The application failed." })
 
 /** Logs a defect, and makes the answer that does not repeat it. */
