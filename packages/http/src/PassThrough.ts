@@ -5,7 +5,6 @@ import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Settings from "@assembly-effect/auth/unstable/Settings"
 import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
-import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadError"
 import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import type * as Duration from "effect/Duration"
@@ -26,6 +25,7 @@ import type * as Body from "./internal/body.ts"
 import * as FileForm from "./internal/fileForm.ts"
 import * as Origin from "./internal/origin.ts"
 import * as Respond from "./internal/respond.ts"
+import * as UploadProblem from "./internal/uploadProblem.ts"
 import * as Watchers from "./internal/watchers.ts"
 import * as Refusal from "./Refusal.ts"
 
@@ -174,29 +174,6 @@ const encodeEvent = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson
 /** An event as JSON text. An event without capabilities can always be encoded. */
 const toText = (event: Event) => Effect.orDie(encodeEvent(event))
 
-/** The errors of a user's file, and those of the policy. */
-type Problem = Body.Problem | Refusal.UnsupportedBody | Refusal.UploadFailed | Refusal.PolicyRefusal
-
-/** Whether an error names the file name that the user sent. */
-const isOfFilename = (error: AssemblyUploadError): boolean =>
-  error._tag === "InvalidRequest" && error.issues.every(({ path }) => path[0] === "files")
-
-/** What the user is told of an error of the service. The message of the error goes to the log. */
-const toProblem = (error: AssemblyUploadError): Effect.Effect<never, Problem> =>
-  isOfFilename(error)
-    ? Effect.fail(new Refusal.BodyMalformed({ problem: "The name of the file is invalid." }))
-    : Effect.andThen(
-        Effect.logError(`An upload of a user failed: ${error.message}`),
-        Effect.fail(
-          new Refusal.UploadFailed({
-            problem:
-              error._tag === "AssemblyFailed"
-                ? `The Assembly failed: ${error.code}.`
-                : "The service did not take the upload."
-          })
-        )
-      )
-
 const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
   const seen = Number(headers["last-event-id"] ?? 0)
   return Number.isSafeInteger(seen) && seen > 0 ? seen : 0
@@ -256,7 +233,9 @@ export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
       Effect.provideService(AssemblyClient, client),
       Effect.provideService(HttpClient, http),
       // The problem of the user's body is more useful than what it did to the upload.
-      Effect.catch((error) => (problem === undefined ? toProblem(error) : Effect.fail(problem)))
+      Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadFailed> =>
+        problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)
+      )
     )
     return { bytes, status } satisfies Uploaded
   })

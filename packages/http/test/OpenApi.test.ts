@@ -56,7 +56,7 @@ const uploads = HttpApiBuilder.group(Api, "uploads", (handlers) =>
   )
 )
 
-const client = AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(
+const service = AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(
   Layer.provide(Authenticator.layerSigned()),
   Layer.provideMerge(Credentials.layer(credentials)),
   Layer.provideMerge(FetchHttpClient.layer)
@@ -67,7 +67,7 @@ const routes = HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
   Layer.provide([
     HandledNotifications.layerMemory(),
     Webhook.layer().pipe(Layer.provide(Credentials.layer(credentials))),
-    client,
+    service,
     NodeHttpServer.layerHttpServices
   ])
 )

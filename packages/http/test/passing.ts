@@ -82,6 +82,7 @@ export interface SeenEvent {
   readonly _tag: string
   readonly problem?: string
   readonly bytes?: number
+  readonly acknowledged?: string
 }
 
 /** Opens the events of an upload. */

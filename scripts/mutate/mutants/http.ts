@@ -178,8 +178,8 @@ export const http = [
       },
       {
         name: "the user is told what the body did to the upload, and not what is wrong with the body",
-        find: `problem === undefined ? toProblem(error) : Effect.fail(problem)`,
-        replace: `problem === null ? Effect.fail(problem) : toProblem(error)`
+        find: `problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)`,
+        replace: `problem === null ? Effect.fail(problem) : UploadProblem.of(error)`
       },
       {
         name: "a page that saw the end connects again and again",
