@@ -6,6 +6,8 @@ import { browser } from "./mutants/browser.ts"
 import { cli } from "./mutants/cli.ts"
 import { emulator } from "./mutants/emulator.ts"
 import { http } from "./mutants/http.ts"
+import { emulatorBilling } from "./mutants/emulatorBilling.ts"
+import { emulatorTemplates } from "./mutants/emulatorTemplates.ts"
 import { node } from "./mutants/node.ts"
 import { schema } from "./mutants/schema.ts"
 import { sqlite } from "./mutants/sqlite.ts"
@@ -21,5 +23,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...sqlite,
   ...http,
   ...emulator,
+  ...emulatorBilling,
+  ...emulatorTemplates,
   ...cli
 ]

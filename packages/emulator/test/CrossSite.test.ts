@@ -22,6 +22,9 @@ const routes = [
   ["GET", `/assemblies/${id}/updates`, "open"],
   ["POST", `/assemblies/${id}/replay`, "closed"],
   ["GET", "/assembly_stats", "closed"],
+  ["GET", "/bill/2026-01", "closed"],
+  ["GET", "/queues/job_slots", "closed"],
+  ["GET", "/priority_job_slot_stats", "closed"],
   ["GET", `/assembly_notifications/${id}`, "closed"],
   ["POST", `/assembly_notifications/${id}/replay`, "closed"],
   ["POST", "/token", "closed"],
@@ -31,6 +34,18 @@ const routes = [
   ["GET", `/templates/${id}`, "closed"],
   ["PUT", `/templates/${id}`, "closed"],
   ["DELETE", `/templates/${id}`, "closed"],
+  ["GET", "/template_credentials", "closed"],
+  ["POST", "/template_credentials", "closed"],
+  ["GET", "/template_credentials/types", "closed"],
+  ["GET", `/template_credentials/${id}`, "closed"],
+  ["PUT", `/template_credentials/${id}`, "closed"],
+  ["DELETE", `/template_credentials/${id}`, "closed"],
+  ["GET", "/auth_keys", "closed"],
+  ["POST", "/auth_keys", "closed"],
+  ["PUT", `/auth_keys/${id}`, "closed"],
+  ["DELETE", `/auth_keys/${id}`, "closed"],
+  ["GET", "/auth_keys/scopes", "closed"],
+  ["POST", `/auth_keys/show_secret/${id}`, "closed"],
   ["POST", "/resumable/files/", "open"],
   ["OPTIONS", "/resumable/files/", "open"],
   ["HEAD", `/resumable/files/${id}`, "open"],
@@ -39,6 +54,7 @@ const routes = [
   ["DELETE", `/resumable/files/${id}`, "open"],
   ["GET", "/", "closed"],
   ["POST", "/anything/else", "closed"],
+  // Replaces an Assembly.
   ["PUT", `/assemblies/${id}`, "closed"]
 ] as const
 

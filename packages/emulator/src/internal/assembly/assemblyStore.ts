@@ -7,6 +7,7 @@ import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Archive from "./archive.ts"
 import * as CreationOptions from "./creationOptions.ts"
 import * as Statement from "../data/statement.ts"
 import * as Slices from "../http/slices.ts"
@@ -59,6 +60,7 @@ export const Row = Schema.Struct({
   max_size: Schema.NullOr(Schema.Int),
   parent_id: Schema.NullOr(Schema.String),
   uploads_from: Schema.NullOr(Schema.String),
+  receiving: Schema.Int,
   emit_progress: Schema.Int,
   notification_payload: Schema.fromJsonString(Schema.Array(CreationOptions.Payload)),
   created_at: Schema.Int,
@@ -86,9 +88,17 @@ const MadeRow = Schema.Struct({
 
 const decodeFile = Schema.decodeUnknownSync(Assembly.File)
 
-/** The files and the failure of an Assembly that ends. */
+/** The number of Steps of one robot, and the bytes of the files that the Steps worked on and returned. */
+export interface RobotUsage {
+  readonly steps: number
+  readonly input_bytes: number
+  readonly output_bytes: number
+}
+
+/** The files and the failure of an Assembly that ends, and what its finished Steps used, by robot. */
 export interface Outcome extends Made {
   readonly failure: { readonly error: string; readonly message: string } | undefined
+  readonly usage: Readonly<Record<string, RobotUsage>>
 }
 
 /** The Assemblies of every Workspace and the changes of their states. */
@@ -97,6 +107,11 @@ export class AssemblyStore extends Context.Service<
   {
     /** Returns false if an Assembly with this id exists. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
+    /**
+     * Inserts an Assembly. An Assembly of the same Workspace that has this id and has ended gets the id `oldId`. Returns
+     * false if another Assembly keeps the id.
+     */
+    readonly replace: (assembly: New, oldId: string) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
     readonly made: (id: string) => Effect.Effect<Made, StorageFailed>
@@ -123,7 +138,7 @@ export class AssemblyStore extends Context.Service<
 const totalBytes = (files: ReadonlyArray<Assembly.File>): number =>
   files.reduce((total, { size }) => total + (size ?? 0), 0)
 
-const toEnd = ({ failure, results, uploads }: Outcome, now: number) => {
+const toEnd = ({ failure, results, uploads, usage }: Outcome, now: number) => {
   const uploaded = new Set(uploads.map((file) => file.id))
   const outputs = Object.values(results)
     .flat()
@@ -138,7 +153,8 @@ const toEnd = ({ failure, results, uploads }: Outcome, now: number) => {
     input_files: uploads.length,
     input_bytes: totalBytes(uploads),
     output_files: outputs.length,
-    output_bytes: totalBytes(outputs)
+    output_bytes: totalBytes(outputs),
+    usage: JSON.stringify(usage)
   }
 }
 
@@ -186,10 +202,18 @@ const make = Effect.gen(function* () {
       WHERE id = ${id} AND state = 'uploading' AND receiving = 0 AND expected_uploads <= coalesce((${arrived}), 0)`)
   }
 
+  const insert = (assembly: New) =>
+    Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(toInsert(assembly))} ON CONFLICT DO NOTHING`)
+
   return AssemblyStore.of({
-    insert: (assembly) =>
+    insert: (assembly) => turn(() => insert(assembly)),
+    replace: (assembly, oldId) =>
       turn(() =>
-        Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(toInsert(assembly))} ON CONFLICT DO NOTHING`)
+        Archive.rename(sql, { id: assembly.id, to: oldId, workspace: assembly.workspace }).pipe(
+          Effect.andThen(insert(assembly)),
+          sql.withTransaction,
+          Statement.stored
+        )
       ),
     find: (id) => turn(() => first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`)),
     made: Effect.fnUntraced(function* (id) {

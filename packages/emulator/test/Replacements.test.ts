@@ -1,0 +1,269 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Notifications from "@assembly-effect/api/Notifications"
+import { AssemblyId } from "@assembly-effect/schema/Assembly"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { assert, layer, live } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import type * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { createServer } from "node:http"
+import { DatabaseSync } from "node:sqlite"
+import { as, given as authKey } from "./keys.ts"
+import { createUpload, hmac, json, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
+
+const north = authKey("north")
+const reader = authKey("reader", ["assemblies:read"])
+const south = authKey("south")
+
+const workspaces = [
+  { slug: "north", keys: [north, reader] },
+  { slug: "south", keys: [south] }
+]
+
+let count = 0
+const newId = () => AssemblyId.make((count++).toString(16).padStart(32, "0"))
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+/** Uploads one file to an Assembly, and returns the Status after that. */
+const upload = Effect.fnUntraced(function* (assemblyId: AssemblyId, text: string) {
+  const created = yield* createUpload(yield* Assemblies.get(assemblyId), { "upload-length": String(text.length) })
+  yield* patch(created.headers["location"] ?? "", 0, bytes(text))
+  return yield* Assemblies.get(assemblyId)
+})
+
+const listed = Effect.gen(function* () {
+  const fromDate = DateTime.subtract(DateTime.startOf(yield* DateTime.now, "second"), { hours: 1 })
+  return (yield* Assemblies.list({ fromDate })).items.map(({ id }) => String(id))
+})
+
+const fields = (mark: string) => ({ mark })
+
+layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A new Assembly that replaces one", (it) => {
+  it.effect("has the id, and the replaced one has another id", () =>
+    Effect.gen(function* () {
+      const assemblyId = newId()
+      const steps = storeAt("replaced.txt")
+      const before = yield* listed
+      const old = yield* uploadOne(
+        { assemblyId, steps, fields: fields("old"), notifyUrl: "http://127.0.0.1:9/" },
+        bytes("old")
+      )
+      const replay = yield* Assemblies.replay(assemblyId)
+
+      const replaced = yield* Assemblies.replace(assemblyId, {
+        steps,
+        fields: fields("new"),
+        numExpectedUploadFiles: 1
+      })
+      assert.deepInclude(replaced, { assembly_id: assemblyId, ok: "ASSEMBLY_UPLOADING", started_tus_uploads: 0 })
+      assert.deepStrictEqual((yield* Notifications.list(assemblyId)).notifications, [])
+      const status = yield* upload(assemblyId, "newer")
+      assert.deepInclude(status, { assembly_id: assemblyId, ok: "ASSEMBLY_COMPLETED", fields: fields("new") })
+      assert.deepStrictEqual(
+        status.uploads?.map(({ size }) => size),
+        [5]
+      )
+      // The asset has a new version, as with any other Assembly.
+      const [first, second] = [old, status].map(({ results }) => results?.["stored"]?.[0])
+      assert.strictEqual(second?.asset_id, first?.asset_id)
+      assert.notStrictEqual(second?.version_id, first?.version_id)
+      assert.strictEqual(second?.size, 5)
+
+      const others = (yield* listed).filter((id) => ![assemblyId, replay.assembly_id, ...before].includes(id))
+      assert.strictEqual(others.length, 1)
+      const kept = yield* Assemblies.get(AssemblyId.make(String(others[0])))
+      assert.deepInclude(kept, { ok: "ASSEMBLY_COMPLETED", fields: fields("old") })
+      assert.deepStrictEqual(
+        kept.uploads?.map(({ size }) => size),
+        [3]
+      )
+
+      // A replay works on the uploads of the replaced Assembly, and so does a replay of the replay.
+      for (const original of [AssemblyId.make(kept.assembly_id), replay.assembly_id]) {
+        const again = yield* Assemblies.get((yield* Assemblies.replay(original)).assembly_id)
+        assert.deepStrictEqual(
+          again.uploads?.map(({ size }) => size),
+          [3]
+        )
+      }
+      assert.strictEqual((yield* Assemblies.get(replay.assembly_id))["parent_id"], kept.assembly_id)
+    })
+  )
+
+  it.effect("may have an id that no Assembly has", () =>
+    Effect.gen(function* () {
+      const assemblyId = newId()
+      const status = yield* Assemblies.replace(assemblyId, {})
+      assert.deepInclude(status, { assembly_id: assemblyId, ok: "ASSEMBLY_COMPLETED" })
+    })
+  )
+
+  it.effect("cancels one that is busy", () =>
+    Effect.gen(function* () {
+      const uploading = newId()
+      const status = yield* Assemblies.create({ assemblyId: uploading, numExpectedUploadFiles: 1 })
+      const created = yield* createUpload(status, { "upload-length": "3" })
+      const executing = newId()
+      yield* Assemblies.create({ assemblyId: executing, steps: { wait: { robot: "/emulator/wait", seconds: 3600 } } })
+      for (const assemblyId of [uploading, executing]) {
+        const before = yield* listed
+        const replaced = yield* Assemblies.replace(assemblyId, { numExpectedUploadFiles: 1 })
+        assert.strictEqual(replaced.ok, "ASSEMBLY_UPLOADING")
+        const old = (yield* listed).find((id) => !before.includes(id))
+        assert.strictEqual((yield* Assemblies.get(AssemblyId.make(String(old)))).ok, "ASSEMBLY_CANCELED")
+      }
+      // The upload belongs to the replaced Assembly, which has ended.
+      assert.strictEqual((yield* patch(created.headers["location"] ?? "", 0, bytes("old"))).status, 403)
+      assert.strictEqual((yield* upload(uploading, "newer")).ok, "ASSEMBLY_COMPLETED")
+      assert.strictEqual((yield* upload(executing, "newer")).ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("does not replace one that belongs to another Workspace, or if it is refused", () =>
+    Effect.gen(function* () {
+      const foreign = newId()
+      yield* as(south)(Assemblies.create({ assemblyId: foreign, fields: fields("foreign"), numExpectedUploadFiles: 1 }))
+      const taken = yield* Effect.flip(Assemblies.replace(foreign, {}))
+      assert.deepInclude(taken, { _tag: "ServiceFailure", code: "ASSEMBLY_ID_TAKEN", status: 409 })
+      assert.deepInclude(yield* Assemblies.get(foreign), { ok: "ASSEMBLY_UPLOADING", fields: fields("foreign") })
+
+      const kept = newId()
+      yield* Assemblies.create({ assemblyId: kept, fields: fields("kept"), numExpectedUploadFiles: 1 })
+      const unknown = yield* Effect.flip(Assemblies.replace(kept, { templateId: "nowhere" }))
+      assert.deepInclude(unknown, { code: "TEMPLATE_NOT_FOUND" })
+      const unscoped = yield* Effect.flip(as(reader)(Assemblies.replace(kept, {})))
+      assert.deepInclude(unscoped, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
+      assert.deepInclude(yield* Assemblies.get(kept), { ok: "ASSEMBLY_UPLOADING", fields: fields("kept") })
+    })
+  )
+
+  it.effect("waits for no other: the last of several stays", () =>
+    Effect.gen(function* () {
+      const assemblyId = newId()
+      const before = yield* listed
+      const replace = Effect.result(Assemblies.replace(assemblyId, { numExpectedUploadFiles: 1 }))
+      const all = yield* Effect.all(
+        Array.from({ length: 6 }, () => replace),
+        { concurrency: "unbounded" }
+      )
+      const replaced = all.filter(Result.isSuccess).length
+      assert.isAtLeast(replaced, 1)
+      const ids = (yield* listed).filter((id) => !before.includes(id))
+      assert.strictEqual(ids.length, replaced)
+      const busy = yield* Effect.forEach(ids, (id) => Assemblies.get(AssemblyId.make(id)))
+      assert.deepStrictEqual(
+        busy.filter(({ ok }) => ok === "ASSEMBLY_UPLOADING").map(({ assembly_id }) => assembly_id),
+        [assemblyId]
+      )
+    })
+  )
+
+  it.effect.each(["busy", "canceled"])("does not replace one that is %s and whose form still sends files", (state) =>
+    Effect.gen(function* () {
+      const assemblyId = newId()
+      const { credentials } = yield* Emulator.Emulator
+      const params = JSON.stringify({
+        auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: assemblyId }
+      })
+      const part = (name: string, value: string, rest = "") =>
+        `--x\r\ncontent-disposition: form-data; name="${name}"${rest}\r\n\r\n${value}`
+      const start = [
+        part("params", `${params}\r\n`),
+        part("signature", `${hmac(params, credentials.secret)}\r\n`),
+        part("file", "a file", '; filename="a.txt"')
+      ].join("")
+      const rest = yield* Deferred.make<Uint8Array>()
+      const body = Stream.concat(Stream.make(bytes(start)), Stream.fromEffect(Deferred.await(rest)))
+      const creation = yield* Effect.forkChild(
+        send(
+          HttpClientRequest.post(`/assemblies/${assemblyId}`).pipe(
+            HttpClientRequest.bodyStream(body, { contentType: "multipart/form-data; boundary=x" })
+          )
+        )
+      )
+      yield* Effect.repeat(Effect.exit(Assemblies.get(assemblyId)), { until: Exit.isSuccess })
+      if (state === "canceled") yield* Assemblies.cancel(assemblyId)
+      const refused = yield* Effect.flip(Assemblies.replace(assemblyId, {}))
+      assert.deepInclude(refused, { code: "ASSEMBLY_ID_TAKEN", status: 409 })
+      yield* Deferred.succeed(rest, bytes("\r\n--x--\r\n"))
+      const created = json(yield* Fiber.join(creation))
+      const ok = state === "canceled" ? "ASSEMBLY_CANCELED" : "ASSEMBLY_COMPLETED"
+      assert.deepInclude(created, { assembly_id: assemblyId, ok })
+      assert.deepInclude(yield* Assemblies.replace(assemblyId, {}), { ok: "ASSEMBLY_COMPLETED", uploads: [] })
+    })
+  )
+})
+
+live("stops the notification of the replaced one, also while an attempt is under way", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const asked = yield* Deferred.make<void>()
+    const answered = yield* Deferred.make<void>()
+    const server = yield* NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port: 0 })
+    yield* server.serve(
+      Effect.gen(function* () {
+        yield* Deferred.succeed(asked, undefined)
+        yield* Deferred.await(answered)
+        return HttpServerResponse.empty({ status: 500 })
+      })
+    )
+    const assemblyId = newId()
+    yield* Effect.gen(function* () {
+      yield* Assemblies.create({ assemblyId, notifyUrl: HttpServer.formatAddress(server.address) })
+      yield* Deferred.await(asked)
+      yield* Assemblies.replace(assemblyId, {})
+      const old = (yield* listed).find((id) => id !== assemblyId)
+      yield* Deferred.succeed(answered, undefined)
+      const statuses = Effect.map(Notifications.list(AssemblyId.make(String(old))), ({ notifications }) =>
+        notifications.map(({ status }) => status)
+      )
+      const ended = yield* Effect.repeat(statuses, { until: ([status]) => status !== "processing" })
+      assert.deepStrictEqual(ended, ["error"])
+    }).pipe(Effect.provide(layerEmulator({ data, notificationPause: "1 hour" })))
+    const scheduled = (statement = "") => {
+      const database = new DatabaseSync(`${data}/emulator.sqlite`)
+      database.exec(statement)
+      const rows = database.prepare("SELECT assembly_id FROM notifications WHERE due_at IS NOT NULL").all()
+      database.close()
+      return rows.map(Object.values)
+    }
+    assert.deepStrictEqual(scheduled(), [])
+    const due = `INSERT INTO notifications (id, assembly_id, url, started_at, due_at, attempt)
+      VALUES ('due', '${assemblyId}', 'http://127.0.0.1:9/', 9e14, 9e14, 2)`
+    assert.deepStrictEqual(scheduled(due), [[assemblyId]])
+    yield* Effect.provide(Assemblies.replace(assemblyId, {}), layerEmulator({ data }))
+    assert.deepStrictEqual(scheduled(), [])
+    // A new start does not send it again either.
+    const again = yield* Effect.provide(Notifications.list(assemblyId), layerEmulator({ data }))
+    assert.deepStrictEqual(again.notifications, [])
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+live("is stored with the replaced one", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
+      Effect.provide(effect, layerEmulator({ data }))
+    const assemblyId = newId()
+    yield* run(uploadOne({ assemblyId, fields: fields("old") }, bytes("old")))
+    yield* run(Assemblies.replace(assemblyId, { fields: fields("new") }))
+    const after = Effect.all([Assemblies.get(assemblyId), listed])
+    const [status, ids] = yield* run(after)
+    assert.deepInclude(status, { ok: "ASSEMBLY_COMPLETED", fields: fields("new"), uploads: [] })
+    assert.strictEqual(ids.length, 2)
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
