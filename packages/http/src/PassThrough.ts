@@ -358,9 +358,10 @@ export const layer = <R>(options: Options<R>) =>
  */
 export const group = <const Path extends `/${string}` = typeof defaultPath>(options?: {
   readonly path?: Path | undefined
-}) =>
-  HttpApiGroup.make("uploads").add(
-    HttpApiEndpoint.post("upload", `${options?.path ?? defaultPath}/:uploadId`, {
+}) => {
+  const path = `${(options?.path ?? defaultPath) as Path}/:uploadId` as const
+  return HttpApiGroup.make("uploads").add(
+    HttpApiEndpoint.post("upload", path, {
       params: { uploadId: UploadId },
       payload: Schema.Struct({ file: Multipart.SingleFileSchema }).pipe(HttpApiSchema.asMultipartStream()),
       success: Uploaded,
@@ -379,9 +380,10 @@ export const group = <const Path extends `/${string}` = typeof defaultPath>(opti
         Refusal.Busy
       ]
     }),
-    HttpApiEndpoint.get("watch", `${options?.path ?? defaultPath}/:uploadId`, {
+    HttpApiEndpoint.get("watch", path, {
       params: { uploadId: UploadId },
       success: [HttpApiSchema.StreamSse({ data: Event }), HttpApiSchema.NoContent],
       error: [Refusal.BodyMalformed, Refusal.OriginRefused, Refusal.Busy]
     })
   )
+}

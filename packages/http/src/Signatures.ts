@@ -246,7 +246,7 @@ export const group = <
   readonly body?: Body | undefined
 }) =>
   HttpApiGroup.make("signatures").add(
-    HttpApiEndpoint.post("sign", options?.path ?? defaultPath, {
+    HttpApiEndpoint.post("sign", (options?.path ?? defaultPath) as Path, {
       payload: options?.body,
       success: Signed,
       error: [

@@ -260,7 +260,7 @@ export const group = <const Path extends HttpRouter.PathInput = typeof defaultPa
   readonly path?: Path | undefined
 }) =>
   HttpApiGroup.make("webhooks").add(
-    HttpApiEndpoint.post("receive", options?.path ?? defaultPath, {
+    HttpApiEndpoint.post("receive", (options?.path ?? defaultPath) as Path, {
       payload: [
         Webhook.Notification.pipe(HttpApiSchema.asMultipart()),
         Webhook.Notification.pipe(HttpApiSchema.asFormUrlEncoded())
