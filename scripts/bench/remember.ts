@@ -9,6 +9,7 @@ export interface Memory {
   readonly slope?: number
   readonly left?: number
   readonly sha256?: string
+  readonly rate?: number
 }
 
 /** Runs a task of `memory.ts` in a separate process. */

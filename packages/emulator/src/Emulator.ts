@@ -47,6 +47,8 @@ import * as StatisticsRoutes from "./internal/statistics/statisticsRoutes.ts"
 import * as StatisticsStore from "./internal/statistics/statisticsStore.ts"
 import * as TemplateRoutes from "./internal/templates/templateRoutes.ts"
 import * as TemplateStore from "./internal/templates/templateStore.ts"
+import * as CredentialRoutes from "./internal/templateCredentials/credentialRoutes.ts"
+import * as CredentialStore from "./internal/templateCredentials/credentialStore.ts"
 import * as TokenRoutes from "./internal/auth/tokenRoutes.ts"
 import * as Expiry from "./internal/tus/expiry.ts"
 import * as TusRoutes from "./internal/tus/tusRoutes.ts"
@@ -173,6 +175,7 @@ const routes = Layer.mergeAll(
   StatisticsRoutes.layer,
   DamRoutes.layer,
   TemplateRoutes.layer,
+  CredentialRoutes.layer,
   TokenRoutes.layer,
   TusRoutes.layer,
   Middleware.layer
@@ -186,6 +189,7 @@ const stores = Layer.mergeAll(
   NotificationStore.layer,
   StatisticsStore.layer,
   TemplateStore.layer,
+  CredentialStore.layer,
   UploadStore.layer,
   UsedSignatures.layer
 )
@@ -229,7 +233,13 @@ const parts = (options: Options) =>
   Layer.mergeAll(
     emulator(options),
     FaultQueue.layerFaults,
-    HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
+    HttpRouter.serve(routes, {
+      disableLogger: true,
+      disableListenLog: true,
+      // By default, a path with a variable of more than 100 characters has no route. The name of a Template may have 255
+      // characters, each with up to 9 characters in percent-encoding.
+      routerConfig: { maxParamLength: 255 * 9 }
+    })
   ).pipe(
     Layer.provide(services(options)),
     Layer.provide(Origin.layer(options)),

@@ -624,7 +624,7 @@ export const emulator = [
     [
       {
         name: "a token replays a signed Assembly to this machine",
-        find: `(params.notify_url === undefined && assembly.value.is_signed === 1)`,
+        find: `(params.notifyUrl === undefined && assembly.value.is_signed === 1)`,
         replace: `assembly.value.is_signed === 1`
       }
     ]

@@ -65,13 +65,30 @@ export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/a
 })
 
 /**
- * The gate in the context of the call, else `builtIn`, else a gate that admits every request.
+ * Wraps the gate of each request, if it is set. It lets several jobs wait for the same pause.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export const Wrapper = Context.Reference<((gate: Gate) => Gate) | undefined>(
+  "@assembly-effect/auth/unstable/Admission/Wrapper",
+  { defaultValue: () => undefined }
+)
+
+/**
+ * The gate in the context of the call, else `builtIn`, else a gate that admits every request. The {@link Wrapper} in the
+ * context wraps it.
  *
  * @since 0.1.0
  * @category utilities
  */
 export const gate = (builtIn?: Gate): Effect.Effect<Gate> =>
-  Effect.map(Admission, (provided) => provided ?? builtIn ?? open)
+  Effect.flatMap(Wrapper, (wrap) =>
+    Effect.map(Admission, (provided) => {
+      const inner = provided ?? builtIn ?? open
+      return wrap === undefined ? inner : wrap(inner)
+    })
+  )
 
 /** An effect that runs when a request is sent. */
 const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/auth/Admission/Departure", {

@@ -145,6 +145,7 @@ export const learn = (world: World, { body, headers, outcome }: Answer): void =>
   keep(world.assemblies, field(value, "assembly_id"))
   keep(world.tokens, field(value, "access_token"))
   if (field(value, "content") !== undefined) keep(world.templates, field(value, "id"))
+  keep(world.credentials, field(field(value, "credential"), "id"))
   const results = field(value, "results")
   for (const file of Object.values(Object(results)).flat()) keep(world.assets, field(file, "asset_id"))
 }

@@ -32,6 +32,7 @@ const world = (baseUrl: string, key: string, secret: string): World => ({
   assemblies: [],
   uploads: [],
   templates: [],
+  credentials: [],
   assets: [],
   tokens: []
 })

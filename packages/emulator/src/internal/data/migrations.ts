@@ -215,6 +215,22 @@ const tenth = [
    END`
 ]
 
+const eleventh = [
+  `CREATE TABLE template_credentials (
+     id TEXT PRIMARY KEY,
+     workspace TEXT NOT NULL,
+     name TEXT NOT NULL,
+     type TEXT NOT NULL,
+     content TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     modified_at INTEGER NOT NULL
+   ) STRICT`,
+  "CREATE UNIQUE INDEX template_credentials_by_name ON template_credentials (workspace, name)",
+  // For the replays of an Assembly that is replaced.
+  "CREATE INDEX assemblies_by_parent ON assemblies (parent_id) WHERE parent_id IS NOT NULL",
+  "CREATE INDEX assemblies_by_uploads ON assemblies (uploads_from) WHERE uploads_from IS NOT NULL"
+]
+
 /**
  * The statements of each migration. The key contains the number and the name of the migration. A migration that has run
  * on any database is never changed. Each text is one statement, because SQLite ignores everything after the first
@@ -230,5 +246,6 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "7_indexes": seventh,
   "8_searches": eighth,
   "9_due_notifications": ninth,
-  "10_counts_of_uploads": tenth
+  "10_counts_of_uploads": tenth,
+  "11_template_credentials": eleventh
 }

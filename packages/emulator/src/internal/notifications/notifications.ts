@@ -194,8 +194,8 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     if (Option.isNone(assembly)) return
     const body = yield* formOf(assembly.value)
     const { isFinal, ...outcome } = yield* post(reachOf(due.is_signed === 1, allowPrivate), due.url, body)
-    yield* StorageFailure.retryUntilStored(sent.end(due.id, outcome))
-    if (isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
+    const isCurrent = yield* StorageFailure.retryUntilStored(sent.end(due, outcome))
+    if (!isCurrent || isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
     const { id: _id, ...next } = { ...due, attempt: due.attempt + 1 }
     yield* StorageFailure.retryUntilStored(schedule(next, pauseAfter(due.attempt, firstPause)))
   })
