@@ -272,8 +272,9 @@ export const sink = (
         }
       )
       const source: UploadSource = { _tag: "OneShot", size, stream: Stream.fromPull(Effect.succeed(pull)) }
-      const atEnd: AtEnd = onFailure === "keep" ? identity : Removal.unlessDone
-      return Events.toResult((emit) => observed(target, source, options, emit, atEnd)).pipe(
+      return Events.toResult((emit) =>
+        observed(target, source, options, emit, onFailure === "keep" ? identity : Removal.unlessDone)
+      ).pipe(
         Effect.catchCause((cause) => Effect.failCause(failure ?? cause)),
         Effect.map((result) => [result] as const)
       )

@@ -171,16 +171,8 @@ export const resolve = (target: UploadTarget, location: string): Result.Result<U
 
 const isUploadTarget = (u: unknown): u is UploadTarget => typeof u === "object" && u !== null && TypeId in u
 
-const invalid = (expected: string, actual: unknown) => Effect.fail(new SchemaIssue.InvalidValue({ expected }, actual))
-
-const fromRest = ({
-  origins: [baseUrl, ...origins],
-  ...urls
-}: {
-  readonly tusUrl: string
-  readonly assemblySslUrl: string
-  readonly origins: ReadonlyArray<string>
-}) => make({ ...urls, baseUrl, origins })
+const invalid = ({ message }: InvalidTarget | UnsafeLocation) =>
+  Effect.fail(new SchemaIssue.InvalidValue({ expected: message }, ""))
 
 /**
  * The stored form of a target, as plain JSON. The JSON contains capabilities, so store it as a secret. Decoding repeats
@@ -195,8 +187,8 @@ export const AtRest = Schema.Struct({
   origins: Schema.Array(Schema.String)
 }).pipe(
   Schema.decodeTo(Schema.declare<UploadTarget>(isUploadTarget, { expected: "an UploadTarget" }), {
-    decode: SchemaGetter.transformEffect((parts) =>
-      Effect.catchTag(fromRest(parts), "InvalidTarget", (error) => invalid(error.message, ""))
+    decode: SchemaGetter.transformEffect(({ origins: [baseUrl, ...origins], ...urls }) =>
+      Effect.catchTag(make({ ...urls, baseUrl, origins }), "InvalidTarget", invalid)
     ),
     encode: SchemaGetter.transform((target) => ({
       tusUrl: Redacted.value(target.tusUrl) as string,
@@ -227,7 +219,7 @@ export const urlAtRest = (target: UploadTarget): Schema.Codec<UploadUrl, string>
       decode: SchemaGetter.transformEffect((text) =>
         Result.match(resolve(target, text), {
           onSuccess: Effect.succeed,
-          onFailure: (error) => invalid(error.message, "")
+          onFailure: invalid
         })
       ),
       encode: SchemaGetter.transform((url) => Redacted.value(url))

@@ -933,8 +933,8 @@ export const tus = [
     [
       {
         name: "bodies in memory are not limited",
-        find: `bandwidth?.whole(sizeOf(options.http.body))`,
-        replace: `bandwidth?.whole(sizeOf(options.http.body) * 0)`
+        find: `bandwidth !== undefined && options.streaming !== true`,
+        replace: `bandwidth !== undefined && options.streaming === undefined`
       }
     ]
   ),
@@ -1214,8 +1214,8 @@ export const tus = [
     [
       {
         name: "bodies in memory are not limited",
-        find: `bandwidth?.whole(sizeOf(options.http.body))`,
-        replace: `bandwidth?.whole(sizeOf(options.http.body) * 0)`
+        find: `bandwidth !== undefined && options.streaming !== true`,
+        replace: `bandwidth !== undefined && options.streaming === undefined`
       }
     ]
   ),

@@ -4,7 +4,6 @@ import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as ServiceError from "@assembly-effect/schema/ServiceError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as HttpBody from "effect/http/HttpBody"
 import * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
@@ -157,9 +156,6 @@ const readHeaders = <A>(
       })
   )
 
-/** The size of a body in memory. */
-const sizeOf = (body: HttpBody.HttpBody): number => (body._tag === "Empty" ? 0 : (body.contentLength ?? 0))
-
 /**
  * Sends a request and reads the headers of the response, if the status is the expected success. `Tus.RequestTimeout`
  * limits the time of a request without a body. The caller limits the time of a request with a body.
@@ -178,7 +174,9 @@ export const exchange = <A>(options: {
     const bandwidth = yield* UploadBandwidth
     yield* Telemetry.server(options.http.url)
     // Before the time limit starts. The portions of a stream wait while they are sent, see `append.ts`.
-    if (options.streaming !== true) yield* bandwidth?.whole(sizeOf(options.http.body)) ?? Effect.void
+    if (bandwidth !== undefined && options.streaming !== true) {
+      yield* bandwidth.whole(Number(options.http.headers["content-length"] ?? 0))
+    }
     yield* Transport.admit(gate, options.http.url, subject)
     const response = yield* Transport.execute(client, options.http, { ...subject, streaming: options.streaming })
     if (!options.status.includes(response.status)) {

@@ -73,7 +73,7 @@ export const release = (window: Window, offset: bigint): Window => {
 }
 
 /** The first bytes of the window, at most `size`, without copying. */
-export const first = (window: Window, size: number): ReadonlyArray<Uint8Array> => {
+export const first = (window: Window, size: number): Array<Uint8Array> => {
   const parts: Array<Uint8Array> = []
   let left = size
   for (const piece of window.pieces) {
