@@ -20,6 +20,8 @@ import * as AssemblyListing from "./internal/assembly/assemblyListing.ts"
 import * as AssemblyStatus from "./internal/assembly/assemblyStatus.ts"
 import * as AssemblyStore from "./internal/assembly/assemblyStore.ts"
 import * as Authentication from "./internal/auth/authentication.ts"
+import * as AuthKeyRecords from "./internal/auth/authKeyRecords.ts"
+import * as AuthKeyRoutes from "./internal/auth/authKeyRoutes.ts"
 import * as AuthKeys from "./internal/auth/authKeys.ts"
 import * as Cancellation from "./internal/assembly/cancellation.ts"
 import * as Certificate from "./internal/http/certificate.ts"
@@ -27,6 +29,8 @@ import * as Creation from "./internal/assembly/creation.ts"
 import * as SeededRandom from "./internal/data/seededRandom.ts"
 import * as DamRoutes from "./internal/dam/damRoutes.ts"
 import * as DamStore from "./internal/dam/damStore.ts"
+import * as BillRoutes from "./internal/billing/billRoutes.ts"
+import * as BillStore from "./internal/billing/billStore.ts"
 import * as BearerTokens from "./internal/auth/bearerTokens.ts"
 import * as Database from "./internal/data/database.ts"
 import * as AssemblyEnd from "./internal/assembly/assemblyEnd.ts"
@@ -41,8 +45,10 @@ import * as Notifications from "./internal/notifications/notifications.ts"
 import * as NotificationStore from "./internal/notifications/notificationStore.ts"
 import * as Origin from "./internal/http/origin.ts"
 import * as NotificationClient from "./internal/notifications/notificationClient.ts"
+import * as QueueRoutes from "./internal/queues/queueRoutes.ts"
 import * as Robots from "./internal/robots/robots.ts"
 import * as Server from "./internal/http/server.ts"
+import * as SlotStore from "./internal/queues/slotStore.ts"
 import * as StatisticsRoutes from "./internal/statistics/statisticsRoutes.ts"
 import * as StatisticsStore from "./internal/statistics/statisticsStore.ts"
 import * as TemplateRoutes from "./internal/templates/templateRoutes.ts"
@@ -98,9 +104,10 @@ export class Emulator extends Context.Service<
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
  * - `data`: the folder that stores everything. By default nothing survives the scope.
  * - `credentials`: the first Auth Key. By default it is the first key of the first Workspace in `workspaces`, else the
- *   oldest key of that Workspace in `data`, else a random key.
+ *   oldest active key of that Workspace in `data`, else a random key.
  * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
- *   that are stored in `data` stay.
+ *   that are stored in `data` stay. A given Auth Key replaces the secret and the scopes of a stored one, and exists again
+ *   if a request has deleted it.
  * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
  * - `seed`: makes ids reproducible: each run makes the same ids in the same order. Auth Keys and secrets do not depend
  *   on `seed`; use `credentials` for them.
@@ -170,9 +177,12 @@ const storage = ({ data }: Options) =>
 
 const routes = Layer.mergeAll(
   AssemblyRoutes.layer,
+  AuthKeyRoutes.layer,
   UpdateRoutes.layer,
   NotificationRoutes.layer,
   StatisticsRoutes.layer,
+  BillRoutes.layer,
+  QueueRoutes.layer,
   DamRoutes.layer,
   TemplateRoutes.layer,
   CredentialRoutes.layer,
@@ -184,9 +194,12 @@ const routes = Layer.mergeAll(
 const stores = Layer.mergeAll(
   AssemblyListing.layer,
   AssemblyStore.layer,
+  AuthKeyRecords.layer,
   AuthKeys.layer,
+  BillStore.layer,
   DamStore.layer,
   NotificationStore.layer,
+  SlotStore.layer,
   StatisticsStore.layer,
   TemplateStore.layer,
   CredentialStore.layer,
@@ -201,7 +214,8 @@ const services = ({
   tokenLifetime = "1 hour",
   uploadLifetime = "24 hours"
 }: Options) =>
-  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
+  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer).pipe(
+    Layer.provideMerge(Cancellation.layer),
     Layer.provideMerge(Expiry.layer(Duration.fromInputUnsafe(uploadLifetime))),
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
@@ -267,8 +281,9 @@ const parts = (options: Options) =>
  * One emulator at a time can use a data folder (`DataInUse`). Acknowledged data survives the end of the process, even a
  * crash. Only the owner can read the files. When the scope closes, current requests have 50 milliseconds to end.
  *
- * If the disk is full or read-only, or access is not permitted, requests are answered with status 507 and the reason is
- * logged. Acknowledged data stays. The emulator continues when the disk works again.
+ * If the disk is full or read-only, or access is not permitted, requests are answered with status 507, and changes of
+ * the DAM with `DAM_MUTATION_FAILED`. The reason is logged. Acknowledged data stays. The emulator continues when the
+ * disk works again.
  *
  * **Gotchas**
  *

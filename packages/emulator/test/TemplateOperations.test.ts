@@ -9,7 +9,8 @@ import * as FileSystem from "effect/FileSystem"
 import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { DatabaseSync } from "node:sqlite"
-import { as, authKey, call, malformed } from "./keys.ts"
+import { as, given as authKey } from "./keys.ts"
+import { call, malformed } from "./signedCalls.ts"
 import { layer as layerEmulator, storeAt, uploadOne } from "./support.ts"
 
 const north = authKey("north")
@@ -117,10 +118,10 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates",
 
   it.effect.each([
     ["GET", "/templates", "TEMPLATE_LIST_ERROR"],
-    ["GET", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"],
+    ["GET", "/templates/nowhere", "INVALID_FORM_DATA"],
     ["POST", "/templates", "TEMPLATE_VALIDATION_ERROR"],
     ["PUT", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"],
-    ["DELETE", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"]
+    ["DELETE", "/templates/nowhere", "INVALID_FORM_DATA"]
   ] as const)("%s %s with malformed params is refused with %s", ([method, path, code]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* malformed(method, path), code)

@@ -5,7 +5,8 @@ import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { as, authKey, call } from "./keys.ts"
+import { as, given as authKey } from "./keys.ts"
+import { call } from "./signedCalls.ts"
 import { layer as layerEmulator } from "./support.ts"
 
 const north = authKey("north")

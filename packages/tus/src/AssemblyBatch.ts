@@ -126,13 +126,13 @@ const outcomes = <J, E, R, Out, R2>(
     Effect.gen(function* () {
       yield* check(options)
       const permits = yield* Semaphore.make(options.uploads ?? atOnce)
-      const pauses = Pauses.shared()
+      const pauses = Pauses.shared(yield* Admission.Admission)
       return Stream.mapEffect(
         jobs,
         (job) =>
           runOne(job).pipe(
             Effect.provideService(AssemblyFiles.Permits, permits),
-            Effect.provideService(Admission.Wrapper, pauses)
+            Effect.provideService(Admission.Admission, pauses)
           ),
         { concurrency: options.assemblies ?? atOnce, unordered: true }
       )

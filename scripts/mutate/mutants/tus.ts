@@ -755,7 +755,7 @@ export const tus = [
       },
       {
         name: "only the job that was limited waits",
-        find: `Effect.provideService(Admission.Wrapper, pauses)`,
+        find: `Effect.provideService(Admission.Admission, pauses)`,
         replace: `(effect) => effect`
       },
       {

@@ -54,41 +54,41 @@ const open: Gate = {
 }
 
 /**
+ * A gate, or a function that wraps the gate that a request would pass without this function.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Provided = Gate | ((gate: Gate) => Gate) | undefined
+
+/**
  * The gate in the context, if any. `AssemblyClient` and `Tokens` also use the gate that was in their context when they
- * were built. A gate that is provided for one call takes precedence.
+ * were built. A gate that is provided for one call takes precedence; a function wraps the gate of the client.
  *
  * @since 0.1.0
  * @category references
  */
-export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/auth/unstable/Admission", {
+export const Admission = Context.Reference<Provided>("@assembly-effect/auth/unstable/Admission", {
   defaultValue: () => undefined
 })
 
 /**
- * Wraps the gate of each request, if it is set. It lets several jobs wait for the same pause.
- *
- * @since 0.1.0
- * @category references
- */
-export const Wrapper = Context.Reference<((gate: Gate) => Gate) | undefined>(
-  "@assembly-effect/auth/unstable/Admission/Wrapper",
-  { defaultValue: () => undefined }
-)
-
-/**
- * The gate in the context of the call, else `builtIn`, else a gate that admits every request. The {@link Wrapper} in the
- * context wraps it.
+ * Applies what a context provides to the gate that a request would pass without it.
  *
  * @since 0.1.0
  * @category utilities
  */
-export const gate = (builtIn?: Gate): Effect.Effect<Gate> =>
-  Effect.flatMap(Wrapper, (wrap) =>
-    Effect.map(Admission, (provided) => {
-      const inner = provided ?? builtIn ?? open
-      return wrap === undefined ? inner : wrap(inner)
-    })
-  )
+export const apply = (provided: Provided, inner: Gate): Gate =>
+  typeof provided === "function" ? provided(inner) : (provided ?? inner)
+
+/**
+ * The gate in the context of the call, else `builtIn`, else a gate that admits every request.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const gate = (builtIn?: Provided): Effect.Effect<Gate> =>
+  Effect.map(Admission, (provided) => apply(provided, apply(builtIn, open)))
 
 /** An effect that runs when a request is sent. */
 const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/auth/Admission/Departure", {

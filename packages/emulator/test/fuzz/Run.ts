@@ -34,7 +34,8 @@ const world = (baseUrl: string, key: string, secret: string): World => ({
   templates: [],
   credentials: [],
   assets: [],
-  tokens: []
+  tokens: [],
+  authKeys: []
 })
 
 export const run = async (

@@ -46,20 +46,23 @@ const make = (): Admission.Gate => {
   }
 }
 
-/** Makes a function that adds the same pauses to any gate. */
-export const shared = (): ((gate: Admission.Gate) => Admission.Gate) => {
+/** Adds pauses of its own to `provided`, which is what the context of a batch provides. */
+export const shared = (provided: Admission.Provided): Admission.Provided => {
   const pauses = make()
-  return (gate) => ({
-    enter: (origin, patience) =>
-      Effect.flatMap(pauses.enter(origin, patience), (waited) =>
-        Effect.map(
-          gate.enter(
-            origin,
-            Option.map(patience, (time) => Duration.subtract(time, waited))
-          ),
-          (time) => Duration.sum(waited, time)
-        )
-      ),
-    pause: (origin, wait) => Effect.andThen(pauses.pause(origin, wait), gate.pause(origin, wait))
-  })
+  return (inner) => {
+    const gate = Admission.apply(provided, inner)
+    return {
+      enter: (origin, patience) =>
+        Effect.flatMap(pauses.enter(origin, patience), (waited) =>
+          Effect.map(
+            gate.enter(
+              origin,
+              Option.map(patience, (time) => Duration.subtract(time, waited))
+            ),
+            (time) => Duration.sum(waited, time)
+          )
+        ),
+      pause: (origin, wait) => Effect.andThen(pauses.pause(origin, wait), gate.pause(origin, wait))
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import { billMigration } from "./billMigration.ts"
+
 const first = [
   `CREATE TABLE auth_keys (
      key TEXT PRIMARY KEY,
@@ -231,6 +233,33 @@ const eleventh = [
   "CREATE INDEX assemblies_by_uploads ON assemblies (uploads_from) WHERE uploads_from IS NOT NULL"
 ]
 
+const twelfth = [
+  // The record of each Auth Key. `created_at`, `modified_at` and `last_used_at` are null if they are not known.
+  "ALTER TABLE auth_keys ADD COLUMN id TEXT NOT NULL DEFAULT ''",
+  "ALTER TABLE auth_keys ADD COLUMN description TEXT",
+  "ALTER TABLE auth_keys ADD COLUMN signature_algo TEXT",
+  "ALTER TABLE auth_keys ADD COLUMN is_active INTEGER NOT NULL DEFAULT 1",
+  "ALTER TABLE auth_keys ADD COLUMN is_allowed_for_smartcdn INTEGER NOT NULL DEFAULT 0",
+  "ALTER TABLE auth_keys ADD COLUMN can_show_auth_secret INTEGER NOT NULL DEFAULT 0",
+  "ALTER TABLE auth_keys ADD COLUMN created_at INTEGER",
+  "ALTER TABLE auth_keys ADD COLUMN modified_at INTEGER",
+  "ALTER TABLE auth_keys ADD COLUMN last_used_at INTEGER",
+  "UPDATE auth_keys SET id = lower(hex(randomblob(16)))",
+  "CREATE UNIQUE INDEX auth_keys_by_id ON auth_keys (id)",
+  "CREATE INDEX auth_keys_by_workspace ON auth_keys (workspace)"
+]
+
+const thirteenth = [
+  // The order of the assets in lists. Positions of different Workspaces are independent. The ids of rows would change
+  // when somebody compacts the database.
+  "ALTER TABLE assets ADD COLUMN position INTEGER NOT NULL DEFAULT 0",
+  "UPDATE assets SET position = rowid",
+  "CREATE UNIQUE INDEX assets_by_position ON assets (workspace, position) WHERE deleted_at IS NULL",
+  // The secret that authenticates the cursors of lists.
+  "CREATE TABLE dam_cursors (key TEXT NOT NULL) STRICT",
+  "INSERT INTO dam_cursors VALUES (hex(randomblob(32)))"
+]
+
 /**
  * The statements of each migration. The key contains the number and the name of the migration. A migration that has run
  * on any database is never changed. Each text is one statement, because SQLite ignores everything after the first
@@ -247,5 +276,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "8_searches": eighth,
   "9_due_notifications": ninth,
   "10_counts_of_uploads": tenth,
-  "11_template_credentials": eleventh
+  "11_template_credentials": eleventh,
+  "12_auth_key_records": twelfth,
+  "13_dam_listing": thirteenth,
+  "14_bills_and_job_slots": billMigration
 }
