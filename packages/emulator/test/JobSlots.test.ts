@@ -268,6 +268,6 @@ describe("Job slots", () => {
       assert.strictEqual(response.status, 500)
       assert.deepInclude(yield* response.json, { error: "PRIORITY_JOB_SLOT_STATS_ERROR", http_code: 500 })
       // Without the log of the disk failure.
-    }).pipe(Effect.provide(served), Effect.provide(Logger.layer([])))
+    }).pipe(Effect.provide([served, Logger.layer([])]))
   })
 })

@@ -4,7 +4,7 @@
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Effect from "effect/Effect"
-import { identity, type LazyArg } from "effect/Function"
+import type { LazyArg } from "effect/Function"
 import * as Stream from "effect/Stream"
 import type { Readable } from "node:stream"
 
@@ -33,9 +33,9 @@ export const fromReadable = (
 ): UploadSource.OneShot =>
   UploadSource.fromStream(
     Stream.unwrap(
-      Effect.map(Effect.try({ try: evaluate, catch: identity }), (readable) =>
+      Effect.map(Effect.try({ try: evaluate, catch: UploadSource.failedWith }), (readable) =>
         // One read for each pull, because a stream may refill its buffer at each read.
-        NodeStream.fromReadable({ evaluate: () => readable, onError: identity, chunkSize: 1 })
+        NodeStream.fromReadable({ evaluate: () => readable, onError: UploadSource.failedWith, chunkSize: 1 })
       )
     ),
     options

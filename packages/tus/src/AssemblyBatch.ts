@@ -7,7 +7,7 @@
 import * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import { Admission } from "@assembly-effect/api/unstable/Transport"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"

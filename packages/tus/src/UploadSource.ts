@@ -267,6 +267,21 @@ const shown = (error: unknown): string => {
 }
 
 /**
+ * The error of a source whose own stream failed with `error`. A `SourceFailed` stays as it is. A value that is not an
+ * `Error` is not shown, apart from its `_tag`.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const failedWith = (error: unknown): SourceFailed =>
+  error instanceof SourceFailed
+    ? error
+    : new SourceFailed({
+        kind: "Unreadable",
+        problem: error instanceof Error ? error.message : `reading failed with ${shown(error)}`
+      })
+
+/**
  * A stream that can be read once. The upload keeps unacknowledged bytes in memory, at most `chunkSize` bytes.
  *
  * **Gotchas**
@@ -284,14 +299,7 @@ export const fromStream = <E>(
 ): OneShot => ({
   _tag: "OneShot",
   size: options?.size,
-  stream: Stream.mapError(stream, (error) =>
-    error instanceof SourceFailed
-      ? error
-      : new SourceFailed({
-          kind: "Unreadable",
-          problem: error instanceof Error ? error.message : `reading failed with ${shown(error)}`
-        })
-  )
+  stream: Stream.mapError(stream, failedWith)
 })
 
 /**

@@ -4,12 +4,12 @@
 import * as Digest from "effect/crypto/Digest"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
-import { identity, type LazyArg } from "effect/Function"
+import type { LazyArg } from "effect/Function"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Stream from "effect/Stream"
 import * as UrlSource from "./internal/urlSource.ts"
-import { fromStream, type OneShot, SourceFailed, type UploadSource } from "./UploadSource.ts"
+import { failedWith, fromStream, type OneShot, SourceFailed, type UploadSource } from "./UploadSource.ts"
 
 /**
  * A web `ReadableStream` of bytes, which can be read once. `evaluate` is called when the upload starts to read.
@@ -31,10 +31,10 @@ export const fromReadableStream = (
 ): OneShot =>
   fromStream(
     Stream.unwrap(
-      Effect.map(Effect.try({ try: evaluate, catch: identity }), (readable) =>
+      Effect.map(Effect.try({ try: evaluate, catch: failedWith }), (readable) =>
         readable.locked
           ? Stream.fail(new SourceFailed({ kind: "Unreadable", problem: "the ReadableStream is locked" }))
-          : Stream.fromReadableStream({ evaluate: () => readable, onError: identity })
+          : Stream.fromReadableStream({ evaluate: () => readable, onError: failedWith })
       )
     ),
     options

@@ -16,7 +16,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ApiError from "../ApiError.ts"
 
-export { Redaction }
+export { Admission, Redaction }
 export { gate, pause, withLimitFromDeparture } from "@assembly-effect/auth/unstable/Admission"
 export {
   ends,

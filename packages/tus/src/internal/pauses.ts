@@ -1,5 +1,5 @@
 /** Lets all requests to an origin wait when the service has requested a pause from one of them. */
-import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import { Admission } from "@assembly-effect/api/unstable/Transport"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
