@@ -43,6 +43,7 @@ import * as Origin from "./internal/http/origin.ts"
 import * as NotificationClient from "./internal/notifications/notificationClient.ts"
 import * as Robots from "./internal/robots/robots.ts"
 import * as Server from "./internal/http/server.ts"
+import * as ResultRoutes from "./internal/files/resultRoutes.ts"
 import * as StatisticsRoutes from "./internal/statistics/statisticsRoutes.ts"
 import * as StatisticsStore from "./internal/statistics/statisticsStore.ts"
 import * as TemplateRoutes from "./internal/templates/templateRoutes.ts"
@@ -172,6 +173,7 @@ const routes = Layer.mergeAll(
   NotificationRoutes.layer,
   StatisticsRoutes.layer,
   DamRoutes.layer,
+  ResultRoutes.layer,
   TemplateRoutes.layer,
   TokenRoutes.layer,
   TusRoutes.layer,

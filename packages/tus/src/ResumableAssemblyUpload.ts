@@ -135,11 +135,12 @@ const giveUp = (assemblyId: Assembly.AssemblyId) =>
     Effect.catchIf(isNotFound, () => Effect.void)
   )
 
-/** Whether an Assembly has ended without completing. */
+/** Whether an Assembly has ended without completing, or with other bytes than those that were read. */
 const isFinal = (error: ResumableAssemblyUploadError): boolean =>
   error._tag === "AssemblyFailed" ||
   error._tag === "AssemblyCanceled" ||
   error._tag === "AssemblyAborted" ||
+  error._tag === "DeliveryMismatch" ||
   (error._tag === "FilesFailed" && error.assembly === "canceled")
 
 const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayable>, emit: AssemblyFiles.Emit) =>
@@ -158,6 +159,7 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
     const outcome = Assemblies.outcome(status)
     if (Option.isSome(outcome)) {
       const completed = yield* Effect.fromResult(outcome.value)
+      yield* AssemblyFiles.check(options, completed, yield* AssemblyFiles.prove(options, sources), [])
       return emit(AssemblyUploadEvent.Completed({ status: completed }))
     }
     const uploadOne: AssemblyFiles.UploadOne<Replayable, HttpClient.HttpClient | UploadJournal.UploadJournal> = (
@@ -244,7 +246,7 @@ export const events = <R = never>(
  * - If the Assembly has completed, the run returns the Status. After the entry of the journal has expired, a run starts
  *   a new job.
  * - If the Assembly failed or was canceled, the run fails with that error, and the following run creates a new
- *   Assembly.
+ *   Assembly. The same holds after a `DeliveryMismatch` (`verify`).
  *
  * One process at a time holds a job. Another process emits `Waiting`, waits while the lease lasts (10 seconds), and
  * then continues or fails with `UploadLeased`.

@@ -1,0 +1,60 @@
+/**
+ * The MD5 of bytes that arrive in pieces. `effect/crypto` computes a digest only from bytes that are complete in memory.
+ *
+ * MD5 protects against damage, not against an attacker, who can make two files with the same MD5.
+ */
+import { md5 } from "@noble/hashes/legacy.js"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+
+/**
+ * - `add`: adds the next bytes. They are not kept.
+ * - `hex`: the MD5 of all bytes so far, in 32 lowercase hexadecimal digits. More bytes may be added afterwards.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Md5 {
+  readonly add: (bytes: Uint8Array) => void
+  readonly hex: () => string
+}
+
+/** An MD5 in JavaScript, which works on every platform. */
+const portable = (): Md5 => {
+  const hash = md5.create()
+  return {
+    add: (bytes) => {
+      hash.update(bytes)
+    },
+    hex: () => Hex.encode(hash.clone().digest())
+  }
+}
+
+/**
+ * How an MD5 of no bytes yet is made: in JavaScript by default. `NodeMd5.layer` of `@assembly-effect/node` uses
+ * `node:crypto`, which is about ten times faster.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export const Hashing = Context.Reference<() => Md5>("@assembly-effect/api/unstable/Md5", {
+  defaultValue: () => portable
+})
+
+/**
+ * An MD5 of no bytes yet.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<Md5> = /* @__PURE__ */ Effect.map(Hashing, (create) => create())
+
+/**
+ * The MD5 that a file of a Status has, in lowercase. Undefined if the Status has none, or if it is not an MD5.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const ofFile = ({ md5hash }: { readonly md5hash?: string | null | undefined }): string | undefined =>
+  typeof md5hash === "string" && /^[a-f0-9]{32}$/i.test(md5hash) ? md5hash.toLowerCase() : undefined
