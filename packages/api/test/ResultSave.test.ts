@@ -9,8 +9,9 @@ import * as Layer from "effect/Layer"
 import * as PlatformError from "effect/PlatformError"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { createServer, type Server } from "node:net"
 import * as FileServer from "./utils/FileServer.ts"
-import * as Server from "../../../test/hostile/HostileServer.ts"
+import * as Hostile from "../../../test/hostile/HostileServer.ts"
 
 const live = Layer.merge(Undici.layerUndici, NodeServices.layer)
 
@@ -20,7 +21,7 @@ const md5hash = FileServer.hash("md5", bytes)
 const whole = FileServer.answer(bytes, strong)
 
 /** A folder, and a server with these responses. */
-const folderAnd = Effect.fnUntraced(function* (...answers: ReadonlyArray<Server.Answer>) {
+const folderAnd = Effect.fnUntraced(function* (...answers: ReadonlyArray<Hostile.Answer>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped()
   const { server, url } = yield* FileServer.make(answers)
@@ -56,7 +57,7 @@ it.live("keeps the permissions of the file that it replaces, unless the caller g
 it.live("leaves the existing file and no other after a failure", () =>
   Effect.gen(function* () {
     for (const answer of [
-      Server.text(404, ""),
+      Hostile.text(404, ""),
       FileServer.answer(bytes, strong, { cutAfter: 50_000 }),
       FileServer.answer(
         bytes.map((byte) => byte ^ 1),
@@ -75,8 +76,8 @@ it.live("leaves the existing file and no other after a failure", () =>
 it.live("leaves nothing behind after an interruption", () =>
   Effect.gen(function* () {
     const requested = yield* Deferred.make<void>()
-    const hanging: Server.Answer = (request, response) => {
-      Server.hanging(200, { "content-length": 200_000 }, "x".repeat(100_000))(request, response)
+    const hanging: Hostile.Answer = (request, response) => {
+      Hostile.hanging(200, { "content-length": 200_000 }, "x".repeat(100_000))(request, response)
       Deferred.doneUnsafe(requested, Effect.void)
     }
     const { file, folder, fs, path } = yield* folderAnd(hanging)
@@ -102,7 +103,19 @@ it.live("replaces a symbolic link, and not the file behind it", () =>
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
-it.live("refuses a folder, a device and a missing folder before anything is sent", () =>
+/** A socket in the file system: neither a file nor a folder, and harmless if it is replaced by mistake. */
+const socketAt = (path: string) =>
+  Effect.acquireRelease(
+    Effect.promise(
+      () =>
+        new Promise<Server>((resolve) => {
+          const server = createServer().listen(path, () => resolve(server))
+        })
+    ),
+    (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
+  )
+
+it.live("refuses a folder, a socket and a missing folder before anything is sent", () =>
   Effect.gen(function* () {
     const { file, folder, path, server } = yield* folderAnd(whole)
     const reasonOf = (target: string) =>
@@ -110,7 +123,8 @@ it.live("refuses a folder, a device and a missing folder before anything is sent
         error._tag === "SaveFailed" ? error.reason : error._tag
       )
     assert.strictEqual(yield* reasonOf(folder), "NotAFile")
-    assert.strictEqual(yield* reasonOf("/dev/null"), "NotAFile")
+    yield* socketAt(`${folder}/socket`)
+    assert.strictEqual(yield* reasonOf(`${folder}/socket`), "NotAFile")
     assert.strictEqual(yield* reasonOf(`${folder}/missing/file`), "NotFound")
     assert.strictEqual(server.received.length, 0)
     yield* Results.save(file, path)

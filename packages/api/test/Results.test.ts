@@ -248,6 +248,48 @@ for (const [name, client] of Object.entries(clients)) {
         assert.strictEqual(server.received.length, 6)
       }).pipe(Effect.scoped, Effect.provide(client))
     )
+
+    it.live("refuses a complete body with fewer bytes than the Status says", () =>
+      Effect.gen(function* () {
+        const { run, server } = yield* against([raw(200, { "transfer-encoding": "chunked" }, "ab")], { size: 3 })
+        const error = yield* Effect.flip(run)
+        assert.strictEqual(error._tag, "TransportFailure")
+        assert.include(error.message, "the body ended after 2 of 3 bytes")
+        assert.strictEqual(server.received.length, 6)
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("counts failures anew after new bytes", () =>
+      Effect.gen(function* () {
+        const first = raw(
+          206,
+          { etag: `"${md5hash}"`, "content-range": "bytes 0-9999/100000", "content-length": 10_000 },
+          bytes.subarray(0, 10_000)
+        )
+        const next = FileServer.answer(bytes, strong, { most: 10_000 })
+        const { url } = yield* FileServer.make([
+          first,
+          ...Array.from({ length: 9 }).flatMap(() => [Server.text(503, ""), next])
+        ])
+        const once = RetryPolicy.withPolicy(Schedule.recurs(1))
+        assert.isTrue((yield* once(collect({ ssl_url: url }))).equals(bytes))
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("frees its connection when the reader stops", () =>
+      Effect.gen(function* () {
+        const closed = yield* Deferred.make<void>()
+        const { url } = yield* FileServer.make([
+          (request, response) => {
+            response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+            Server.endless(200)(request, response)
+          }
+        ])
+        const first = yield* Stream.runHead(Results.download({ ssl_url: url, size: 2 ** 40 }))
+        assert.isTrue(Option.isSome(first))
+        yield* Deferred.await(closed)
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
   })
 }
 
@@ -330,21 +372,6 @@ describe("Results.download", () => {
       yield* Deferred.await(requested)
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual((yield* Fiber.join(fiber))._tag, "TimedOut")
-    }).pipe(Effect.scoped, live)
-  )
-
-  it.live("frees its connection when the reader stops", () =>
-    Effect.gen(function* () {
-      const closed = yield* Deferred.make<void>()
-      const { url } = yield* FileServer.make([
-        (request, response) => {
-          response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
-          Server.endless(200)(request, response)
-        }
-      ])
-      const first = yield* Stream.runHead(Results.download({ ssl_url: url, size: 2 ** 40 }))
-      assert.isTrue(Option.isSome(first))
-      yield* Deferred.await(closed)
     }).pipe(Effect.scoped, live)
   )
 

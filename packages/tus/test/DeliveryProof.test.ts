@@ -256,5 +256,16 @@ test.effect("summed reads a source again only if its bytes were not read in orde
     yield* Stream.runDrain(withGap.source.bytes(0n, 200_000n))
     assert.deepStrictEqual(yield* withGap.total, total)
     assert.strictEqual(reads, 5)
+
+    const outOfOrder = yield* DeliveryProof.summed(counted)
+    for (const [start, end] of [
+      [250_000n, 500_000n],
+      [0n, 250_000n],
+      [250_000n, 500_000n]
+    ] as const) {
+      yield* Stream.runDrain(outOfOrder.source.bytes(start, end))
+    }
+    assert.deepStrictEqual(yield* outOfOrder.total, total)
+    assert.strictEqual(reads, 8)
   })
 )

@@ -102,7 +102,7 @@ export const api = [
         replace: `Effect.onError(() => Effect.void)`
       },
       {
-        name: "a device is replaced",
+        name: "a socket is replaced",
         find: `type === "File"`,
         replace: `type !== "Directory"`
       },

@@ -27,10 +27,20 @@ export const bytesOf = (size: number, seed: number): Uint8Array => {
 export const hash = (algorithm: "md5" | "sha256", bytes: Uint8Array): string =>
   createHash(algorithm).update(bytes).digest("hex")
 
-/** What identifies the bytes in the headers. */
-export type Validator = "strong etag" | "weak etag" | "date" | "none"
+/**
+ * What identifies the bytes in the headers. A `vague etag` and a `vague date` stay the same when the bytes change: a weak
+ * ETag may, and so may a date in the second of the response.
+ */
+export type Validator = "strong etag" | "weak etag" | "vague etag" | "date" | "vague date" | "none"
 
-export const validators: ReadonlyArray<Validator> = ["strong etag", "weak etag", "date", "none"]
+export const validators: ReadonlyArray<Validator> = [
+  "strong etag",
+  "weak etag",
+  "vague etag",
+  "date",
+  "vague date",
+  "none"
+]
 
 export interface Kind {
   readonly validator: Validator
@@ -49,8 +59,12 @@ const headersOf = (bytes: Uint8Array, { validator }: Kind): Readonly<Record<stri
       return { date, etag: tag }
     case "weak etag":
       return { date, etag: `W/${tag}` }
+    case "vague etag":
+      return { date, etag: 'W/"vague"' }
     case "date":
       return { date, "last-modified": changedAt(bytes) }
+    case "vague date":
+      return { date, "last-modified": date }
     case "none":
       return { date }
   }

@@ -21,6 +21,7 @@ import * as RetryPolicy from "../../RetryPolicy.ts"
 import * as Md5 from "../../unstable/Md5.ts"
 import * as Settings from "../../unstable/Settings.ts"
 import * as Transport from "../../unstable/Transport.ts"
+import * as Telemetry from "../telemetry.ts"
 import * as Representation from "./representation.ts"
 import * as Request from "./request.ts"
 import * as ResultUrl from "./resultUrl.ts"
@@ -336,6 +337,7 @@ const persist = Effect.fnUntraced(function* (job: Job, state: State) {
     failures++
     const pause = yield* next({ operation: job.operation, retry: "safe", failures, error, wait })
     if (Option.isNone(pause)) return yield* Effect.fail(error)
+    yield* Telemetry.retried(job.operation, { error, failures, pause: Duration.toMillis(pause.value) })
     yield* Effect.sleep(pause.value)
   })
 })
@@ -353,6 +355,7 @@ export const start = Effect.fnUntraced(function* (
   { sums, ...options }: DownloadOptions & { readonly sums: boolean }
 ): Effect.fn.Return<Download, ResultError.DownloadError, HttpClient.HttpClient | Scope.Scope> {
   const job = yield* makeJob(operation, file, options, sums)
+  yield* Effect.annotateCurrentSpan(Telemetry.serverOf(job.url))
   yield* checkSize(job, undefined, job.size)
   const scope = yield* Effect.scope
   const state: State = {
@@ -390,4 +393,4 @@ export const stream = (
     Effect.map(start("Results.download", file, { ...options, sums: false }), ({ next }) =>
       Stream.fromPull(Effect.succeed(next))
     )
-  )
+  ).pipe(Stream.withSpan("Results.download", { kind: "client" }))

@@ -99,24 +99,27 @@ const fetchInto = (
     return saved
   }).pipe(Effect.scoped)
 
-export const save = Effect.fnUntraced(function* (
-  file: Assembly.File,
-  path: string,
-  options: SaveOptions
-): Effect.fn.Return<Saved, ResultError.SaveError, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> {
-  const fs = yield* FileSystem.FileSystem
-  const { dirname, join } = yield* Path.Path
-  yield* checkMode(options.mode)
-  const mode = options.mode ?? (yield* existingMode(fs, path))
-  const folder = dirname(path)
-  const temporary = join(folder, yield* randomName)
-  const saved = yield* Effect.gen(function* () {
-    const written = yield* fetchInto(fs, temporary, mode ?? 0o666, file, path, options)
-    // `open` removes the permissions of the umask.
-    if (mode !== undefined) yield* Effect.mapError(fs.chmod(temporary, mode), failed(path))
-    yield* Effect.mapError(fs.rename(temporary, path), failed(path))
-    return written
-  }).pipe(Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true }))))
-  yield* syncFolder(fs, folder)
-  return saved
-})
+export const save = Effect.fnUntraced(
+  function* (
+    file: Assembly.File,
+    path: string,
+    options: SaveOptions
+  ): Effect.fn.Return<Saved, ResultError.SaveError, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> {
+    const fs = yield* FileSystem.FileSystem
+    const { dirname, join } = yield* Path.Path
+    yield* checkMode(options.mode)
+    const mode = options.mode ?? (yield* existingMode(fs, path))
+    const folder = dirname(path)
+    const temporary = join(folder, yield* randomName)
+    const saved = yield* Effect.gen(function* () {
+      const written = yield* fetchInto(fs, temporary, mode ?? 0o666, file, path, options)
+      // `open` removes the permissions of the umask.
+      if (mode !== undefined) yield* Effect.mapError(fs.chmod(temporary, mode), failed(path))
+      yield* Effect.mapError(fs.rename(temporary, path), failed(path))
+      return written
+    }).pipe(Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true }))))
+    yield* syncFolder(fs, folder)
+    return saved
+  },
+  Effect.withSpan(operation, { kind: "client" })
+)
