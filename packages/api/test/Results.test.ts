@@ -267,12 +267,15 @@ for (const [name, client] of Object.entries(clients)) {
           bytes.subarray(0, 10_000)
         )
         const next = FileServer.answer(bytes, strong, { most: 10_000 })
-        const { url } = yield* FileServer.make([
-          first,
-          ...Array.from({ length: 9 }).flatMap(() => [Server.text(503, ""), next])
-        ])
-        const once = RetryPolicy.withPolicy(Schedule.recurs(1))
-        assert.isTrue((yield* once(collect({ ssl_url: url }))).equals(bytes))
+        const answers = [first, ...Array.from({ length: 9 }).flatMap(() => [Server.text(503, ""), next])]
+        for (const policy of [
+          RetryPolicy.fromSchedule(Schedule.recurs(1)),
+          RetryPolicy.makeUnsafe({ retries: 1, base: "1 millis" })
+        ]) {
+          const { url } = yield* FileServer.make(answers)
+          const once = RetryPolicy.withPolicy(policy)
+          assert.isTrue((yield* once(collect({ ssl_url: url }))).equals(bytes))
+        }
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 
