@@ -12,7 +12,8 @@ import {
   UploadSource,
   UploadTarget
 } from "@assembly-effect/tus"
-import { Console, Effect, Schema, Stream } from "effect"
+import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
+import { Console, Effect, FileSystem, Schema, Stream } from "effect"
 
 // #region sources
 export const sources = Effect.gen(function* () {
@@ -123,6 +124,29 @@ export const survivingJob = (paths: ReadonlyArray<string>, folder: string) =>
     params: { steps: { ":original": { robot: "/upload/handle" } } },
     files: paths.map((path) => ({ source: UploadSource.fromPath(path), filename: path.split("/").at(-1) ?? path }))
   }).pipe(Effect.provide(UploadJournal.layerFileSystem(folder)))
+// #endregion
+
+// #region batch
+/** Uploads each file of a folder in an Assembly of its own. The next run skips what this run has completed. */
+export const folderBatch = (folder: string, journal: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const jobs = Stream.fromIterable(yield* fs.readDirectory(folder)).pipe(
+      Stream.map((filename) => ({
+        filename,
+        params: { steps: { ":original": { robot: "/upload/handle" } } },
+        files: [{ source: UploadSource.fromPath(`${folder}/${filename}`), filename }]
+      }))
+    )
+    return yield* AssemblyBatch.runResumable(jobs, { assemblies: 16 }).pipe(
+      Stream.tap((outcome) =>
+        outcome._tag === "Failed"
+          ? Console.error(`${outcome.job.filename}: ${outcome.error.message}`)
+          : Console.log(`${outcome.job.filename}: ${outcome._tag}`)
+      ),
+      Stream.runCollect
+    )
+  }).pipe(Effect.provide(UploadJournal.layerFileSystem(journal)))
 // #endregion
 
 // #region uploader

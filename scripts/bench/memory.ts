@@ -2,6 +2,7 @@
  * Runs one task in a separate process with fresh memory. Reports the resident memory before the task and its peak, in
  * MiB.
  */
+import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -10,16 +11,33 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { readdirSync } from "node:fs"
+import * as Service from "./service.ts"
 import * as Uploads from "./uploads.ts"
 
 const [work = "", origin = "", path = "", ...numbers] = process.argv.slice(2)
 const [first = 0, second = 0] = numbers.map(Number)
 
 const rss = () => process.memoryUsage().rss / Uploads.mebi
-const warm = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uploads.mebi)))
+const upload = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uploads.mebi)))
 
 /** The number of open files and sockets of this process. */
 const handles = () => readdirSync("/proc/self/fd").length
+
+/** Runs `count` jobs of one small file each, and returns the completed jobs in each second. */
+const batch = (count: number) =>
+  Effect.gen(function* () {
+    const start = performance.now()
+    const jobs = Stream.range(1, count).pipe(
+      Stream.map((row) => ({
+        params: { steps: { ":original": { robot: "/upload/handle" } } },
+        files: [{ source: UploadSource.fromBytes(new Uint8Array(1024)), filename: `${row}.bin` }]
+      }))
+    )
+    yield* Stream.runForEach(AssemblyBatch.run(jobs), (outcome) =>
+      outcome._tag === "Failed" ? Effect.fail(outcome.error) : Effect.void
+    )
+    return { rate: (count / (performance.now() - start)) * 1000 }
+  }).pipe(Effect.provide(Service.layerClient(origin)))
 
 const works: Readonly<
   Record<string, Effect.Effect<Readonly<Record<string, number>>, unknown, Layer.Success<typeof Uploads.node>>>
@@ -44,6 +62,7 @@ const works: Readonly<
     }),
     {}
   ),
+  batch: batch(first),
   sequence: Effect.gen(function* () {
     const open = handles()
     const at: Array<number> = []
@@ -69,7 +88,7 @@ const chosen = clients[process.env["BENCH_CLIENT"] ?? ""]
 const services = chosen === undefined ? Uploads.node : Layer.provideMerge(chosen, Uploads.node)
 
 const program = Effect.gen(function* () {
-  yield* warm
+  yield* work === "batch" ? batch(200) : upload
   globalThis.gc?.()
   const idle = rss()
   let peak = idle

@@ -8,6 +8,7 @@ export interface Memory {
   readonly peak: number
   readonly slope?: number
   readonly left?: number
+  readonly rate?: number
 }
 
 /** Runs a task of `memory.ts` in a separate process. */

@@ -5,6 +5,7 @@ import { auth } from "./mutants/auth.ts"
 import { browser } from "./mutants/browser.ts"
 import { cli } from "./mutants/cli.ts"
 import { emulator } from "./mutants/emulator.ts"
+import { emulatorTemplates } from "./mutants/emulatorTemplates.ts"
 import { node } from "./mutants/node.ts"
 import { schema } from "./mutants/schema.ts"
 import { sqlite } from "./mutants/sqlite.ts"
@@ -19,5 +20,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...browser,
   ...sqlite,
   ...emulator,
+  ...emulatorTemplates,
   ...cli
 ]

@@ -41,7 +41,7 @@ const forms: ReadonlyArray<readonly [kind: Leak["kind"], pattern: RegExp]> = [
   ["upload URL", /\/resumable\/files\/([\w~.+-]+)/gi],
   ["Status URL", /\/assemblies\/([0-9a-f]{32})/gi],
   ["signature", /\bsha(?:1|256|384):([0-9a-f]{40,})/gi],
-  ["signature", /\b(?:x-amz-)?signature=(?!<)([^\s&"']{8,})/gi],
+  ["signature", /\b(?:x-amz-)?signature=(?!<|REDACTED(?![^\s&"']))([^\s&"']{8,})/gi],
   ["token", /\bbearer (?!<)([\w.~+/=-]{16,})/gi]
 ]
 

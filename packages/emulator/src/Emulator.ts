@@ -20,6 +20,8 @@ import * as AssemblyListing from "./internal/assembly/assemblyListing.ts"
 import * as AssemblyStatus from "./internal/assembly/assemblyStatus.ts"
 import * as AssemblyStore from "./internal/assembly/assemblyStore.ts"
 import * as Authentication from "./internal/auth/authentication.ts"
+import * as AuthKeyRecords from "./internal/auth/authKeyRecords.ts"
+import * as AuthKeyRoutes from "./internal/auth/authKeyRoutes.ts"
 import * as AuthKeys from "./internal/auth/authKeys.ts"
 import * as Cancellation from "./internal/assembly/cancellation.ts"
 import * as Certificate from "./internal/http/certificate.ts"
@@ -48,6 +50,8 @@ import * as StatisticsRoutes from "./internal/statistics/statisticsRoutes.ts"
 import * as StatisticsStore from "./internal/statistics/statisticsStore.ts"
 import * as TemplateRoutes from "./internal/templates/templateRoutes.ts"
 import * as TemplateStore from "./internal/templates/templateStore.ts"
+import * as CredentialRoutes from "./internal/templateCredentials/credentialRoutes.ts"
+import * as CredentialStore from "./internal/templateCredentials/credentialStore.ts"
 import * as TokenRoutes from "./internal/auth/tokenRoutes.ts"
 import * as Expiry from "./internal/tus/expiry.ts"
 import * as TusRoutes from "./internal/tus/tusRoutes.ts"
@@ -97,9 +101,10 @@ export class Emulator extends Context.Service<
  *   other hosts are refused with status 421, which stops pages that use DNS rebinding.
  * - `data`: the folder that stores everything. By default nothing survives the scope.
  * - `credentials`: the first Auth Key. By default it is the first key of the first Workspace in `workspaces`, else the
- *   oldest key of that Workspace in `data`, else a random key.
+ *   oldest active key of that Workspace in `data`, else a random key.
  * - `workspaces`: the Workspaces, isolated from each other. By default there is one Workspace, `emulator`. Workspaces
- *   that are stored in `data` stay.
+ *   that are stored in `data` stay. A given Auth Key replaces the secret and the scopes of a stored one, and exists again
+ *   if a request has deleted it.
  * - `templates`: Templates of the first Workspace. A stored Template with the same id is replaced.
  * - `seed`: makes ids reproducible: each run makes the same ids in the same order. Auth Keys and secrets do not depend
  *   on `seed`; use `credentials` for them.
@@ -169,12 +174,14 @@ const storage = ({ data }: Options) =>
 
 const routes = Layer.mergeAll(
   AssemblyRoutes.layer,
+  AuthKeyRoutes.layer,
   UpdateRoutes.layer,
   NotificationRoutes.layer,
   StatisticsRoutes.layer,
   DamRoutes.layer,
   ResultRoutes.layer,
   TemplateRoutes.layer,
+  CredentialRoutes.layer,
   TokenRoutes.layer,
   TusRoutes.layer,
   Middleware.layer
@@ -183,11 +190,13 @@ const routes = Layer.mergeAll(
 const stores = Layer.mergeAll(
   AssemblyListing.layer,
   AssemblyStore.layer,
+  AuthKeyRecords.layer,
   AuthKeys.layer,
   DamStore.layer,
   NotificationStore.layer,
   StatisticsStore.layer,
   TemplateStore.layer,
+  CredentialStore.layer,
   UploadStore.layer,
   UsedSignatures.layer
 )
@@ -231,7 +240,13 @@ const parts = (options: Options) =>
   Layer.mergeAll(
     emulator(options),
     FaultQueue.layerFaults,
-    HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
+    HttpRouter.serve(routes, {
+      disableLogger: true,
+      disableListenLog: true,
+      // By default, a path with a variable of more than 100 characters has no route. The name of a Template may have 255
+      // characters, each with up to 9 characters in percent-encoding.
+      routerConfig: { maxParamLength: 255 * 9 }
+    })
   ).pipe(
     Layer.provide(services(options)),
     Layer.provide(Origin.layer(options)),

@@ -26,6 +26,8 @@ import type * as Duration from "effect/Duration"
  * - `fileBytes`: the size of one upload. The limit works like `auth.max_size`. By default there is no limit.
  * - `signatures`: the number of used signatures that are remembered until they expire. If there are more, the oldest
  *   signature is forgotten, and could be used again.
+ * - `authKeys`: the number of Auth Keys of a Workspace; 409 `AUTH_KEY_NOT_CREATED`. The options of an emulator may give
+ *   more Auth Keys.
  * - `results`: the number of result files of an Assembly (`MAX_NUMBER_OF_FILES_EXCEEDED`).
  * - `resultBytes`: the size of all result files of an Assembly together (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
  * - `resultText`: the size of the results in the Status, in characters of JSON (`ASSEMBLY_MEMORY_LIMIT_EXCEEDED`).
@@ -50,6 +52,7 @@ export interface Values {
   readonly files: number
   readonly fileBytes: number | undefined
   readonly signatures: number
+  readonly authKeys: number
   readonly notifications: number
   readonly results: number
   readonly resultBytes: number
@@ -75,6 +78,7 @@ export const defaults: Values = {
   files: 5000,
   fileBytes: undefined,
   signatures: 100_000,
+  authKeys: 1000,
   notifications: 16,
   results: 5000,
   resultBytes: 1_099_511_627_776,

@@ -6,7 +6,10 @@ import type * as Redacted from "effect/Redacted"
 import type * as Template from "./Template.ts"
 
 /**
- * An Auth Key of a Workspace. `scopes` limits what requests with this key may do; by default the key has all scopes.
+ * An Auth Key of a Workspace.
+ *
+ * - `scopes`: limits what requests with this key may do. By default the key has all scopes.
+ * - `isActive`: if false, requests with this key are refused. True by default.
  *
  * @example `{ key: "key", secret: Redacted.make("secret"), scopes: ["assemblies:read"] }`
  *
@@ -17,6 +20,7 @@ export interface AuthKey {
   readonly key: string
   readonly secret: Redacted.Redacted
   readonly scopes?: ReadonlyArray<Auth.Scope> | undefined
+  readonly isActive?: boolean | undefined
 }
 
 /**

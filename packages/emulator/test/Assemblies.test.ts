@@ -89,6 +89,7 @@ layer(layerEmulator(), { excludeTestServices: true })("Assemblies", (it) => {
   it.effect.each([
     ["ASSEMBLY_STEP_UNKNOWN_ROBOT", { a: { robot: "/no/robot" } }],
     ["ASSEMBLY_STEP_UNKNOWN_USE", { a: { robot: "/upload/handle", use: "b" } }],
+    ["ASSEMBLY_STEP_INVALID_USE", { a: { robot: "/upload/handle", use: [":original", 5] } }],
     ["ASSEMBLY_INFINITE", { a: { robot: "/upload/handle", use: "b" }, b: { robot: "/upload/handle", use: ["a"] } }]
   ] as const)("fails with %s before anything is uploaded", ([error, steps]) =>
     Effect.gen(function* () {

@@ -31,6 +31,18 @@ const routes = [
   ["GET", `/templates/${id}`, "closed"],
   ["PUT", `/templates/${id}`, "closed"],
   ["DELETE", `/templates/${id}`, "closed"],
+  ["GET", "/template_credentials", "closed"],
+  ["POST", "/template_credentials", "closed"],
+  ["GET", "/template_credentials/types", "closed"],
+  ["GET", `/template_credentials/${id}`, "closed"],
+  ["PUT", `/template_credentials/${id}`, "closed"],
+  ["DELETE", `/template_credentials/${id}`, "closed"],
+  ["GET", "/auth_keys", "closed"],
+  ["POST", "/auth_keys", "closed"],
+  ["PUT", `/auth_keys/${id}`, "closed"],
+  ["DELETE", `/auth_keys/${id}`, "closed"],
+  ["GET", "/auth_keys/scopes", "closed"],
+  ["POST", `/auth_keys/show_secret/${id}`, "closed"],
   ["POST", "/resumable/files/", "open"],
   ["OPTIONS", "/resumable/files/", "open"],
   ["HEAD", `/resumable/files/${id}`, "open"],
@@ -39,6 +51,7 @@ const routes = [
   ["DELETE", `/resumable/files/${id}`, "open"],
   ["GET", "/", "closed"],
   ["POST", "/anything/else", "closed"],
+  // Replaces an Assembly.
   ["PUT", `/assemblies/${id}`, "closed"]
 ] as const
 

@@ -88,6 +88,9 @@ it.live("a full database is a typed error, keeps what it had, and goes on when t
 
 const scripts = Object.values(migrations).map((statements) => statements.join(";\n"))
 
+/** The numbers of the migrations. */
+const numbers = Object.keys(migrations).map((name) => Number.parseInt(name, 10))
+
 const schemaSql = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'effect_sql%' ORDER BY name"
 
 it.live("a database of any earlier version opens, with its rows, and has the same schema", () =>
@@ -104,7 +107,7 @@ it.live("a database of any earlier version opens, with its rows, and has the sam
       const earlier = new DatabaseSync(path)
       for (const script of scripts.slice(0, version)) earlier.exec(script)
       if (version > 0) earlier.exec("INSERT INTO used_signatures VALUES ('kept', 1)")
-      earlier.exec(`PRAGMA user_version = ${version}`)
+      earlier.exec(`PRAGMA user_version = ${numbers[version - 1] ?? 0}`)
       earlier.close()
       // Opened again, it migrates nothing.
       const openings = version === 5 ? 2 : 1
@@ -119,9 +122,42 @@ it.live("a database of any earlier version opens, with its rows, and has the sam
         }).pipe(Effect.provide(Layer.fresh(Database.layer(path))))
         assert.deepStrictEqual(opened.schema, schema)
         assert.deepStrictEqual(opened.signatures, version > 0 ? [["kept"]] : [])
-        const missing = scripts.map((_, index) => [index + 1]).slice(version)
+        const missing = numbers.slice(version).map((number) => [number])
         assert.deepStrictEqual(opened.migrated, missing)
       }
     }
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.live("the Auth Keys of a database without their records get ids of their own", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = `${yield* fs.makeTempDirectoryScoped()}/old.sqlite`
+    const earlier = new DatabaseSync(path)
+    const before = numbers.indexOf(12)
+    for (const script of scripts.slice(0, before)) earlier.exec(script)
+    earlier.exec(
+      "INSERT INTO auth_keys VALUES ('one', 'secret', 'main', '[\"read\"]'), ('two', 'secret', 'main', '[]')"
+    )
+    earlier.exec(`PRAGMA user_version = ${numbers[before - 1]}`)
+    earlier.close()
+    const [one, two] = yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      return yield* sql`SELECT * FROM auth_keys ORDER BY key`
+    }).pipe(Effect.provide(Database.layer(path)))
+    assert.match(String(one?.["id"]), /^[0-9a-f]{32}$/)
+    assert.match(String(two?.["id"]), /^[0-9a-f]{32}$/)
+    assert.notStrictEqual(one?.["id"], two?.["id"])
+    assert.deepInclude(one, {
+      key: "one",
+      secret: "secret",
+      workspace: "main",
+      scopes: '["read"]',
+      is_active: 1,
+      can_show_auth_secret: 0,
+      signature_algo: null,
+      created_at: null,
+      last_used_at: null
+    })
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )

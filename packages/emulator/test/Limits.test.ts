@@ -25,6 +25,7 @@ test("Limits.defaults are what is documented", () => {
     files: 5000,
     fileBytes: undefined,
     signatures: 100_000,
+    authKeys: 1000,
     notifications: 16,
     results: 5000,
     resultBytes: 1_099_511_627_776,

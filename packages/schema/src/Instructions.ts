@@ -108,8 +108,13 @@ export interface Problem {
   readonly rule: string
 }
 
-/** A name in a `use`, and its path below the `use`. */
-interface Reference {
+/**
+ * A name in the `use` of a Step. `path` is the path of the name below the `use`, such as `["steps", 0]`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Reference {
   readonly name: string
   readonly path: ReadonlyArray<string | number>
 }
@@ -126,12 +131,33 @@ const one = (value: unknown, path: Reference["path"]): Reference | Problem => {
 const many = (value: unknown, path: Reference["path"]): ReadonlyArray<Reference | Problem> =>
   Array.isArray(value) ? value.map((item: unknown, index) => one(item, [...path, index])) : [one(value, path)]
 
-const read = (use: unknown): ReadonlyArray<Reference | Problem> => {
+/**
+ * Reads the `use` of a Step, in all its forms: each name in order and with repetitions, and a {@link Problem} for each
+ * invalid part. The paths start below the `use`. Whether a Step with this name exists is not checked.
+ *
+ * @example
+ * Instructions.references({ use: { steps: ["faces", 1] } })
+ * // [
+ * //   { name: "faces", path: ["steps", 0] },
+ * //   { path: ["steps", 1], rule: "Expected the name of a Step, a list of names, or an object with steps" }
+ * // ]
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const references = (step: { readonly [option: string]: unknown }): ReadonlyArray<Reference | Problem> => {
+  const { use } = step
   if (use === undefined) return []
   return Predicate.isObject(use) && "steps" in use ? many(use["steps"], ["steps"]) : many(use, [])
 }
 
-const isReference = (found: Reference | Problem): found is Reference => "name" in found
+/**
+ * Whether a result of {@link references} is a name.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isReference = (found: Reference | Problem): found is Reference => "name" in found
 
 /** The name that stands for the uploads. */
 const original = ":original"
@@ -148,7 +174,7 @@ const original = ":original"
  */
 export const used = (step: { readonly [option: string]: unknown }): ReadonlyArray<string> => [
   ...new Set(
-    read(step["use"])
+    references(step)
       .filter(isReference)
       .map(({ name }) => name)
   )
@@ -165,11 +191,11 @@ type Members = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 const stepProblems = (name: string, step: unknown, steps: Members, isWhole: boolean): ReadonlyArray<Problem> => {
   if (!Predicate.isObject(step) || Array.isArray(step)) return [{ path: [name], rule: "Expected an object" }]
-  const { robot, use } = step
+  const { robot } = step
   const rule = robotProblem(name, robot)
   return [
     ...(rule === undefined ? [] : [{ path: [name, "robot"], rule }]),
-    ...read(use).flatMap((found): ReadonlyArray<Problem> => {
+    ...references(step).flatMap((found): ReadonlyArray<Problem> => {
       const path = [name, "use", ...found.path]
       if (!isReference(found)) return [{ path, rule: found.rule }]
       if (!isWhole || found.name === original || Object.hasOwn(steps, found.name)) return []

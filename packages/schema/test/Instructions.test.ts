@@ -72,6 +72,24 @@ describe("use", () => {
     assert.deepStrictEqual(rulesOf({ a: { robot, use: [5] } }, "changes"), [`a.use.0: ${form}`])
   })
 
+  it("has references in order and with repetitions, and a problem for each invalid part", () => {
+    const rule = form
+    assert.deepStrictEqual(Instructions.references({ use: ["a", { name: "b", as: "base" }, "a", 5, {}] }), [
+      { name: "a", path: [0] },
+      { name: "b", path: [1, "name"] },
+      { name: "a", path: [2] },
+      { path: [3], rule },
+      { path: [4], rule }
+    ])
+    assert.deepStrictEqual(Instructions.references({ use: { steps: "a" } }), [{ name: "a", path: ["steps"] }])
+    assert.deepStrictEqual(Instructions.references({ use: null }), [{ path: [], rule }])
+    assert.deepStrictEqual(Instructions.references({}), [])
+    assert.deepStrictEqual(
+      Instructions.references({ use: ["a", 5] }).map((found) => Instructions.isReference(found)),
+      [true, false]
+    )
+  })
+
   it("lists the names once", () => {
     assert.deepStrictEqual(Instructions.used({ use: ["a", { name: "b" }, "a", 5] }), ["a", "b"])
     assert.deepStrictEqual(Instructions.used({ use: { steps: "a" } }), ["a"])

@@ -117,4 +117,15 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
       assert.strictEqual((yield* Examples.survivingJob([path], folder)).assembly_id, first.assembly_id)
     })
   )
+
+  it.effect("many jobs", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [folder, journal] = [yield* fs.makeTempDirectoryScoped(), yield* fs.makeTempDirectoryScoped()]
+      yield* Effect.forEach(["a.txt", "b.txt", "c.txt"], (name) => fs.writeFileString(`${folder}/${name}`, name))
+      const tags = Effect.map(Examples.folderBatch(folder, journal), (outcomes) => outcomes.map(({ _tag }) => _tag))
+      assert.deepStrictEqual(yield* tags, ["Completed", "Completed", "Completed"])
+      assert.deepStrictEqual(yield* tags, ["Skipped", "Skipped", "Skipped"])
+    })
+  )
 })

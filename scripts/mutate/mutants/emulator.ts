@@ -125,14 +125,16 @@ export const emulator = [
     ["/Authentication.test", "Tokens", "Workspaces"],
     [
       {
-        name: "the scope of a token is not capped by its Auth Key's",
-        find: `(grants(scopes, scope) && grants(authKey.scopes, scope))`,
-        replace: `grants(scopes, scope)`
+        name: "an Auth Key opens all that its Workspace has",
+        find: `if (scope !== undefined && !grants(scopes, scope)) {`,
+        replace: `if (scope === "nothing" && !grants(scopes, scope)) {`,
+        tests: ["Scopes", "Workspaces"]
       },
       {
-        name: "a token opens all that its Auth Key may do",
-        find: `(grants(scopes, scope) && grants(authKey.scopes, scope))`,
-        replace: `grants(authKey.scopes, scope)`
+        name: "an Auth Key accepts any algorithm",
+        find: `if (only !== null &&`,
+        replace: `if (only !== null && only === "sha384" &&`,
+        tests: ["/AuthKeys.test"]
       },
       {
         name: "a signature in capitals is another one",
@@ -152,8 +154,8 @@ export const emulator = [
     [
       {
         name: "a token has scopes that its Auth Key has not",
-        find: `if (lacking.length > 0) {`,
-        replace: `if (lacking.length > 99) {`
+        find: `if (refused.length > 0) {`,
+        replace: `if (refused.length > 99) {`
       }
     ]
   ),
@@ -167,9 +169,20 @@ export const emulator = [
         replace: `if (!genuine && tag.length === 0) return yield* invalid`
       },
       {
+        name: "the scope of a token is not capped by its Auth Key's",
+        find: `scopes: shared(scopes, authKey.value.scopes) }`,
+        replace: `scopes: [...scopes, ...shared([], [])] }`,
+        tests: ["/AuthKeys.test", "Workspaces"]
+      },
+      {
+        name: "a token opens all that its Auth Key may do",
+        find: `scopes: shared(scopes, authKey.value.scopes) }`,
+        replace: `scopes: [...authKey.value.scopes, ...shared([], [])] }`
+      },
+      {
         name: "a token never expires",
-        find: `return expires <= now.epochMilliseconds ?`,
-        replace: `return expires <= 0 * now.epochMilliseconds ?`,
+        find: `return expires <= now.epochMilliseconds`,
+        replace: `return expires <= 0 * now.epochMilliseconds`,
         tests: ["/Tokens.test", "AuthenticationMethods"]
       }
     ]
@@ -340,9 +353,124 @@ export const emulator = [
         tests: ["Workspaces", "Templates"]
       },
       {
+        name: "an inactive Auth Key may move to another Workspace",
+        find: `yield* authKeys.ownerOf(key)`,
+        replace: `Option.map(yield* authKeys.find(key), (one) => one.workspace)`,
+        tests: ["AuthKeyState"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/auth/authKeys.ts",
+    ["AuthKeyState"],
+    [
+      {
         name: "a seed decides the secret",
         find: `Effect.provide(SecureRandom.layerWebCrypto)`,
-        replace: `Effect.provideService(SecureRandom.SecureRandom, SecureRandom.make((size) => new Uint8Array(size)))`
+        replace: `Effect.provideService(SecureRandom.SecureRandom, SecureRandom.make((size) => new Uint8Array(size)))`,
+        tests: ["/Emulator.test"]
+      },
+      {
+        name: "an inactive Auth Key authenticates",
+        find: `WHERE key = \${key} AND is_active = 1`,
+        replace: `WHERE key = \${key}`
+      },
+      {
+        name: "the token of an inactive Auth Key opens",
+        find: `WHERE id = \${id} AND is_active = 1`,
+        replace: `WHERE id = \${id}`
+      },
+      {
+        name: "every request writes when its Auth Key was used",
+        find: `if (last_used_at !== null && now - last_used_at < precision) return`,
+        replace: `if (last_used_at !== null && now - last_used_at < 0) return`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/auth/authKeyRecords.ts",
+    ["/AuthKeys.test"],
+    [
+      {
+        name: "a new Auth Key has scopes that its creator lacks",
+        find: `yield* checkScopes(scopes, request.scope)`,
+        replace: `yield* checkScopes(request.scope, request.scope)`
+      },
+      {
+        name: "an Auth Key extends itself",
+        find: `yield* checkScopes(scopes, scope ?? [])`,
+        replace: `yield* checkScopes(scopes, scope === undefined ? [] : [])`
+      },
+      {
+        name: "a request manages stronger Auth Keys",
+        find: `yield* checkScopes(scopes, row.value.scopes)`,
+        replace: `yield* checkScopes(scopes, [])`
+      },
+      {
+        name: "a token manages what its Auth Key may",
+        find: `shared(caller.scopes, own.scopes)`,
+        replace: `shared(own.scopes, own.scopes)`
+      },
+      {
+        name: "a deleted Auth Key still creates others",
+        find: `onNone: () => []`,
+        replace: `onNone: () => caller.scopes`,
+        tests: ["AuthKeyState"]
+      },
+      {
+        name: "an Auth Key of another Workspace is managed",
+        find: `AND workspace = \${workspace}`,
+        replace: `AND workspace <> \${workspace + "?"}`
+      },
+      {
+        name: "every secret is shown",
+        find: `if (can_show_auth_secret === 0) return yield* isHidden`,
+        replace: `if (can_show_auth_secret === undefined) return yield* isHidden`
+      },
+      {
+        name: "the last Auth Key is deleted",
+        find: `if (!isDeleted) return yield* isLast`,
+        replace: `if (!isDeleted) yield* sql\`DELETE FROM auth_keys WHERE id = \${id}\`.pipe(Statement.stored)`,
+        tests: ["/AuthKeys.test", "AuthKeyState"]
+      },
+      {
+        name: "a Workspace has any number of Auth Keys",
+        find: `if (count < most) return`,
+        replace: `if (count < most * 1000) return`,
+        tests: ["AuthKeyRequests"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/auth/authKeyRoutes.ts",
+    ["AuthKeyRequests"],
+    [
+      {
+        name: "an Auth Key has unknown scopes",
+        find: `isKnownScope(text) ? []`,
+        replace: `isKnownScope(text) || text !== "" ? []`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/http/route.ts",
+    ["/AuthKeys.test"],
+    [
+      {
+        name: "a cache keeps a secret",
+        find: `{ headers: { "cache-control": "no-store" } }`,
+        replace: `{ headers: { "x-cache-control": "no-store" } }`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/notifications/notifications.ts",
+    ["AuthKeyState"],
+    [
+      {
+        name: "a notification is signed with the Auth Key of another Workspace",
+        find: `({ workspace }) => workspace === assembly.workspace`,
+        replace: `({ workspace }) => workspace !== ""`
       }
     ]
   ),
@@ -640,7 +768,7 @@ export const emulator = [
     [
       {
         name: "a token replays a signed Assembly to this machine",
-        find: `(params.notify_url === undefined && assembly.value.is_signed === 1)`,
+        find: `(params.notifyUrl === undefined && assembly.value.is_signed === 1)`,
         replace: `assembly.value.is_signed === 1`
       }
     ]

@@ -41,13 +41,13 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/ResumableAssemblyUpload.ts",
+    "packages/tus/src/internal/journaledJob.ts",
     ["DeliveryProof"],
     [
       {
         name: "a job that an earlier run has completed is not verified",
-        find: `yield* AssemblyFiles.check(options, completed, yield* AssemblyFiles.prove(options, sources), [])`,
-        replace: `yield* AssemblyFiles.check(options, completed, undefined, [])`
+        find: `yield* AssemblyFiles.check(options, ended, yield* AssemblyFiles.prove(options, sources), [])`,
+        replace: `yield* AssemblyFiles.check(options, ended, undefined, [])`
       },
       {
         name: "a mismatch stays in the journal",
@@ -789,8 +789,34 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/ResumableAssemblyUpload.ts",
-    ["ResumableAssemblyUpload"],
+    "packages/tus/src/AssemblyBatch.ts",
+    ["AssemblyBatch"],
+    [
+      {
+        name: "an interruption of a batch leaves its Assemblies",
+        find: `cancelOnInterrupt: true`,
+        replace: `cancelOnInterrupt: false`
+      },
+      {
+        name: "each job of a batch has its own limit of uploads",
+        find: `Effect.provideService(AssemblyFiles.Permits, permits),`,
+        replace: ``
+      },
+      {
+        name: "only the job that was limited waits",
+        find: `Effect.provideService(Admission.Admission, pauses)`,
+        replace: `(effect) => effect`
+      },
+      {
+        name: "a batch runs completed jobs again",
+        find: `if (Option.isSome(done)) {`,
+        replace: `if (Option.isSome(done) && done.value.writtenAt < 0) {`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/journaledJob.ts",
+    ["ResumableAssemblyUpload", "AssemblyBatch"],
     [
       {
         name: "a job is not recorded before its Assembly is created",

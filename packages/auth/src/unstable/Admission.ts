@@ -54,15 +54,32 @@ const open: Gate = {
 }
 
 /**
+ * A gate, or a function that wraps the gate that a request would pass without this function.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Provided = Gate | ((gate: Gate) => Gate) | undefined
+
+/**
  * The gate in the context, if any. `AssemblyClient` and `Tokens` also use the gate that was in their context when they
- * were built. A gate that is provided for one call takes precedence.
+ * were built. A gate that is provided for one call takes precedence; a function wraps the gate of the client.
  *
  * @since 0.1.0
  * @category references
  */
-export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/auth/unstable/Admission", {
+export const Admission = Context.Reference<Provided>("@assembly-effect/auth/unstable/Admission", {
   defaultValue: () => undefined
 })
+
+/**
+ * Applies what a context provides to the gate that a request would pass without it.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const apply = (provided: Provided, inner: Gate): Gate =>
+  typeof provided === "function" ? provided(inner) : (provided ?? inner)
 
 /**
  * The gate in the context of the call, else `builtIn`, else a gate that admits every request.
@@ -70,8 +87,8 @@ export const Admission = Context.Reference<Gate | undefined>("@assembly-effect/a
  * @since 0.1.0
  * @category utilities
  */
-export const gate = (builtIn?: Gate): Effect.Effect<Gate> =>
-  Effect.map(Admission, (provided) => provided ?? builtIn ?? open)
+export const gate = (builtIn?: Provided): Effect.Effect<Gate> =>
+  Effect.map(Admission, (provided) => apply(provided, apply(builtIn, open)))
 
 /** An effect that runs when a request is sent. */
 const Departure = Context.Reference<Effect.Effect<unknown>>("@assembly-effect/auth/Admission/Departure", {

@@ -144,7 +144,10 @@ export const learn = (world: World, { body, headers, outcome }: Answer): void =>
   const value = parseJson(body)
   keep(world.assemblies, field(value, "assembly_id"))
   keep(world.tokens, field(value, "access_token"))
+  // The list is not read: the Auth Key that signs must stay as it is.
+  keep(world.authKeys, field(field(value, "auth_key"), "id"))
   if (field(value, "content") !== undefined) keep(world.templates, field(value, "id"))
+  keep(world.credentials, field(field(value, "credential"), "id"))
   const results = field(value, "results")
   for (const file of Object.values(Object(results)).flat()) keep(world.assets, field(file, "asset_id"))
 }

@@ -11,8 +11,10 @@ export interface World {
   readonly assemblies: Array<string>
   readonly uploads: Array<string>
   readonly templates: Array<string>
+  readonly credentials: Array<string>
   readonly assets: Array<string>
   readonly tokens: Array<string>
+  readonly authKeys: Array<string>
 }
 
 const none = "0".repeat(32)
@@ -105,6 +107,7 @@ const steps = (chance: SeededRandom) => {
     robot: robot(),
     seconds: 0.01,
     path: chance.one(["${file.name}", "${file.id}", "a/${fields.__proto__}/${constructor}", "/"]),
+    ...(chance.once(10) ? { credentials: chance.one<unknown>(["c1", ["c1", "c2"], 5]) } : {}),
     use: chance.one<unknown>([":original", ["a", "a"], ["b", "b"], { steps: ["a"] }, "none", ["a", { name: "b" }]])
   })
   return { a: { robot: chance.one(["/upload/handle", robot()]) }, b: step(), c: step() }
@@ -116,6 +119,15 @@ const creation = (world: World, chance: SeededRandom) => ({
   ...(chance.once(2) ? { fields: { constructor: null, a: 1, list: [1, { b: 2 }] } } : {}),
   ...(chance.once(20) ? { quiet: true } : {})
 })
+
+const credentials = (chance: SeededRandom) => {
+  const content = { key: "k", secret: "s", bucket: "b", more: { list: [1] } }
+  return {
+    name: `c${chance.int(200)}`,
+    type: chance.one(["s3", "wasabi", "none"]),
+    content: chance.once(2) ? content : toText(oddly(content, chance))
+  }
+}
 
 const expected = (chance: SeededRandom) => [["num_expected_upload_files", chance.one(["0", "1", "1000"])]] as const
 
@@ -160,6 +172,7 @@ export const routes: Readonly<Record<string, Make>> = {
       c,
       expected(c)
     ),
+  replace: (w, c) => form(w, "PUT", assembly(w, c), creation(w, c), c, expected(c)),
   "create, multipart": (w, c) =>
     multipart(w, "/assemblies", creation(w, c), c, c.one([[], ["a.txt"], ["a", "../b", "__proto__"]])),
   "create, JSON": (w, c) =>
@@ -223,6 +236,31 @@ export const routes: Readonly<Record<string, Make>> = {
   "template delete": (w, c) => form(w, "DELETE", `/templates/${known(w.templates, c)}`, {}, c),
   "template list": (w, c) =>
     query(w, "/templates", { ...listing(c), sort: c.one(["name", "last_used", "constructor"]) }, c),
+  "credentials create": (w, c) => form(w, "POST", "/template_credentials", credentials(c), c),
+  "credentials get": (w, c) => query(w, `/template_credentials/${known(w.credentials, c)}`, {}, c),
+  "credentials update": (w, c) => form(w, "PUT", `/template_credentials/${known(w.credentials, c)}`, credentials(c), c),
+  "credentials delete": (w, c) => form(w, "DELETE", `/template_credentials/${known(w.credentials, c)}`, {}, c),
+  "credentials list": (w, c) =>
+    query(w, "/template_credentials", { page: c.one([1, 2, 1e15]), sort: c.one(["name", "constructor"]) }, c),
+  "credentials types": (w, c) => query(w, "/template_credentials/types", {}, c),
+  "auth key create": (w, c) =>
+    form(
+      w,
+      "POST",
+      "/auth_keys",
+      {
+        scope: c.one([["read"], ["dam:write", "read"], ["x"]]),
+        ...(c.once(2) ? { auth_key: `k${c.int(50)}`, description: c.one(["", "a"]) } : {}),
+        ...(c.once(2) ? { can_show_auth_secret: c.one([true, 1, false]), signature_algo: "sha256" } : {})
+      },
+      c
+    ),
+  "auth key update": (w, c) =>
+    form(w, "PUT", `/auth_keys/${known(w.authKeys, c)}`, { scope: ["write"], description: "b" }, c),
+  "auth key delete": (w, c) => form(w, "DELETE", `/auth_keys/${known(w.authKeys, c)}`, {}, c),
+  "auth key secret": (w, c) => form(w, "POST", `/auth_keys/show_secret/${known(w.authKeys, c)}`, {}, c),
+  "auth key list": (w, c) => query(w, "/auth_keys", {}, c),
+  "auth key scopes": (w, c) => query(w, "/auth_keys/scopes", {}, c),
   notifications: (w, c) => request(w, "GET", `/assembly_notifications/${known(w.assemblies, c)}`),
   "notification replay": (w, c) =>
     form(

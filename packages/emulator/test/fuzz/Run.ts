@@ -32,8 +32,10 @@ const world = (baseUrl: string, key: string, secret: string): World => ({
   assemblies: [],
   uploads: [],
   templates: [],
+  credentials: [],
   assets: [],
-  tokens: []
+  tokens: [],
+  authKeys: []
 })
 
 export const run = async (

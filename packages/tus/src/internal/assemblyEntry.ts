@@ -10,11 +10,12 @@ const common = {
   writtenAt: Schema.Finite
 }
 
-const Stored = Schema.TaggedUnion({ Creating: common, Created: common })
+const Stored = Schema.TaggedUnion({ Creating: common, Created: common, Completed: common })
 
 /**
  * - `Creating`: the creation of the Assembly may have been sent. Only the service knows whether the Assembly exists.
  * - `Created`: the Assembly exists.
+ * - `Completed`: a run has seen that the Assembly has completed.
  */
 export type AssemblyEntry = typeof Stored.Type
 

@@ -5,11 +5,13 @@ import type * as ApiError from "@assembly-effect/api/ApiError"
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import type * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import { type DeliveryMismatch, type FileOutcome, FilesFailed } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
@@ -25,6 +27,14 @@ import { hostOf } from "./host.ts"
 import { type Progress, sums } from "./progress.ts"
 
 export type Emit = Events.Emit<AssemblyUploadEvent.AssemblyUploadEvent>
+
+/** Limits the uploads of several jobs together. Without a value, only the `concurrency` of each job is a limit. */
+export const Permits = Context.Reference<Semaphore.Semaphore | undefined>(
+  "@assembly-effect/tus/assemblyFiles/Permits",
+  {
+    defaultValue: () => undefined
+  }
+)
 
 /** Whether an event is transient, for the whole job or for one file. */
 export const isTransient = (event: AssemblyUploadEvent.AssemblyUploadEvent): boolean =>
@@ -129,7 +139,14 @@ const uploadAll = <Source extends UploadSource, R>(
     )
   }
 
-  return Effect.forEach(sources, one, { concurrency: job.concurrency ?? 4, discard: true }).pipe(
+  return Permits.pipe(
+    Effect.flatMap((permits) =>
+      Effect.forEach(
+        sources,
+        (source, file) => (permits === undefined ? one(source, file) : permits.withPermit(one(source, file))),
+        { concurrency: job.concurrency ?? 4, discard: true }
+      )
+    ),
     Effect.ignore,
     Effect.map(() => exits)
   )

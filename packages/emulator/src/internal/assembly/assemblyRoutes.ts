@@ -6,8 +6,8 @@ import * as AssemblyListing from "./assemblyListing.ts"
 import * as Cancellation from "./cancellation.ts"
 import * as Creation from "./creation.ts"
 import * as KeywordLimit from "../data/keywordLimit.ts"
+import * as Multipart from "../http/multipart.ts"
 import * as Refusal from "../http/refusal.ts"
-import * as Replay from "./replay.ts"
 import * as Route from "../http/route.ts"
 import * as StatusEncoding from "./statusEncoding.ts"
 
@@ -42,6 +42,14 @@ const routes = Effect.gen(function* () {
       encode: StatusEncoding.encode,
       handle: ({ fields, path, ...call }) => creation.create({ ...call, id: path.assemblyId, form: fields })
     }),
+    Route.signed(Operations.Replace, {
+      invalid: Refusal.invalidForm,
+      aliases,
+      takesFiles: true,
+      encode: StatusEncoding.encode,
+      handle: ({ fields, path, ...call }) =>
+        creation.create({ ...call, id: path.assemblyId, replaces: true, form: fields })
+    }),
     Route.signed(CreateWithoutId, {
       invalid: Refusal.invalidForm,
       aliases,
@@ -49,7 +57,7 @@ const routes = Effect.gen(function* () {
       encode: StatusEncoding.encode,
       handle: ({ fields, ...call }) => creation.create({ ...call, id: undefined, form: fields })
     }),
-    Route.signed(Replay.Replay, {
+    Route.signed(Multipart.accepting(Operations.Replay), {
       invalid: Refusal.invalidForm,
       handle: ({ authKey, params, path }) => creation.replay(path.assemblyId, authKey, params)
     }),

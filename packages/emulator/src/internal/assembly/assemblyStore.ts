@@ -7,6 +7,7 @@ import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Archive from "./archive.ts"
 import * as CreationOptions from "./creationOptions.ts"
 import * as Statement from "../data/statement.ts"
 import * as Slices from "../http/slices.ts"
@@ -97,6 +98,11 @@ export class AssemblyStore extends Context.Service<
   {
     /** Returns false if an Assembly with this id exists. */
     readonly insert: (assembly: New) => Effect.Effect<boolean, StorageFailed>
+    /**
+     * Inserts an Assembly. An Assembly of the same Workspace that has this id and has ended gets the id `oldId`. Returns
+     * false if another Assembly keeps the id.
+     */
+    readonly replace: (assembly: New, oldId: string) => Effect.Effect<boolean, StorageFailed>
     readonly find: (id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** The files of an Assembly. During its execution, `results` contains the results of the finished Steps. */
     readonly made: (id: string) => Effect.Effect<Made, StorageFailed>
@@ -186,10 +192,18 @@ const make = Effect.gen(function* () {
       WHERE id = ${id} AND state = 'uploading' AND receiving = 0 AND expected_uploads <= coalesce((${arrived}), 0)`)
   }
 
+  const insert = (assembly: New) =>
+    Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(toInsert(assembly))} ON CONFLICT DO NOTHING`)
+
   return AssemblyStore.of({
-    insert: (assembly) =>
+    insert: (assembly) => turn(() => insert(assembly)),
+    replace: (assembly, oldId) =>
       turn(() =>
-        Statement.isChange(sql`INSERT INTO assemblies ${sql.insert(toInsert(assembly))} ON CONFLICT DO NOTHING`)
+        Archive.rename(sql, { id: assembly.id, to: oldId, workspace: assembly.workspace }).pipe(
+          Effect.andThen(insert(assembly)),
+          sql.withTransaction,
+          Statement.stored
+        )
       ),
     find: (id) => turn(() => first(sql`SELECT ${columns} FROM assemblies WHERE id = ${id}`)),
     made: Effect.fnUntraced(function* (id) {

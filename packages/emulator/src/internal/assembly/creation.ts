@@ -1,4 +1,5 @@
-import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as AssemblyReplay from "@assembly-effect/schema/AssemblyReplay"
 import * as Context from "effect/Context"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as DateTime from "effect/DateTime"
@@ -14,19 +15,24 @@ import type * as Authentication from "../auth/authentication.ts"
 import * as Execution from "./execution.ts"
 import type * as Form from "../http/form.ts"
 import * as FormFiles from "../files/formFiles.ts"
+import * as CredentialStore from "../templateCredentials/credentialStore.ts"
 import * as Ids from "../data/ids.ts"
+import * as Json from "../data/json.ts"
 import * as Instructions from "./instructions.ts"
 import * as Origin from "../http/origin.ts"
 import * as Refusal from "../http/refusal.ts"
 import { maxSizeExceeded, tooManyFiles } from "../robots/robot.ts"
 import { region } from "./region.ts"
-import type * as Replay from "./replay.ts"
 import * as TemplateStore from "../templates/templateStore.ts"
 import * as Turns from "../http/turns.ts"
 
-/** A request that creates an Assembly. Without an `id` the service chooses one. */
+/**
+ * A request that creates an Assembly. Without an `id` the service chooses one. `replaces`: whether the Assembly may
+ * replace one that has this id and has ended.
+ */
 export interface Request {
   readonly id: string | undefined
+  readonly replaces?: boolean
   readonly authKey: Authentication.Caller
   /** The params before decoding. */
   readonly raw: Schema.JsonObject
@@ -44,8 +50,8 @@ export class Creation extends Context.Service<
     readonly replay: (
       id: string,
       authKey: Authentication.Caller,
-      params: Replay.Params
-    ) => Effect.Effect<Replay.Replayed, Refusal.Refusal | StorageFailed>
+      params: AssemblyReplay.ReplayRequest
+    ) => Effect.Effect<AssemblyReplay.Replayed, Refusal.Refusal | StorageFailed>
     readonly status: (id: string) => Effect.Effect<Assembly.Status, Refusal.Refusal | StorageFailed>
   }
 >()("@assembly-effect/emulator/Creation") {}
@@ -62,6 +68,12 @@ const taken = new Refusal.Refusal({
   message: "An Assembly with this id exists already."
 })
 
+const cannotReplace = new Refusal.Refusal({
+  code: "ASSEMBLY_ID_TAKEN",
+  status: 409,
+  message: "The Assembly with this id has not ended, or belongs to another Workspace, so it cannot be replaced."
+})
+
 const isBusy = new Refusal.Refusal({
   code: "ASSEMBLY_NOT_FINISHED",
   status: 400,
@@ -73,22 +85,23 @@ const quietly = ({ assembly_id, error, message, ok }: Assembly.Status): Assembly
   error === undefined ? { assembly_id, ok: ok ?? null } : { assembly_id, error, message: message ?? null }
 
 /**
- * The params of a replay. A replay runs the original Steps, unless its params name other Steps or a Template, or ask to
- * read the original Template again.
+ * The params of a replay. A replay runs the original Steps with the changes in its params. If its params name a Template,
+ * or ask to read the original Template again, it runs the Steps of this Template with these changes.
  */
-const replayParams = (original: AssemblyStore.Row, params: Replay.Params): Schema.JsonObject => {
-  const { fields = original.fields, notify_url = original.notify_url, reparse_template, steps, template_id } = params
-  const templateId = template_id ?? (reparse_template === 1 ? original.template_id : null)
+const replayParams = (original: AssemblyStore.Row, request: AssemblyReplay.ReplayRequest): Schema.JsonObject => {
+  const { fields = original.fields, notifyUrl = original.notify_url, reparseTemplate, steps = {}, templateId } = request
+  const template = templateId ?? (reparseTemplate === true ? original.template_id : null)
   return {
     fields,
-    notify_url,
-    template_id: templateId,
-    ...(steps === undefined ? (templateId === null ? { steps: original.steps } : {}) : { steps })
+    notify_url: notifyUrl,
+    template_id: template,
+    ...(template === null ? { steps: Json.merge(original.steps, steps) } : request.steps === undefined ? {} : { steps })
   }
 }
 
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
+  const credentials = yield* CredentialStore.CredentialStore
   const execution = yield* Execution.Execution
   const formFiles = yield* FormFiles.FormFiles
   const limits = yield* Limits.Limits
@@ -106,6 +119,7 @@ const make = Effect.gen(function* () {
 
   const read = (workspace: string, params: Schema.JsonObject) =>
     Instructions.read(workspace, params, limits).pipe(
+      Effect.provideService(CredentialStore.CredentialStore, credentials),
       Effect.provideService(TemplateStore.TemplateStore, templates),
       Effect.provideService(Turns.Turns, turns)
     )
@@ -114,9 +128,13 @@ const make = Effect.gen(function* () {
   const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
     maxSize === undefined ? limits.fileBytes : Math.min(maxSize, limits.fileBytes ?? maxSize)
 
-  const insert = Effect.fnUntraced(function* (assembly: Omit<AssemblyStore.New, "createdAt" | "region">) {
-    const now = yield* DateTime.now
-    if (!(yield* assemblies.insert({ ...assembly, region, createdAt: now.epochMilliseconds }))) return yield* taken
+  const insert = Effect.fnUntraced(function* (
+    assembly: Omit<AssemblyStore.New, "createdAt" | "region">,
+    replaces = false
+  ) {
+    const row = { ...assembly, region, createdAt: (yield* DateTime.now).epochMilliseconds }
+    const isInserted = yield* replaces ? assemblies.replace(row, yield* newId) : assemblies.insert(row)
+    if (!isInserted) return yield* replaces ? cannotReplace : taken
     yield* execution.check(assembly.id)
     yield* execution.advance(assembly.id)
   }, Effect.uninterruptible)
@@ -137,7 +155,7 @@ const make = Effect.gen(function* () {
     const { options, params } = yield* read(authKey.workspace, raw)
     const id = request.id ?? (yield* newId)
     const maxSize = maxSizeOf(options)
-    yield* insert({
+    const assembly = {
       ...options,
       maxSize,
       id,
@@ -150,7 +168,8 @@ const make = Effect.gen(function* () {
       expectedUploads: form.numExpectedUploadFiles ?? 0,
       replayOf: undefined,
       receiving: files !== undefined
-    })
+    }
+    yield* insert(assembly, request.replaces)
     if (files !== undefined) yield* receive(id, files, maxSize)
     const made = yield* status(id)
     return options.isQuiet ? quietly(made) : made
@@ -159,13 +178,13 @@ const make = Effect.gen(function* () {
   const replay = Effect.fnUntraced(function* (
     originalId: string,
     authKey: Authentication.Caller,
-    params: Replay.Params
+    params: AssemblyReplay.ReplayRequest
   ) {
     const found = Option.filter(yield* assemblies.find(originalId), ({ workspace }) => workspace === authKey.workspace)
     if (Option.isNone(found)) return yield* notFound
     const original = found.value
     if (original.state === "uploading" || original.state === "executing") return yield* isBusy
-    const templateId = params.template_id ?? original.template_id
+    const templateId = params.templateId ?? original.template_id
     const instructions = yield* read(authKey.workspace, replayParams(original, params))
     const id = yield* newId
     yield* insert({
@@ -189,7 +208,7 @@ const make = Effect.gen(function* () {
       ok: "ASSEMBLY_REPLAYING",
       message: "The Assembly is being replayed.",
       success: true,
-      assembly_id: id,
+      assembly_id: Assembly.AssemblyId.make(id),
       assembly_url: url,
       assembly_ssl_url: url,
       notify_url: instructions.params.notifyUrl ?? null
@@ -204,6 +223,7 @@ export const layer: Layer.Layer<
   never,
   | AssemblyStatus.AssemblyStatus
   | AssemblyStore.AssemblyStore
+  | CredentialStore.CredentialStore
   | Execution.Execution
   | FormFiles.FormFiles
   | Origin.Origin

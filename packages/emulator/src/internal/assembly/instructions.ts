@@ -11,6 +11,8 @@ import * as CreationOptions from "./creationOptions.ts"
 import * as Json from "../data/json.ts"
 import * as Turns from "../http/turns.ts"
 import * as Refusal from "../http/refusal.ts"
+import type * as CredentialStore from "../templateCredentials/credentialStore.ts"
+import * as UsedCredentials from "../templateCredentials/usedCredentials.ts"
 import * as TemplateMerge from "../templates/templateMerge.ts"
 import type * as TemplateStore from "../templates/templateStore.ts"
 
@@ -31,21 +33,26 @@ const countOf = (steps: Schema.Json | undefined): number => (Predicate.isObject(
 
 const decodeParams = SchemaParser.decodeUnknownEffect(Operations.Create.params, { errors: "all" })
 
-/** Merges the params of a request into their Template and decodes the result. */
+/**
+ * Merges the params of a request into their Template and decodes the result. Refuses Steps that name Template Credentials
+ * which the Workspace does not have.
+ */
 export const read: (
   workspace: string,
   params: Schema.JsonObject,
   limits: Limits.Values
-) => Effect.Effect<Instructions, Refusal.Refusal | StorageFailed, TemplateStore.TemplateStore | Turns.Turns> =
-  Effect.fnUntraced(function* (workspace, params, limits) {
-    const { share } = yield* Turns.Turns
-    const merged = Json.withoutNulls(yield* TemplateMerge.merge(workspace, params))
-    // The number of Steps is checked before the Steps are decoded.
-    if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
-    return {
-      params: yield* share(decodeParams(merged)).pipe(
-        Effect.mapError((issue) => Refusal.invalidForm(Input.fromSchemaIssue(issue)))
-      ),
-      options: yield* share(CreationOptions.read(merged))
-    }
-  })
+) => Effect.Effect<
+  Instructions,
+  Refusal.Refusal | StorageFailed,
+  CredentialStore.CredentialStore | TemplateStore.TemplateStore | Turns.Turns
+> = Effect.fnUntraced(function* (workspace, params, limits) {
+  const { share } = yield* Turns.Turns
+  const merged = Json.withoutNulls(yield* TemplateMerge.merge(workspace, params))
+  // The number of Steps is checked before the Steps are decoded.
+  if (countOf(merged["steps"]) > limits.steps) return yield* tooManySteps(limits)
+  const decoded = yield* share(decodeParams(merged)).pipe(
+    Effect.mapError((issue) => Refusal.invalidForm(Input.fromSchemaIssue(issue)))
+  )
+  yield* UsedCredentials.check(workspace, decoded.steps ?? {})
+  return { params: decoded, options: yield* share(CreationOptions.read(merged)) }
+})

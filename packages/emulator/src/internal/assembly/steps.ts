@@ -1,7 +1,8 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Instructions from "@assembly-effect/schema/Instructions"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import type * as Limits from "../../Limits.ts"
 import type { Robot } from "../robots/robot.ts"
 import { StepFailed } from "../robots/robot.ts"
@@ -16,13 +17,6 @@ export interface Planned {
 }
 
 type Steps = Readonly<Record<string, Assembly.Step>>
-
-const Name = Schema.Union([Schema.String, Schema.Struct({ name: Schema.String })])
-const Names = Schema.Union([Name, Schema.Array(Name)])
-const decodeUse = Schema.decodeUnknownEffect(Schema.Union([Names, Schema.Struct({ steps: Names })]))
-
-const toNames = (names: typeof Names.Type): ReadonlyArray<string> =>
-  (Array.isArray(names) ? names : [names]).map((name) => (typeof name === "string" ? name : name.name))
 
 const fail = (error: string, message: string) => Effect.fail(new StepFailed({ error, message }))
 
@@ -39,10 +33,12 @@ const usesOf = Effect.fnUntraced(function* (name: string, step: Assembly.Step, s
   if (countOf(use) > limits.steps) {
     return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} uses more than ${limits.steps} others.`)
   }
-  const decoded = yield* decodeUse(use).pipe(
-    Effect.catch(() => fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} has an invalid use.`))
-  )
-  const names = typeof decoded === "object" && "steps" in decoded ? toNames(decoded.steps) : toNames(decoded)
+  const references = Instructions.references(step)
+  if (!references.every(Instructions.isReference)) {
+    return yield* fail("ASSEMBLY_STEP_INVALID_USE", `The Step ${name} has an invalid use.`)
+  }
+  // A name that occurs twice stays in the list twice, because the Step then works on the files twice.
+  const names = references.map((used) => used.name)
   const unknown = names.find((used) => used !== ":original" && !Object.hasOwn(steps, used))
   if (unknown !== undefined) {
     return yield* fail("ASSEMBLY_STEP_UNKNOWN_USE", `The Step ${name} uses ${unknown}, which is not a Step.`)

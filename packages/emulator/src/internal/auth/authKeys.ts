@@ -1,59 +1,126 @@
 import * as Auth from "@assembly-effect/schema/Auth"
+import * as Record from "@assembly-effect/schema/AuthKey"
 import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Ids from "../data/ids.ts"
 import * as Statement from "../data/statement.ts"
 
-/** An Auth Key with its Workspace and its scopes. */
-export interface AuthKey {
+const Row = Schema.Struct({
+  id: Schema.String,
+  key: Schema.String,
+  secret: Schema.RedactedFromValue(Schema.String),
+  workspace: Schema.String,
+  scopes: Schema.fromJsonString(Schema.Array(Auth.Scope)),
+  /** The only algorithm whose signatures are accepted. Null permits all algorithms. */
+  signature_algo: Schema.NullOr(Record.SignatureAlgorithm),
+  last_used_at: Schema.NullOr(Schema.Int)
+})
+
+/** An active Auth Key with its Workspace and its scopes. `last_used_at` is in milliseconds since the epoch. */
+export interface AuthKey extends Schema.Schema.Type<typeof Row> {}
+
+/** An Auth Key from the options of an emulator. */
+interface Given {
   readonly key: string
   readonly secret: Redacted.Redacted
   readonly workspace: string
   readonly scopes: ReadonlyArray<Auth.Scope>
+  readonly isActive: boolean
 }
 
-/** Stores the Auth Keys of all Workspaces. */
+/**
+ * The Auth Keys of all Workspaces, as authentication needs them. Every request reads its Auth Key from the database, so
+ * that a change takes effect at once.
+ */
 export class AuthKeys extends Context.Service<
   AuthKeys,
   {
+    /** Finds an active Auth Key. */
     readonly find: (key: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
-    /** The oldest Auth Key of a Workspace. */
+    /** Finds an active Auth Key by its id. */
+    readonly findById: (id: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
+    /** The oldest active Auth Key of a Workspace. */
     readonly firstOf: (workspace: string) => Effect.Effect<Option.Option<AuthKey>, StorageFailed>
-    /** Inserts an Auth Key, or replaces the Auth Key with the same `key`. */
-    readonly put: (authKey: AuthKey) => Effect.Effect<void, StorageFailed>
+    /** The Workspace of an Auth Key, which may be inactive. */
+    readonly ownerOf: (key: string) => Effect.Effect<Option.Option<string>, StorageFailed>
+    /**
+     * Inserts an Auth Key. If an Auth Key with the same `key` exists, its secret, Workspace and scopes and whether it is
+     * active are replaced, and its other settings stay.
+     */
+    readonly put: (authKey: Given) => Effect.Effect<void, StorageFailed>
+    /** Records that a request has used an Auth Key. */
+    readonly markUsed: (authKey: AuthKey) => Effect.Effect<void>
   }
 >()("@assembly-effect/emulator/AuthKeys") {}
 
-const Row = Schema.Struct({
-  key: Schema.String,
-  secret: Schema.RedactedFromValue(Schema.String),
-  workspace: Schema.String,
-  scopes: Schema.fromJsonString(Schema.Array(Auth.Scope))
-})
+/**
+ * A random `key` and a random secret. They do not depend on the `seed`, because anyone who knows the seed could then
+ * compute the secret.
+ */
+export const random = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
+  Effect.provide(SecureRandom.layerWebCrypto)
+)
+
+/**
+ * How old the recorded time of the last use may be, in milliseconds. With this precision an Auth Key costs one write a
+ * minute, not one write a request.
+ */
+const precision = 60_000
 
 const first = Statement.first(Row)
+const owner = Statement.first(Schema.Struct({ workspace: Schema.String }))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const ids = yield* SecureRandom.SecureRandom
+  const columns = sql.literal("id, key, secret, workspace, scopes, signature_algo, last_used_at")
 
   return AuthKeys.of({
-    find: (key) => first(sql`SELECT key, secret, workspace, scopes FROM auth_keys WHERE key = ${key}`),
+    find: (key) => first(sql`SELECT ${columns} FROM auth_keys WHERE key = ${key} AND is_active = 1`),
+    findById: (id) => first(sql`SELECT ${columns} FROM auth_keys WHERE id = ${id} AND is_active = 1`),
     firstOf: (workspace) =>
-      first(
-        sql`SELECT key, secret, workspace, scopes FROM auth_keys WHERE workspace = ${workspace} ORDER BY rowid LIMIT 1`
+      first(sql`
+        SELECT ${columns} FROM auth_keys WHERE workspace = ${workspace} AND is_active = 1 ORDER BY rowid LIMIT 1`),
+    ownerOf: (key) =>
+      Effect.map(
+        owner(sql`SELECT workspace FROM auth_keys WHERE key = ${key}`),
+        Option.map(({ workspace }) => workspace)
       ),
-    put: ({ key, scopes, secret, workspace }) => {
-      const settings = { secret: Redacted.value(secret), workspace, scopes: JSON.stringify(scopes) }
-      return Statement.run(
-        sql`INSERT INTO auth_keys ${sql.insert({ key, ...settings })} ON CONFLICT (key) DO UPDATE SET ${sql.update(settings)}`
+    put: Effect.fnUntraced(function* ({ isActive, key, scopes, secret, workspace }) {
+      const id = yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, ids)
+      const created_at = (yield* DateTime.now).epochMilliseconds
+      const settings = {
+        secret: Redacted.value(secret),
+        workspace,
+        scopes: JSON.stringify(scopes),
+        is_active: Number(isActive)
+      }
+      yield* Statement.run(
+        sql`INSERT INTO auth_keys ${sql.insert({ id, key, created_at, ...settings })}
+          ON CONFLICT (key) DO UPDATE SET ${sql.update(settings)}`
       )
-    }
+    }),
+    markUsed: Effect.fnUntraced(
+      function* ({ id, last_used_at }) {
+        const now = (yield* DateTime.now).epochMilliseconds
+        if (last_used_at !== null && now - last_used_at < precision) return
+        yield* Statement.run(sql`UPDATE auth_keys SET last_used_at = ${now} WHERE id = ${id}`)
+      },
+      // A request that only reads succeeds even if the disk is full.
+      Effect.catchTag("StorageFailed", () => Effect.void)
+    )
   })
 })
 
-export const layer: Layer.Layer<AuthKeys, never, SqlClient.SqlClient> = Layer.effect(AuthKeys, make)
+export const layer: Layer.Layer<AuthKeys, never, SecureRandom.SecureRandom | SqlClient.SqlClient> = Layer.effect(
+  AuthKeys,
+  make
+)

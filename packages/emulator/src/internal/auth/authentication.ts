@@ -33,8 +33,11 @@ export interface Claim {
 }
 
 /**
- * The authenticated caller. `isSigned`: whether the request has a signature, which protects its params. A bearer token
- * does not protect the params.
+ * The authenticated caller.
+ *
+ * - `scopes`: the scopes of the request. A bearer token may have fewer scopes than its Auth Key.
+ * - `isSigned`: whether the request has a signature, which protects its params. A bearer token does not protect the
+ *   params.
  */
 export interface Caller extends AuthKeys.AuthKey {
   readonly isSigned: boolean
@@ -138,6 +141,10 @@ const make = Effect.gen(function* () {
       if (!isText(claim.signature)) {
         return yield* refuse("NO_SIGNATURE_FIELD", "The request has no signature.")
       }
+      const { signature_algo: only } = authKey.value
+      if (only !== null && !claim.signature.toLowerCase().startsWith(`${only}:`)) {
+        return yield* refuse("INVALID_SIGNATURE", `The Auth Key accepts only signatures of ${only}.`)
+      }
       const signature = yield* verify(authKey.value.secret, claim.text, claim.signature)
       if (Option.isNone(signature)) {
         return yield* refuse("INVALID_SIGNATURE", "The signature does not match the params.")
@@ -182,10 +189,11 @@ const make = Effect.gen(function* () {
         ? authenticateSigned(claim)
         : authenticateBearer(claim, authorization)
       yield* checkReferer(claim)
-      // A token grants only scopes that its Auth Key still has.
-      return scope === undefined || (grants(scopes, scope) && grants(authKey.scopes, scope))
-        ? { ...authKey, isSigned: authorization === undefined }
-        : yield* refuse("INSUFFICIENT_AUTH_SCOPE", `The scope ${scope} is not granted.`)
+      if (scope !== undefined && !grants(scopes, scope)) {
+        return yield* refuse("INSUFFICIENT_AUTH_SCOPE", `The scope ${scope} is not granted.`)
+      }
+      yield* authKeys.markUsed(authKey)
+      return { ...authKey, scopes, isSigned: authorization === undefined }
     })
   })
 })

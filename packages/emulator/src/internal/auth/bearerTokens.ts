@@ -16,8 +16,9 @@ import type { StorageFailed } from "../../EmulatorError.ts"
 import * as AuthKeys from "./authKeys.ts"
 import * as Ids from "../data/ids.ts"
 import { Refusal } from "../http/refusal.ts"
+import { shared } from "./scopes.ts"
 
-/** The Auth Key of a token and the scopes that the token grants. */
+/** An Auth Key and the granted scopes. */
 export interface Granted {
   readonly authKey: AuthKeys.AuthKey
   readonly scopes: ReadonlyArray<Auth.Scope>
@@ -32,12 +33,14 @@ export interface Minted {
 /**
  * Issues and verifies bearer tokens. A token contains its Auth Key, scopes and expiry, and a tag: a MAC made with the
  * secret of the Auth Key. Tokens are not stored, so they stay valid after a restart. A token becomes invalid if the
- * secret changes. The error codes are beyond the specification.
+ * Auth Key is deleted, even if a later Auth Key has the same `key` and secret. The error codes are beyond the
+ * specification.
  */
 export class BearerTokens extends Context.Service<
   BearerTokens,
   {
     readonly mint: (granted: Granted) => Effect.Effect<Minted>
+    /** Returns the scopes that both the token and its Auth Key grant at this moment. */
     readonly verify: (token: string) => Effect.Effect<Granted, Refusal | StorageFailed>
   }
 >()("@assembly-effect/emulator/BearerTokens") {}
@@ -45,7 +48,8 @@ export class BearerTokens extends Context.Service<
 const Content = Schema.fromJsonString(
   Schema.Struct({
     id: Schema.String,
-    key: Schema.String,
+    /** The id of the Auth Key. */
+    authKey: Schema.String,
     scopes: Schema.Array(Auth.Scope),
     expires: Schema.Int
   })
@@ -85,7 +89,7 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
       const content = yield* Effect.orDie(
         encodeContent({
           id: yield* Effect.provideService(Ids.hex, SecureRandom.SecureRandom, random),
-          key: authKey.key,
+          authKey: authKey.id,
           scopes,
           expires: now.epochMilliseconds + Duration.toMillis(lifetime)
         })
@@ -100,13 +104,15 @@ const make = Effect.fnUntraced(function* (lifetime: Duration.Duration) {
       const [content, tag] = parts.value
       const claimed = decodeContent(content)
       if (Option.isNone(claimed)) return yield* invalid
-      const { expires, key, scopes } = claimed.value
-      const authKey = yield* authKeys.find(key)
+      const { authKey: id, expires, scopes } = claimed.value
+      const authKey = yield* authKeys.findById(id)
       if (Option.isNone(authKey)) return yield* invalid
       const genuine = yield* Effect.orDie(mac.verify(yield* keyOf(authKey.value.secret), tag, sealed(content)))
       if (!genuine) return yield* invalid
       const now = yield* DateTime.now
-      return expires <= now.epochMilliseconds ? yield* expired : { authKey: authKey.value, scopes }
+      return expires <= now.epochMilliseconds
+        ? yield* expired
+        : { authKey: authKey.value, scopes: shared(scopes, authKey.value.scopes) }
     })
   })
 })

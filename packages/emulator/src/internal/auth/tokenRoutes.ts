@@ -18,7 +18,7 @@ import * as AuthKeys from "./authKeys.ts"
 import * as BearerTokens from "./bearerTokens.ts"
 import * as Form from "../http/form.ts"
 import * as Refusal from "../http/refusal.ts"
-import { grants } from "./scopes.ts"
+import { lacking } from "./scopes.ts"
 
 /** The error codes are beyond the specification. */
 const refuse = (status: number, code: string, message: string) => new Refusal.Refusal({ code, status, message })
@@ -51,9 +51,9 @@ const identify = Effect.fnUntraced(function* (authKeys: AuthKeys.AuthKeys["Servi
 
 /** Returns the requested scopes, or all scopes of the Auth Key if the request names no scope. */
 const grantedScopes = Effect.fnUntraced(function* (authKey: AuthKeys.AuthKey, scopes: ReadonlyArray<Auth.Scope>) {
-  const lacking = scopes.filter((scope) => !grants(authKey.scopes, scope))
-  if (lacking.length > 0) {
-    return yield* refuse(403, "TOKEN_INVALID_SCOPE", `The Auth Key does not grant ${lacking.join(" ")}.`)
+  const refused = lacking(authKey.scopes, scopes)
+  if (refused.length > 0) {
+    return yield* refuse(403, "TOKEN_INVALID_SCOPE", `The Auth Key does not grant ${refused.join(" ")}.`)
   }
   return scopes.length === 0 ? authKey.scopes : scopes
 })
@@ -95,6 +95,7 @@ const route = Effect.gen(function* () {
     )
     const { scope: asked = [] } = yield* Effect.mapError(decodeForm(form), (issue) => refuseForm(form, issue))
     const scopes = yield* grantedScopes(authKey, asked)
+    yield* authKeys.markUsed(authKey)
     const { lifetime, token } = yield* tokens.mint({ authKey, scopes })
     return HttpServerResponse.jsonUnsafe(
       yield* Effect.orDie(

@@ -1,7 +1,6 @@
-import * as SecureRandom from "effect/crypto/SecureRandom"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { InvalidTemplate, KeyInTwoWorkspaces, type StorageFailed } from "../../EmulatorError.ts"
@@ -9,7 +8,6 @@ import * as Template from "../../Template.ts"
 import type * as Workspace from "../../Workspace.ts"
 import * as AuthKeys from "./authKeys.ts"
 import * as Statement from "../data/statement.ts"
-import * as Ids from "../data/ids.ts"
 import * as TemplateStore from "../templates/templateStore.ts"
 
 /** All scopes. `read` and `write` apply to every resource, but do not grant `smart_cdn:sign`. */
@@ -17,14 +15,7 @@ const allScopes = ["read", "write", "smart_cdn:sign"]
 
 const byDefault: Workspace.Workspace = { slug: "emulator", keys: [] }
 
-/**
- * A random Auth Key. It does not depend on the `seed`, because anyone who knows the seed could then compute the secret.
- */
-const randomKey = Effect.all({ key: Ids.hex, secret: Effect.map(Ids.hex, (text) => Redacted.make(text)) }).pipe(
-  Effect.provide(SecureRandom.layerWebCrypto)
-)
-
-/** The first given Auth Key, else the oldest stored Auth Key of the Workspace, else a new Auth Key. */
+/** The first given Auth Key, else the oldest active Auth Key of the Workspace, else a new Auth Key. */
 const firstKey = Effect.fnUntraced(function* ({
   keys,
   slug
@@ -32,7 +23,7 @@ const firstKey = Effect.fnUntraced(function* ({
   const [asked] = keys
   if (asked !== undefined) return asked
   const existing = yield* AuthKeys.AuthKeys.use((authKeys) => authKeys.firstOf(slug))
-  return Option.isSome(existing) ? existing.value : yield* randomKey
+  return Option.isSome(existing) ? existing.value : yield* AuthKeys.random
 })
 
 const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspace.Workspace>) {
@@ -40,8 +31,8 @@ const checkKeys = Effect.fnUntraced(function* (workspaces: ReadonlyArray<Workspa
   const owners = new Map<string, string>()
   for (const { keys, slug } of workspaces) {
     for (const { key } of keys) {
-      const kept = yield* authKeys.find(key)
-      const owner = owners.get(key) ?? (Option.isSome(kept) ? kept.value.workspace : slug)
+      const kept = yield* authKeys.ownerOf(key)
+      const owner = owners.get(key) ?? Option.getOrElse(kept, () => slug)
       if (owner !== slug) return yield* new KeyInTwoWorkspaces({ key, workspaces: [owner, slug] })
       owners.set(key, slug)
     }
@@ -68,8 +59,8 @@ const readTemplate = (workspace: string, template: Template.Template): Effect.Ef
   )
 
 /**
- * Adds `credentials` and `templates` to the first Workspace. A Workspace without an Auth Key gets its oldest stored
- * Auth Key, or a new Auth Key.
+ * Adds `credentials` and `templates` to the first Workspace. If the first Workspace has no given Auth Key, it gets
+ * its oldest active Auth Key, or a new Auth Key.
  */
 const asked = Effect.fnUntraced(function* ({ credentials, templates = [], workspaces = [] }: Options) {
   const [first = byDefault, ...others] = workspaces
@@ -111,7 +102,9 @@ export const ensure: (
   const templates = yield* TemplateStore.TemplateStore
   yield* Effect.gen(function* () {
     for (const { keys, slug: workspace } of all) {
-      for (const { scopes = allScopes, ...authKey } of keys) yield* authKeys.put({ ...authKey, scopes, workspace })
+      for (const { isActive = true, key: name, scopes = allScopes, secret } of keys) {
+        yield* authKeys.put({ key: name, secret, workspace, scopes, isActive })
+      }
     }
     for (const { id, settings, workspace } of given) {
       if (yield* templates.put(workspace, id, settings)) continue

@@ -215,6 +215,38 @@ const tenth = [
    END`
 ]
 
+const eleventh = [
+  `CREATE TABLE template_credentials (
+     id TEXT PRIMARY KEY,
+     workspace TEXT NOT NULL,
+     name TEXT NOT NULL,
+     type TEXT NOT NULL,
+     content TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     modified_at INTEGER NOT NULL
+   ) STRICT`,
+  "CREATE UNIQUE INDEX template_credentials_by_name ON template_credentials (workspace, name)",
+  // For the replays of an Assembly that is replaced.
+  "CREATE INDEX assemblies_by_parent ON assemblies (parent_id) WHERE parent_id IS NOT NULL",
+  "CREATE INDEX assemblies_by_uploads ON assemblies (uploads_from) WHERE uploads_from IS NOT NULL"
+]
+
+const twelfth = [
+  // The record of each Auth Key. `created_at`, `modified_at` and `last_used_at` are null if they are not known.
+  "ALTER TABLE auth_keys ADD COLUMN id TEXT NOT NULL DEFAULT ''",
+  "ALTER TABLE auth_keys ADD COLUMN description TEXT",
+  "ALTER TABLE auth_keys ADD COLUMN signature_algo TEXT",
+  "ALTER TABLE auth_keys ADD COLUMN is_active INTEGER NOT NULL DEFAULT 1",
+  "ALTER TABLE auth_keys ADD COLUMN is_allowed_for_smartcdn INTEGER NOT NULL DEFAULT 0",
+  "ALTER TABLE auth_keys ADD COLUMN can_show_auth_secret INTEGER NOT NULL DEFAULT 0",
+  "ALTER TABLE auth_keys ADD COLUMN created_at INTEGER",
+  "ALTER TABLE auth_keys ADD COLUMN modified_at INTEGER",
+  "ALTER TABLE auth_keys ADD COLUMN last_used_at INTEGER",
+  "UPDATE auth_keys SET id = lower(hex(randomblob(16)))",
+  "CREATE UNIQUE INDEX auth_keys_by_id ON auth_keys (id)",
+  "CREATE INDEX auth_keys_by_workspace ON auth_keys (workspace)"
+]
+
 /**
  * The statements of each migration. The key contains the number and the name of the migration. A migration that has run
  * on any database is never changed. Each text is one statement, because SQLite ignores everything after the first
@@ -230,5 +262,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "7_indexes": seventh,
   "8_searches": eighth,
   "9_due_notifications": ninth,
-  "10_counts_of_uploads": tenth
+  "10_counts_of_uploads": tenth,
+  "11_template_credentials": eleventh,
+  "12_auth_key_records": twelfth
 }

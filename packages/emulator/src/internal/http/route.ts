@@ -173,11 +173,12 @@ const route = Effect.fnUntraced(function* <Op extends Operation.Any>(
   const turns = yield* Turns.Turns
   const encodeWhole = SchemaParser.encodeUnknownEffect(operation.success)
   const { encode = (said) => turns.share(Effect.orDie(encodeWhole(said))) } = options
+  const responseOptions = operation.confidential === undefined ? {} : { headers: { "cache-control": "no-store" } }
   const handler = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
       const said = yield* answer(request)
       const body = yield* encode(said, turns)
-      return yield* turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body)))
+      return yield* turns.share(Effect.sync(() => HttpServerResponse.jsonUnsafe(body, responseOptions)))
     },
     Effect.scoped,
     Refusal.answered(operation.name)

@@ -53,7 +53,8 @@ export class NotificationStore extends Context.Service<
     readonly begin: (most: number) => Effect.Effect<ReadonlyArray<Due>, StorageFailed>
     /** The number of milliseconds until the next attempt is due. None if no attempt is scheduled. */
     readonly nextIn: Effect.Effect<Option.Option<number>, StorageFailed>
-    readonly end: (id: string, outcome: Outcome) => Effect.Effect<void, StorageFailed>
+    /** Stores the outcome of an attempt. Returns false if the Assembly was replaced after the attempt had started. */
+    readonly end: (due: Due, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
     /** The attempts for an Assembly that have started. */
     readonly ofAssembly: (assemblyId: string) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
     /**
@@ -66,6 +67,7 @@ export class NotificationStore extends Context.Service<
 
 const begun = Statement.all(Due)
 const next = Statement.one(Schema.Struct({ due_at: Schema.NullOr(Schema.Int) }))
+const owner = Statement.one(Schema.Struct({ assembly_id: Schema.String }))
 const pending = Statement.all(Pending)
 const rows = Statement.all(Row)
 
@@ -90,7 +92,7 @@ const make = Effect.gen(function* () {
       const millis = yield* now
       return Option.map(Option.fromNullishOr(due_at), (due) => Math.max(0, due - millis))
     }),
-    end: Effect.fnUntraced(function* (id, { code, data, error }) {
+    end: Effect.fnUntraced(function* ({ assembly_id, id }, { code, data, error }) {
       const outcome = {
         status: code === 200 ? "successful" : "error",
         response_code: code,
@@ -98,9 +100,10 @@ const make = Effect.gen(function* () {
         error
       }
       const millis = yield* now
-      yield* Statement.run(
-        sql`UPDATE notifications SET ${sql.update(outcome)}, duration = ${millis} - started_at WHERE id = ${id}`
-      )
+      const attempt = yield* owner(sql`
+        UPDATE notifications SET ${sql.update(outcome)}, duration = ${millis} - started_at
+        WHERE id = ${id} RETURNING assembly_id`)
+      return attempt.assembly_id === assembly_id
     }),
     ofAssembly: (assemblyId) =>
       rows(

@@ -150,7 +150,11 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
   const formOf = Effect.fnUntraced(
     function* (assembly: AssemblyStore.Row) {
       const text = JSON.stringify(payloadOf(yield* statuses.of(assembly), assembly.notification_payload))
-      const authKey = yield* authKeys.find(assembly.auth_key ?? "")
+      // If the Auth Key was deleted, another Workspace may have an Auth Key with the same `key`.
+      const authKey = Option.filter(
+        yield* authKeys.find(assembly.auth_key ?? ""),
+        ({ workspace }) => workspace === assembly.workspace
+      )
       const form = new FormData()
       form.set("transloadit", text)
       if (Option.isSome(authKey)) {
@@ -194,8 +198,8 @@ const make = Effect.fnUntraced(function* ({ allowPrivate, firstPause }: Options)
     if (Option.isNone(assembly)) return
     const body = yield* formOf(assembly.value)
     const { isFinal, ...outcome } = yield* post(reachOf(due.is_signed === 1, allowPrivate), due.url, body)
-    yield* StorageFailure.retryUntilStored(sent.end(due.id, outcome))
-    if (isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
+    const isCurrent = yield* StorageFailure.retryUntilStored(sent.end(due, outcome))
+    if (!isCurrent || isFinal || due.attempt === 0 || due.attempt >= maxAttempts) return
     const { id: _id, ...next } = { ...due, attempt: due.attempt + 1 }
     yield* StorageFailure.retryUntilStored(schedule(next, pauseAfter(due.attempt, firstPause)))
   })

@@ -1,11 +1,11 @@
+import * as Template from "@assembly-effect/schema/Template"
 import * as Context from "effect/Context"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
-import * as Template from "../../Template.ts"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as Statement from "../data/statement.ts"
 import * as Refusal from "../http/refusal.ts"
@@ -16,7 +16,7 @@ export const Row = Schema.Struct({
   id: Schema.String,
   workspace: Schema.String,
   name: Schema.String,
-  content: Schema.fromJsonString(Template.Content),
+  content: Schema.fromJsonString(Template.StoredContent),
   require_signature_auth: Schema.Literals([0, 1]),
   assembly_status_expiry: Schema.NullOr(Schema.String),
   transcoding_result_expiry: Schema.NullOr(Schema.String),
@@ -24,6 +24,10 @@ export const Row = Schema.Struct({
   modified_at: Schema.Int
 })
 export type Row = typeof Row.Type
+
+/** A Template in a list. `last_used` is the time of the last Assembly with this Template. */
+const Listed = Schema.Struct({ ...Row.fields, last_used: Schema.NullOr(Schema.Int) })
+export type Listed = typeof Listed.Type
 
 /** The fields of a Template that a client can set. */
 export type Settings = Pick<
@@ -43,6 +47,9 @@ export const notFound = new Refusal.Refusal({
   status: 404,
   message: "There is no such Template in this Workspace."
 })
+
+/** Why a Template cannot be stored. */
+export type Problem = "NotFound" | "NameTaken"
 
 /** A list request. `from` and `to` are milliseconds since the epoch. */
 export interface Listing {
@@ -64,12 +71,24 @@ export class TemplateStore extends Context.Service<
     readonly find: (workspace: string, idOrName: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
     /** Creates or replaces a Template. Returns false if another Template of the Workspace has the same name. */
     readonly put: (workspace: string, id: string, settings: Settings) => Effect.Effect<boolean, StorageFailed>
-    readonly remove: (workspace: string, id: string) => Effect.Effect<void, StorageFailed>
+    readonly create: (
+      workspace: string,
+      id: string,
+      settings: Settings
+    ) => Effect.Effect<Row, "NameTaken" | StorageFailed>
+    /** Changes a Template in one transaction, so that concurrent changes of different settings do not undo each other. */
+    readonly change: (
+      workspace: string,
+      idOrName: string,
+      next: (row: Row) => Settings
+    ) => Effect.Effect<Row, Problem | StorageFailed>
+    /** Deletes a Template. Returns false if there is no such Template. */
+    readonly remove: (workspace: string, idOrName: string) => Effect.Effect<boolean, StorageFailed>
     /** Returns one page of Templates, and the number of Templates on all pages. */
     readonly list: (
       workspace: string,
       listing: Listing
-    ) => Effect.Effect<{ readonly rows: ReadonlyArray<Row>; readonly count: number }, StorageFailed>
+    ) => Effect.Effect<{ readonly rows: ReadonlyArray<Listed>; readonly count: number }, StorageFailed>
   }
 >()("@assembly-effect/emulator/TemplateStore") {}
 
@@ -79,7 +98,7 @@ const lastUsed = `(SELECT max(created_at) FROM assemblies
 const sortKeys: Readonly<Record<Listing["sort"], string>> = {
   created: "created_at",
   id: "id",
-  last_used: lastUsed,
+  last_used: "last_used",
   modified: "modified_at",
   name: "name"
 }
@@ -96,40 +115,62 @@ const listed = (sql: SqlClient.SqlClient, workspace: string, { from, keywords, t
 export const page = (sql: SqlClient.SqlClient, workspace: string, listing: Listing) => {
   const { limit, offset, order, sort } = listing
   const direction = sql.literal(order === "asc" ? "ASC" : "DESC")
-  return sql`SELECT *, ${sql.literal(sortKeys[sort])} AS sort_key ${listed(sql, workspace, listing)}
-    ORDER BY sort_key ${direction}, rowid ${direction} LIMIT ${limit} OFFSET ${offset}`
+  return sql`SELECT *, ${sql.literal(lastUsed)} AS last_used ${listed(sql, workspace, listing)}
+    ORDER BY ${sql.literal(sortKeys[sort])} ${direction}, rowid ${direction} LIMIT ${limit} OFFSET ${offset}`
 }
 
-const all = Statement.all(Row)
+const all = Statement.all(Listed)
 const first = Statement.first(Row)
+const one = Statement.one(Row)
 const counted = Statement.one(Schema.Struct({ count: Schema.Int }))
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const turns = yield* Turns.Turns
 
+  /** The condition that selects a Template by its id, else by its name. */
+  const named = (workspace: string, idOrName: string) => sql`
+    workspace = ${workspace} AND (id = ${idOrName} OR name = ${idOrName}) ORDER BY id = ${idOrName} DESC LIMIT 1`
+
+  const find = (workspace: string, idOrName: string) =>
+    first(sql`SELECT * FROM templates WHERE ${named(workspace, idOrName)}`)
+
+  const put = Effect.fnUntraced(function* (workspace: string, id: string, settings: Settings) {
+    const now = (yield* DateTime.now).epochMilliseconds
+    const { assembly_status_expiry, name, require_signature_auth, transcoding_result_expiry } = settings
+    const content = JSON.stringify(settings.content)
+    return yield* Statement.isChange(sql`
+      INSERT INTO templates (workspace, id, name, content, require_signature_auth, assembly_status_expiry,
+        transcoding_result_expiry, created_at, modified_at)
+      SELECT ${workspace}, ${id}, ${name}, ${content}, ${require_signature_auth}, ${assembly_status_expiry},
+        ${transcoding_result_expiry}, ${now}, ${now}
+      WHERE NOT EXISTS (SELECT 1 FROM templates WHERE workspace = ${workspace} AND name = ${name} AND id <> ${id})
+      ON CONFLICT (workspace, id) DO UPDATE SET name = excluded.name, content = excluded.content,
+        require_signature_auth = excluded.require_signature_auth,
+        assembly_status_expiry = excluded.assembly_status_expiry,
+        transcoding_result_expiry = excluded.transcoding_result_expiry, modified_at = excluded.modified_at`)
+  })
+
+  const create = Effect.fnUntraced(function* (workspace: string, id: string, settings: Settings) {
+    if (!(yield* put(workspace, id, settings))) return yield* Effect.fail("NameTaken" as const)
+    return yield* one(sql`SELECT * FROM templates WHERE workspace = ${workspace} AND id = ${id}`)
+  })
+
   return TemplateStore.of({
     byId: (workspace, id) => first(sql`SELECT * FROM templates WHERE workspace = ${workspace} AND id = ${id}`),
-    find: (workspace, idOrName) =>
-      first(sql`
-        SELECT * FROM templates WHERE workspace = ${workspace} AND (id = ${idOrName} OR name = ${idOrName})
-        ORDER BY id = ${idOrName} DESC LIMIT 1`),
-    put: Effect.fnUntraced(function* (workspace, id, settings) {
-      const now = (yield* DateTime.now).epochMilliseconds
-      const { assembly_status_expiry, name, require_signature_auth, transcoding_result_expiry } = settings
-      const content = JSON.stringify(settings.content)
-      return yield* Statement.isChange(sql`
-        INSERT INTO templates (workspace, id, name, content, require_signature_auth, assembly_status_expiry,
-          transcoding_result_expiry, created_at, modified_at)
-        SELECT ${workspace}, ${id}, ${name}, ${content}, ${require_signature_auth}, ${assembly_status_expiry},
-          ${transcoding_result_expiry}, ${now}, ${now}
-        WHERE NOT EXISTS (SELECT 1 FROM templates WHERE workspace = ${workspace} AND name = ${name} AND id <> ${id})
-        ON CONFLICT (workspace, id) DO UPDATE SET name = excluded.name, content = excluded.content,
-          require_signature_auth = excluded.require_signature_auth,
-          assembly_status_expiry = excluded.assembly_status_expiry,
-          transcoding_result_expiry = excluded.transcoding_result_expiry, modified_at = excluded.modified_at`)
-    }),
-    remove: (workspace, id) => Statement.run(sql`DELETE FROM templates WHERE workspace = ${workspace} AND id = ${id}`),
+    find,
+    put,
+    create: (workspace, id, settings) => create(workspace, id, settings).pipe(sql.withTransaction, Statement.stored),
+    change: (workspace, idOrName, next) =>
+      Effect.gen(function* () {
+        const row = yield* find(workspace, idOrName)
+        if (Option.isNone(row)) return yield* Effect.fail("NotFound" as const)
+        return yield* create(workspace, row.value.id, next(row.value))
+      }).pipe(sql.withTransaction, Statement.stored),
+    remove: (workspace, idOrName) =>
+      Statement.isChange(
+        sql`DELETE FROM templates WHERE rowid = (SELECT rowid FROM templates WHERE ${named(workspace, idOrName)})`
+      ),
     list: (workspace, listing) =>
       Effect.all({
         rows: all(page(sql, workspace, listing)),

@@ -1,0 +1,143 @@
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Statement from "../data/statement.ts"
+import * as Turns from "../http/turns.ts"
+
+/** The maximum number of Template Credentials in a Workspace, because a list shows all of them. */
+export const max = 500
+
+/** Template Credentials in the database. Times are milliseconds since the epoch. */
+const Row = Schema.Struct({
+  id: Schema.String,
+  workspace: Schema.String,
+  name: Schema.String,
+  type: Schema.String,
+  content: Schema.RedactedFromValue(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)), {
+    label: "content of credentials"
+  }),
+  created_at: Schema.Int,
+  modified_at: Schema.Int
+})
+export type Row = typeof Row.Type
+
+/** The fields that a client can set. */
+export type Settings = Pick<Row, "name" | "type" | "content">
+
+/** A list request. */
+export interface Listing {
+  readonly sort: "created" | "id" | "modified" | "name" | "type"
+  readonly order: "asc" | "desc"
+}
+
+/** Why Template Credentials cannot be stored. */
+export type Problem = "NotFound" | "NameTaken" | "TooMany"
+
+/** Stores the Template Credentials of all Workspaces. */
+export class CredentialStore extends Context.Service<
+  CredentialStore,
+  {
+    readonly list: (workspace: string, listing: Listing) => Effect.Effect<ReadonlyArray<Row>, StorageFailed>
+    readonly find: (workspace: string, id: string) => Effect.Effect<Option.Option<Row>, StorageFailed>
+    readonly create: (
+      workspace: string,
+      id: string,
+      settings: Settings
+    ) => Effect.Effect<Row, "NameTaken" | "TooMany" | StorageFailed>
+    /** Changes Template Credentials in one transaction. If `next` fails, nothing changes. */
+    readonly change: <E>(
+      workspace: string,
+      id: string,
+      next: (row: Row) => Effect.Effect<Settings, E>
+    ) => Effect.Effect<Row, E | "NotFound" | "NameTaken" | StorageFailed>
+    /** Deletes Template Credentials. Returns false if there are none with this id. */
+    readonly remove: (workspace: string, id: string) => Effect.Effect<boolean, StorageFailed>
+    /** Returns the names among `names` that exist in the Workspace. */
+    readonly existing: (
+      workspace: string,
+      names: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlySet<string>, StorageFailed>
+  }
+>()("@assembly-effect/emulator/CredentialStore") {}
+
+const sortKeys: Readonly<Record<Listing["sort"], string>> = {
+  created: "created_at",
+  id: "id",
+  modified: "modified_at",
+  name: "name",
+  type: "type"
+}
+
+const all = Statement.all(Row)
+const first = Statement.first(Row)
+const one = Statement.one(Row)
+const names = Statement.all(Schema.Struct({ name: Schema.String }))
+const counted = Statement.one(Schema.Struct({ total: Schema.Int, same: Schema.Int }))
+
+const toText = (content: Row["content"]): string => JSON.stringify(Redacted.value(content))
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const turns = yield* Turns.Turns
+
+  const find = (workspace: string, id: string) =>
+    first(sql`SELECT * FROM template_credentials WHERE workspace = ${workspace} AND id = ${id}`)
+
+  /** How many Template Credentials the Workspace has, and how many others have this name. */
+  const count = (workspace: string, id: string, name: string) =>
+    counted(sql`
+      SELECT count(*) AS total, count(*) FILTER (WHERE name = ${name} AND id <> ${id}) AS same
+      FROM template_credentials WHERE workspace = ${workspace}`)
+
+  return CredentialStore.of({
+    list: (workspace, { order, sort }) => {
+      const direction = sql.literal(order === "asc" ? "ASC" : "DESC")
+      return turns.share(
+        all(sql`
+          SELECT * FROM template_credentials WHERE workspace = ${workspace}
+          ORDER BY ${sql.literal(sortKeys[sort])} ${direction}, rowid ${direction}`)
+      )
+    },
+    find,
+    create: (workspace, id, { content, name, type }) =>
+      Effect.gen(function* () {
+        const { same, total } = yield* count(workspace, id, name)
+        if (same > 0) return yield* Effect.fail("NameTaken" as const)
+        if (total >= max) return yield* Effect.fail("TooMany" as const)
+        const now = (yield* DateTime.now).epochMilliseconds
+        const row = { id, workspace, name, type, content: toText(content), created_at: now, modified_at: now }
+        return yield* one(sql`INSERT INTO template_credentials ${sql.insert(row)} RETURNING *`)
+      }).pipe(sql.withTransaction, Statement.stored),
+    change: (workspace, id, next) =>
+      Effect.gen(function* () {
+        const row = yield* find(workspace, id)
+        if (Option.isNone(row)) return yield* Effect.fail("NotFound" as const)
+        const { content, name, type } = yield* next(row.value)
+        if ((yield* count(workspace, id, name)).same > 0) return yield* Effect.fail("NameTaken" as const)
+        const modified_at = (yield* DateTime.now).epochMilliseconds
+        const values = { name, type, content: toText(content), modified_at }
+        return yield* one(sql`
+          UPDATE template_credentials SET ${sql.update(values)}
+          WHERE workspace = ${workspace} AND id = ${id} RETURNING *`)
+      }).pipe(sql.withTransaction, Statement.stored),
+    remove: (workspace, id) =>
+      Statement.isChange(sql`DELETE FROM template_credentials WHERE workspace = ${workspace} AND id = ${id}`),
+    existing: (workspace, wanted) =>
+      names(sql`
+        SELECT name FROM template_credentials WHERE workspace = ${workspace}
+        AND name IN (SELECT value FROM json_each(${JSON.stringify(wanted)}))`).pipe(
+        Effect.map((rows) => new Set(rows.map(({ name }) => name)))
+      )
+  })
+})
+
+export const layer: Layer.Layer<CredentialStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(
+  CredentialStore,
+  make
+)

@@ -1,0 +1,90 @@
+/** Each signed operation requires its scope, and nothing more. */
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as ServiceError from "@assembly-effect/schema/ServiceError"
+import { assert, layer, test } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { HttpMethod } from "effect/http/HttpMethod"
+import { cases, operations } from "../../api/test/utils/operations.ts"
+import { as, call, callWithToken, given, refused, tokenOf } from "./keys.ts"
+import { json, layer as layerEmulator } from "./support.ts"
+
+/** The operations that the emulator does not serve yet. A route that is served must not be in this list. */
+const missing: ReadonlySet<string> = new Set<string>([
+  "Billing.get",
+  "Queues.jobSlots",
+  "Queues.statistics",
+  "Dam.delete",
+  "Dam.deleteMany",
+  "Dam.get",
+  "Dam.list",
+  "Dam.moveEntry",
+  "Dam.moveMany"
+])
+
+/** All scopes that do not grant `scope`. */
+const allBut = (scope: Auth.Scope): ReadonlyArray<Auth.Scope> =>
+  Auth.KnownScope.literals.filter((other) => other !== scope && !scope.endsWith(`:${other}`))
+
+/** An Auth Key without the scope, and one with only this scope. */
+const keysOf = (scope: Auth.Scope) => {
+  const name = scope.replace(":", "-")
+  return { without: given(`without-${name}`, allBut(scope)), only: given(`only-${name}`, [scope]) }
+}
+
+const signed = operations
+  .filter(({ auth }) => auth === "signed")
+  .map(({ name, scope = "" }) => {
+    const example = cases.find((one) => one.name === name)
+    assert(example !== undefined, name)
+    const { method, path, run } = example
+    const { only, without } = keysOf(scope)
+    return { name, scope, method: method as HttpMethod, path, run, only, without }
+  })
+
+const keys = new Map(signed.flatMap(({ only, without }) => [only, without].map((key) => [key.key, key] as const)))
+const workspaces = [{ slug: "emulator", keys: [...keys.values()] }]
+
+const served = signed.filter(({ name }) => !missing.has(name)).map((operation) => [operation.name, operation] as const)
+const others = signed.filter(({ name }) => missing.has(name)).map((operation) => [operation.name, operation] as const)
+
+test("each signed operation has a scope that is known, and no unknown operation is left out", () => {
+  for (const { name, scope } of signed) assert.include(Auth.KnownScope.literals, scope, name)
+  assert.strictEqual(others.length, missing.size)
+  assert.isAbove(served.length, 15)
+})
+
+layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An operation", (it) => {
+  it.effect.each(served)("%s is refused without its scope, over HTTP and by the client", ([, operation]) =>
+    Effect.gen(function* () {
+      const { method, path, run, scope, without } = operation
+      const message = `The scope ${scope} is not granted.`
+      assert.strictEqual(refused(yield* call(method, path, without), 400, "INSUFFICIENT_AUTH_SCOPE"), message)
+      const token = yield* tokenOf(without)
+      refused(yield* callWithToken(method, path, token), 400, "INSUFFICIENT_AUTH_SCOPE")
+      const error = yield* Effect.flip(as(without)(run))
+      assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE", status: 400 })
+    })
+  )
+
+  it.effect.each(served)("%s is not refused with no other scope", ([, { method, only, path }]) =>
+    Effect.gen(function* () {
+      for (const answer of [
+        yield* call(method, path, only),
+        yield* callWithToken(method, path, yield* tokenOf(only))
+      ]) {
+        const code = String(json(answer)["error"] ?? "")
+        assert.isFalse(ServiceError.authenticationCodes.has(code), answer.text)
+        assert.notMatch(code, /^SERVER_/, answer.text)
+      }
+    })
+  )
+
+  // An empty table is an error.
+  if (others.length > 0) {
+    it.effect.each(others)("%s is not served yet", ([, { method, only, path }]) =>
+      Effect.gen(function* () {
+        refused(yield* call(method, path, only), 404, "SERVER_404")
+      })
+    )
+  }
+})

@@ -1,0 +1,441 @@
+import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { CredentialId } from "@assembly-effect/schema/TemplateCredential"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, layer, live } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { DatabaseSync } from "node:sqlite"
+import { inspect } from "node:util"
+import * as Database from "../src/internal/data/database.ts"
+import * as Turns from "../src/internal/http/turns.ts"
+import * as CredentialStore from "../src/internal/templateCredentials/credentialStore.ts"
+import { as, given as authKey } from "./keys.ts"
+import { call, malformed } from "./signedCalls.ts"
+import { official } from "./official.ts"
+import { json, layer as layerEmulator, send } from "./support.ts"
+
+const secret = "Zq7-very-secret-Kx2"
+const s3 = { key: "an id", secret, bucket: "photos", bucket_region: "eu-west-1" }
+const content = Redacted.make(s3)
+
+const north = authKey("north")
+const reader = authKey("reader", ["template_credentials:read"])
+const assembler = authKey("assembler", ["assemblies:read", "assemblies:write", "templates:write"])
+const south = authKey("south")
+
+const workspaces = [
+  { slug: "north", keys: [north, reader, assembler] },
+  { slug: "south", keys: [south] }
+]
+
+const path = "/template_credentials"
+const nowhere = CredentialId.make("nowhere")
+
+/** The id of new Template Credentials. */
+const made = Effect.fnUntraced(function* (name: string, fields: object = s3) {
+  const { said } = yield* call("POST", path, { name, type: "s3", content: fields })
+  return CredentialId.make(String(Object(said["credential"]).id))
+})
+
+/** The content behind its redaction. */
+const shown = ({ content: hidden }: { readonly content?: Redacted.Redacted<unknown> | null }) =>
+  Redacted.isRedacted(hidden) ? Redacted.value(hidden) : hidden
+
+const all = (id: CredentialId) =>
+  [
+    ["GET", path],
+    ["GET", `${path}/types`],
+    ["GET", `${path}/${id}`],
+    ["POST", path],
+    ["PUT", `${path}/${id}`],
+    ["DELETE", `${path}/${id}`]
+  ] as const
+
+layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Template Credentials", (it) => {
+  it.effect("are created, read, listed, changed and deleted", () =>
+    Effect.gen(function* () {
+      const { credential: created } = yield* TemplateCredentials.create({ name: "photos", type: "s3", content })
+      assert.deepInclude(created, { name: "photos", type: "s3", account_id: "north", deleted: null })
+      assert(created !== undefined && DateTime.isDateTime(created.created) && DateTime.isDateTime(created.modified))
+      assert.deepStrictEqual(shown(created), s3)
+
+      const { credential: found } = yield* TemplateCredentials.get(created.id)
+      assert.deepStrictEqual(shown(found), s3)
+      assert(Redacted.isRedacted(found.stringified))
+      assert.deepStrictEqual(JSON.parse(Redacted.value(found.stringified)), s3)
+      const { credentials } = yield* TemplateCredentials.list
+      assert.deepStrictEqual(
+        credentials.map((one) => [one.id, one.name, shown(one)]),
+        [[created.id, "photos", s3]]
+      )
+
+      const renamed = yield* TemplateCredentials.update(created.id, { name: "pictures", type: "s3" })
+      assert.deepInclude(renamed.credential, { id: created.id, name: "pictures" })
+      assert.deepStrictEqual(shown((yield* TemplateCredentials.get(created.id)).credential), s3)
+
+      assert.strictEqual((yield* TemplateCredentials.delete(created.id)).ok, "TEMPLATE_CREDENTIALS_DELETED")
+      const gone = yield* Effect.flip(TemplateCredentials.get(created.id))
+      assert.deepInclude(gone, { _tag: "TemplateCredentialsNotRead", status: 404 })
+      assert.deepStrictEqual((yield* TemplateCredentials.list).credentials, [])
+    })
+  )
+
+  it.effect("of a change keep the secret that the change omits, and nothing else", () =>
+    Effect.gen(function* () {
+      const id = yield* made("changed")
+      const { secret: _, bucket_region: __, ...rest } = s3
+      const update = (type: string, fields: object) =>
+        call("PUT", `${path}/${id}`, { name: "changed", type, content: fields })
+      assert.strictEqual((yield* update("s3", { ...rest, bucket: "other" })).status, 200)
+      const changed = shown((yield* TemplateCredentials.get(id)).credential)
+      assert.deepStrictEqual(changed, { key: "an id", secret, bucket: "other" })
+
+      // The content of another type is new.
+      const other = yield* update("minio", { ...rest, host: "example.com" })
+      assert.deepInclude(other.said, {
+        error: "TEMPLATE_CREDENTIALS_NOT_UPDATED",
+        message: "content.secret: Missing key"
+      })
+      const emptied = yield* update("s3", { ...rest, secret: "" })
+      assert.deepInclude(emptied.said, { message: "content.secret: Expected at least 1 character" })
+      assert.deepStrictEqual(shown((yield* TemplateCredentials.get(id)).credential), changed)
+      assert.strictEqual((yield* update("minio", { ...rest, host: "example.com", secret: "new" })).status, 200)
+      yield* TemplateCredentials.delete(id)
+    })
+  )
+
+  it.effect("have types, whose names and fields are those of the official client", () =>
+    Effect.gen(function* () {
+      const { types } = yield* TemplateCredentials.types
+      assert.includeMembers(Object.keys(types), ["azure", "backblaze", "ftp", "google", "s3", "sftp", "wasabi"])
+      assert.deepStrictEqual(types["s3"]?.fields["secret"], { requiredOnCreate: true, requiredOnUpdate: false })
+      // Each type accepts a content with exactly its required fields, and refuses one without any of them.
+      for (const [type, { fields }] of Object.entries(types)) {
+        const required = Object.entries(fields).flatMap(([name, one]) => (one.requiredOnCreate === true ? [name] : []))
+        const whole = Object.fromEntries(required.map((name) => [name, "value"]))
+        const { said, status } = yield* call("POST", path, { name: type, type, content: whole })
+        assert.strictEqual(status, 200, JSON.stringify(said))
+        yield* call("DELETE", `${path}/${Object(said["credential"]).id}`)
+        for (const name of required) {
+          const lacking = Object.fromEntries(Object.entries(whole).filter(([key]) => key !== name))
+          const refused = yield* call("POST", path, { name: type, type, content: lacking })
+          assert.deepInclude(refused.said, {
+            error: "TEMPLATE_CREDENTIALS_NOT_CREATED",
+            message: `content.${name}: Missing key`
+          })
+        }
+      }
+    })
+  )
+
+  it.effect.each<readonly [string, object, string]>([
+    ["no name", { type: "s3", content: s3 }, "name: Missing key"],
+    ["an empty name", { name: "", type: "s3", content: s3 }, "name: Expected at least 1 character"],
+    [
+      "a long name",
+      { name: "n".repeat(256), type: "s3", content: s3 },
+      "name: Expected at most 255 characters of valid Unicode"
+    ],
+    [
+      "half a character",
+      { name: "a\uD800", type: "s3", content: s3 },
+      "name: Expected at most 255 characters of valid Unicode"
+    ],
+    [
+      "the name of others",
+      { name: "taken", type: "s3", content: s3 },
+      "name: Other Template Credentials of the Workspace have this name."
+    ],
+    ["no content", { name: "new", type: "s3" }, "content: Missing key"],
+    [
+      "a broken text",
+      { name: "new", type: "s3", content: `{"secret":"${secret}` },
+      "content: Expected an object or JSON text"
+    ],
+    [
+      "a text of a text",
+      { name: "new", type: "s3", content: `"${secret}"` },
+      "content: Expected an object, or the JSON text of an object"
+    ],
+    [
+      "a deep text",
+      { name: "new", type: "s3", content: `{"a":${"[".repeat(100)}${"]".repeat(100)}}` },
+      "content: Expected at most 100 levels"
+    ],
+    [
+      "much content",
+      { name: "new", type: "s3", content: { ...s3, more: "x".repeat(16_384) } },
+      "content: Expected at most 16384 characters of JSON"
+    ],
+    ["a number", { name: "new", type: "s3", content: { ...s3, secret: 5 } }, "content.secret: Expected a text"],
+    ["null", { name: "new", type: "s3", content: { ...s3, secret: null } }, "content.secret: Expected a text"],
+    [
+      "an empty secret",
+      { name: "new", type: "s3", content: { ...s3, secret: "" } },
+      "content.secret: Expected at least 1 character"
+    ]
+  ])("with %s are refused, naming the field and the rule but no secret", ([, params, message]) =>
+    Effect.gen(function* () {
+      const id = yield* made("taken")
+      const other = yield* made("other")
+      const created = yield* call("POST", path, params)
+      assert.deepInclude(created.said, { error: "TEMPLATE_CREDENTIALS_NOT_CREATED", http_code: 400, message })
+      assert.notInclude(created.text, secret)
+      if ("content" in params) {
+        const updated = yield* call("PUT", `${path}/${other}`, params)
+        assert.deepInclude(updated.said, { error: "TEMPLATE_CREDENTIALS_NOT_UPDATED", http_code: 400, message })
+        assert.notInclude(updated.text, secret)
+      }
+      const kept = (yield* TemplateCredentials.get(other)).credential
+      assert.deepStrictEqual([kept.name, shown(kept)], ["other", s3])
+      for (const one of [id, other]) yield* TemplateCredentials.delete(one)
+    })
+  )
+
+  it.effect.each(["none", "__proto__", "constructor", "S3"])("of the type %s do not exist", (type) =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(TemplateCredentials.create({ name: "typed", type, content }))
+      assert.deepInclude(refused, { _tag: "TemplateCredentialsNotCreated", status: 400 })
+      assert.match(refused.message, /type: Expected one of ai, azure, backblaze/)
+    })
+  )
+
+  it.effect("may have further fields, also with names that every object has, and may come as a text", () =>
+    Effect.gen(function* () {
+      const text = `{"key":"k","secret":"s","bucket":"b","__proto__":{"a":1},"constructor":null}`
+      for (const sent of [text, JSON.stringify(text)]) {
+        const params = `{"name":"__proto__","type":"s3","content":${sent}}`
+        const { said } = yield* call("POST", path, params)
+        assert.strictEqual(JSON.stringify(Object(said["credential"]).content), text)
+        const id = CredentialId.make(String(Object(said["credential"]).id))
+        const listed = (yield* TemplateCredentials.list).credentials
+        assert.deepStrictEqual(
+          listed.map(({ name }) => name),
+          ["__proto__"]
+        )
+        yield* TemplateCredentials.delete(id)
+      }
+    })
+  )
+
+  it.effect.each([
+    ["GET", path, "TEMPLATE_CREDENTIALS_NOT_FOUND"],
+    ["GET", `${path}/types`, "INVALID_FORM_DATA"],
+    ["GET", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_READ"],
+    ["POST", path, "TEMPLATE_CREDENTIALS_NOT_CREATED"],
+    ["PUT", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_UPDATED"],
+    ["DELETE", `${path}/${nowhere}`, "TEMPLATE_CREDENTIALS_NOT_DELETED"]
+  ] as const)("%s %s with malformed params is refused with %s", ([method, at, code]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* malformed(method, at), code)
+    })
+  )
+
+  it.effect("that do not exist are not read, changed or deleted", () =>
+    Effect.gen(function* () {
+      const [read, changed, deleted] = yield* Effect.all([
+        Effect.flip(TemplateCredentials.get(nowhere)),
+        Effect.flip(TemplateCredentials.update(nowhere, { name: "x", type: "s3" })),
+        Effect.flip(TemplateCredentials.delete(nowhere))
+      ])
+      assert.deepInclude(read, { _tag: "TemplateCredentialsNotRead", status: 404 })
+      assert.deepInclude(changed, { _tag: "TemplateCredentialsNotUpdated", status: 404 })
+      assert.deepInclude(deleted, { _tag: "TemplateCredentialsNotDeleted", status: 404 })
+      // An id that breaks a rule gets the same response.
+      const { said } = yield* call("GET", `${path}/${"x".repeat(256)}`)
+      assert.deepInclude(said, { error: "TEMPLATE_CREDENTIALS_NOT_READ", http_code: 404 })
+    })
+  )
+
+  it.effect("are listed in an order, on one page, and not by invalid params", () =>
+    Effect.gen(function* () {
+      const ids = [yield* made("b"), yield* made("a")]
+      const names = Effect.fnUntraced(function* (params: object) {
+        const { said } = yield* call("GET", path, params)
+        return Array.from(Object(said["credentials"]), (one) => Object(one).name)
+      })
+      assert.deepStrictEqual(yield* names({}), ["a", "b"])
+      assert.deepStrictEqual(yield* names({ sort: "created", order: "asc" }), ["b", "a"])
+      assert.deepStrictEqual(yield* names({ sort: "name", order: "desc", page: 1 }), ["b", "a"])
+      assert.deepStrictEqual(yield* names({ page: 2 }), [])
+      const { said } = yield* call("GET", path, { sort: "content", page: 0 })
+      assert.deepInclude(said, { error: "TEMPLATE_CREDENTIALS_NOT_FOUND", http_code: 400 })
+      assert.match(String(said["message"]), /page: .*sort: /)
+      for (const id of ids) yield* TemplateCredentials.delete(id)
+    })
+  )
+
+  it.effect("need the scopes of each operation, of the Auth Key and of the token", () =>
+    Effect.gen(function* () {
+      const id = yield* made("scoped")
+      const { baseUrl } = yield* Emulator.Emulator
+      const basic = Buffer.from(`${north.key}:${Redacted.value(north.secret)}`).toString("base64")
+      const token = json(
+        yield* send(
+          HttpClientRequest.post(`${baseUrl}/token`, { headers: { authorization: `Basic ${basic}` } }).pipe(
+            HttpClientRequest.bodyUrlParams({
+              grant_type: "client_credentials",
+              aud: "api2",
+              scope: "template_credentials:read"
+            })
+          )
+        )
+      )["access_token"]
+      for (const [method, at] of all(id)) {
+        const isRead = method === "GET"
+        const params = { name: "scoped", type: "none", content: {} }
+        const byNobody = yield* call(method, at, params, assembler)
+        assert.deepInclude(byNobody.said, { error: "INSUFFICIENT_AUTH_SCOPE" })
+        const byReader = yield* call(method, at, isRead ? {} : params, reader)
+        assert.strictEqual(byReader.said["error"], isRead ? undefined : "INSUFFICIENT_AUTH_SCOPE")
+        const headers = { authorization: `Bearer ${token}` }
+        const byToken = json(
+          yield* send(
+            HttpClientRequest.make(method)(at, { headers }).pipe(
+              isRead ? (request) => request : HttpClientRequest.bodyUrlParams({ params: JSON.stringify(params) })
+            )
+          )
+        )
+        assert.strictEqual(byToken["error"], isRead ? undefined : "INSUFFICIENT_AUTH_SCOPE")
+        const unsigned = json(yield* send(HttpClientRequest.make(method)(at)))
+        assert.isString(unsigned["error"])
+      }
+      const refused = yield* Effect.flip(as(reader)(TemplateCredentials.delete(id)))
+      assert.deepInclude(refused, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
+      assert.strictEqual((yield* TemplateCredentials.get(id)).credential.name, "scoped")
+      yield* TemplateCredentials.delete(id)
+    })
+  )
+
+  it.effect("belong to their Workspace", () =>
+    Effect.gen(function* () {
+      const id = yield* made("own")
+      const foreign = as(south)
+      assert.deepStrictEqual((yield* foreign(TemplateCredentials.list)).credentials, [])
+      const errors = [
+        yield* Effect.flip(foreign(TemplateCredentials.get(id))),
+        yield* Effect.flip(foreign(TemplateCredentials.update(id, { name: "stolen", type: "s3" }))),
+        yield* Effect.flip(foreign(TemplateCredentials.delete(id)))
+      ]
+      for (const error of errors) assert.deepInclude(error, { status: 404 })
+      // A name is unique in its Workspace only.
+      const { credential } = yield* foreign(TemplateCredentials.create({ name: "own", type: "s3", content }))
+      assert.strictEqual(credential?.account_id, "south")
+      assert.strictEqual((yield* TemplateCredentials.get(id)).credential.name, "own")
+      yield* TemplateCredentials.delete(id)
+    })
+  )
+
+  it.effect("of one name are created once, and so is a name of a change", () =>
+    Effect.gen(function* () {
+      const create = TemplateCredentials.create({ name: "once", type: "s3", content })
+      const created = yield* Effect.all(
+        Array.from({ length: 8 }, () => Effect.result(create)),
+        { concurrency: "unbounded" }
+      )
+      const errors = created.filter(Result.isFailure).map(({ failure }) => failure)
+      assert.strictEqual(errors.length, 7)
+      for (const error of errors) assert.deepInclude(error, { _tag: "TemplateCredentialsNotCreated", status: 400 })
+
+      const ids = yield* Effect.forEach(["one", "two", "three"], (name) => made(name))
+      const renamed = yield* Effect.all(
+        ids.map((id) => Effect.result(TemplateCredentials.update(id, { name: "same", type: "s3" }))),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(renamed.filter(Result.isSuccess).length, 1)
+      const { credentials } = yield* TemplateCredentials.list
+      assert.deepStrictEqual(credentials.filter(({ name }) => name === "once" || name === "same").length, 2)
+      for (const { id } of credentials) yield* TemplateCredentials.delete(id)
+    })
+  )
+
+  it.effect("are managed by the official client", () =>
+    Effect.gen(function* () {
+      const transloadit = yield* official
+      const settings = { name: "by-client", type: "s3", content: s3 }
+      const { credential } = yield* Effect.promise(() => transloadit.createTemplateCredential(settings))
+      assert.deepInclude(credential, { name: "by-client", type: "s3", account_id: "north" })
+      assert.deepStrictEqual(credential.content, s3)
+      assert.deepStrictEqual(JSON.parse(credential.stringified ?? ""), s3)
+      yield* Effect.promise(() => transloadit.editTemplateCredential(credential.id, { ...settings, name: "edited" }))
+      const read = yield* Effect.promise(() => transloadit.getTemplateCredential(credential.id))
+      assert.deepInclude(read.credential, { id: credential.id, name: "edited" })
+      const { credentials } = yield* Effect.promise(() => transloadit.listTemplateCredentials())
+      assert.deepStrictEqual(
+        credentials.map(({ id }) => id),
+        [credential.id]
+      )
+      const streamed: Array<string> = []
+      yield* Effect.promise(async () => {
+        for await (const { id } of transloadit.streamTemplateCredentials({ order: "asc" })) streamed.push(id)
+      })
+      assert.deepStrictEqual(streamed, [credential.id])
+      const deleted = yield* Effect.promise(() => transloadit.deleteTemplateCredential(credential.id))
+      assert.strictEqual(deleted.ok, "TEMPLATE_CREDENTIALS_DELETED")
+    })
+  )
+})
+
+/** Everything that a logger gets, in all forms. */
+const listening = () => {
+  const heard: Array<string> = []
+  const logger = Logger.make((entry) => {
+    heard.push(Logger.formatLogFmt.log(entry), Logger.formatJson.log(entry), inspect(entry, { depth: 10 }))
+  })
+  return { heard, layer: Logger.layer([logger]) }
+}
+
+live("outlive the process, and their content is in no log", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const log = listening()
+    const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
+      Effect.provide(effect, layerEmulator({ data }).pipe(Layer.provide(log.layer)))
+
+    const id = yield* run(made("kept"))
+    const { credential } = yield* run(TemplateCredentials.get(id))
+    assert.deepStrictEqual([credential.name, shown(credential)], ["kept", s3])
+
+    // A row that is broken is a defect, which is logged.
+    for (const broken of [`{"secret":"${secret}`, `"${secret}"`]) {
+      const database = new DatabaseSync(`${data}/emulator.sqlite`)
+      database.prepare("UPDATE template_credentials SET content = ?").run(broken)
+      database.close()
+      const heard = log.heard.length
+      const { status, text } = yield* run(call("GET", `${path}/${id}`))
+      assert.strictEqual(status, 500)
+      assert.isAbove(log.heard.length, heard)
+      assert.notInclude(text, secret)
+    }
+    assert.notInclude(log.heard.join("\n"), secret)
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+live("have a maximum number in a Workspace", () =>
+  Effect.gen(function* () {
+    const store = yield* CredentialStore.CredentialStore
+    const create = (workspace: string, index: number) =>
+      store.create(workspace, `${workspace} ${index}`, {
+        name: `name ${index}`,
+        type: "s3",
+        content: Redacted.make({})
+      })
+    for (let index = 0; index < CredentialStore.max; index++) yield* create("full", index)
+    assert.strictEqual(yield* Effect.flip(create("full", CredentialStore.max)), "TooMany")
+    assert.strictEqual((yield* create("other", 0)).name, "name 0")
+    assert.isTrue(yield* store.remove("full", "full 0"))
+    assert.strictEqual((yield* create("full", CredentialStore.max)).name, `name ${CredentialStore.max}`)
+  }).pipe(
+    Effect.provide(
+      CredentialStore.layer.pipe(Layer.provideMerge(Layer.mergeAll(Database.layer(":memory:"), Turns.layer)))
+    )
+  )
+)

@@ -1,0 +1,128 @@
+/** Requests with any Auth Key, by hand and by the client. */
+import * as AuthKeys from "@assembly-effect/api/AuthKeys"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as Workspace from "@assembly-effect/emulator/Workspace"
+import type * as Auth from "@assembly-effect/schema/Auth"
+import type * as AuthKey from "@assembly-effect/schema/AuthKey"
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { HttpMethod } from "effect/http/HttpMethod"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { hmac, json, send } from "./support.ts"
+
+/** The key and the secret of an Auth Key. */
+export type Pair = Pick<Workspace.AuthKey, "key" | "secret">
+
+export const given = (key: string, scopes?: ReadonlyArray<Auth.Scope>): Workspace.AuthKey => ({
+  key,
+  secret: Redacted.make(`the secret of ${key}`),
+  scopes
+})
+
+/** Runs a program with a client that signs with an Auth Key. */
+export const as =
+  ({ key, secret }: Pair) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
+      Effect.provide(
+        program,
+        AssemblyClient.layer({ baseUrl }).pipe(
+          Layer.provide(Authenticator.layerSigned()),
+          Layer.provide(Credentials.layer({ key, secret }))
+        )
+      )
+    )
+
+/** Creates an Auth Key with the client of another one. */
+export const createKey = (by: Pair, request: AuthKey.CreateRequest) =>
+  Effect.map(as(by)(AuthKeys.create(request)), ({ auth_key }) => ({
+    id: auth_key.id,
+    record: auth_key,
+    pair: { key: auth_key.auth_key, secret: auth_key.auth_secret }
+  }))
+
+/** The Auth Key with this `auth_key` in the list. */
+export const recordOf = (by: Pair, key: string) =>
+  Effect.map(as(by)(AuthKeys.list), ({ auth_keys }) => {
+    const found = auth_keys.find(({ auth_key }) => auth_key === key)
+    assert(found !== undefined, key)
+    return found
+  })
+
+const since = { fromdate: "2026-01-01 00:00:00" }
+
+/** Lists Assemblies, which needs the scope `assemblies:read`. */
+export const list = (pair: Pair, algorithm?: string) => call("GET", "/assemblies", pair, since, algorithm)
+export const listWithToken = (token: string) => callWithToken("GET", "/assemblies", token, since)
+
+let nonce = 0
+
+/** The signed fields of a request. */
+export const signedFields = ({ key, secret }: Pair, params: object = {}, algorithm?: string) => {
+  const text = JSON.stringify({
+    ...params,
+    auth: { key, expires: "2999-01-01T00:00:00Z", nonce: `nonce ${nonce++}` }
+  })
+  return { params: text, signature: hmac(text, secret, algorithm) }
+}
+
+/** A request with these fields: in the query of a GET, else in a form. */
+const requestOf = (method: HttpMethod, path: string, fields: Readonly<Record<string, string>>) => {
+  const request = HttpClientRequest.make(method)(path)
+  return method === "GET"
+    ? HttpClientRequest.setUrlParams(request, fields)
+    : HttpClientRequest.bodyUrlParams(request, fields)
+}
+
+/** Sends a signed request. */
+export const call = (method: HttpMethod, path: string, pair: Pair, params: object = {}, algorithm?: string) =>
+  send(requestOf(method, path, signedFields(pair, params, algorithm)))
+
+/** Sends a request with a bearer token. */
+export const callWithToken = (method: HttpMethod, path: string, token: string, params: object = {}) =>
+  send(
+    HttpClientRequest.setHeader(
+      requestOf(method, path, { params: JSON.stringify(params) }),
+      "authorization",
+      `Bearer ${token}`
+    )
+  )
+
+/** Requests a token with all scopes of an Auth Key, or with the given scopes. */
+export const ask = ({ key, secret }: Pair, ...scopes: ReadonlyArray<string>) =>
+  send(
+    HttpClientRequest.post("/token", {
+      headers: { authorization: `Basic ${Buffer.from(`${key}:${Redacted.value(secret)}`).toString("base64")}` }
+    }).pipe(
+      HttpClientRequest.bodyUrlParams({
+        grant_type: "client_credentials",
+        aud: "api2",
+        ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") })
+      })
+    )
+  )
+
+export const tokenOf = (pair: Pair, ...scopes: ReadonlyArray<string>) =>
+  Effect.map(ask(pair, ...scopes), (answer) => {
+    assert.strictEqual(answer.status, 200, answer.text)
+    return String(json(answer)["access_token"])
+  })
+
+type Answer = Effect.Success<ReturnType<typeof send>>
+
+/** Checks that a request was refused, and returns its message. */
+export const refused = (answer: Answer, status: number, code: string): string => {
+  const { error, http_code, message } = json(answer)
+  assert.deepStrictEqual({ status: answer.status, error, http_code }, { status, error: code, http_code: status })
+  return String(message)
+}
+
+export const accepted = (answer: Answer) => {
+  assert.strictEqual(answer.status, 200, answer.text)
+  return json(answer)
+}

@@ -1,0 +1,44 @@
+/** Requests that are signed here, without our client. */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as Workspace from "@assembly-effect/emulator/Workspace"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpMethod from "effect/http/HttpMethod"
+import { hmac, json, send } from "./support.ts"
+
+/** Sends params that are no object and have no signature. Returns the error code. */
+export const malformed = Effect.fnUntraced(function* (method: HttpMethod.HttpMethod, path: string) {
+  const request = HttpClientRequest.make(method)(path)
+  const fields = { params: "[" }
+  const { error } = json(
+    yield* send(
+      request.pipe(method === "GET" ? HttpClientRequest.setUrlParams(fields) : HttpClientRequest.bodyUrlParams(fields))
+    )
+  )
+  return error
+})
+
+let nonce = 0
+
+/**
+ * Sends a signed request. `params` are the params without `auth`, as an object or as the text of one. Without an Auth
+ * Key, the first one of the emulator signs.
+ */
+export const call = Effect.fnUntraced(function* (
+  method: HttpMethod.HttpMethod,
+  path: string,
+  params: object | string = {},
+  signer?: Workspace.AuthKey
+) {
+  const { credentials } = yield* Emulator.Emulator
+  const { key, secret } = signer ?? credentials
+  const auth = JSON.stringify({ key, expires: "2999-01-01T00:00:00Z", nonce: `raw ${nonce++}` })
+  const rest = (typeof params === "string" ? params : JSON.stringify(params)).slice(1)
+  const text = `{"auth":${auth}${rest === "}" ? "" : ","}${rest}`
+  const fields = { params: text, signature: hmac(text, secret) }
+  const request = HttpClientRequest.make(method)(path)
+  const answer = yield* send(
+    request.pipe(method === "GET" ? HttpClientRequest.setUrlParams(fields) : HttpClientRequest.bodyUrlParams(fields))
+  )
+  return { status: answer.status, text: answer.text, said: json(answer) }
+})

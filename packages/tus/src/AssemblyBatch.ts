@@ -1,0 +1,237 @@
+/**
+ * Runs a stream of jobs of any length: each job creates an Assembly and uploads its files. The number of jobs and uploads
+ * at the same time is limited, so the memory does not depend on the number of jobs.
+ *
+ * The index does not export this module: `import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"`.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import type * as AssemblyJob from "./AssemblyJob.ts"
+import * as AssemblyUpload from "./AssemblyUpload.ts"
+import type { AssemblyUploadError, ResumableAssemblyUploadError } from "./AssemblyUploadError.ts"
+import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
+import * as AssemblyFiles from "./internal/assemblyFiles.ts"
+import * as Events from "./internal/events.ts"
+import * as JournaledJob from "./internal/journaledJob.ts"
+import * as Pauses from "./internal/pauses.ts"
+import type { UploadJournal } from "./UploadJournal.ts"
+import type { Replayable } from "./UploadSource.ts"
+
+/**
+ * A job of a batch. A job may have further fields, such as the id of a row in a database: its outcome contains the whole
+ * job.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Job<R = never> extends AssemblyJob.Job<AssemblyJob.File<R>> {}
+
+/**
+ * A job of {@link runResumable}. Its sources can be read again.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ResumableJob<R = never> extends AssemblyJob.Job<AssemblyJob.File<R, Replayable>> {}
+
+/**
+ * The job has completed. `status` is the Status of its Assembly, see `AssemblyUpload.run`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Completed<J> {
+  readonly _tag: "Completed"
+  readonly job: J
+  readonly status: Assembly.Status
+}
+
+/**
+ * The job failed with `error`. The other jobs are not affected.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Failed<J, E> {
+  readonly _tag: "Failed"
+  readonly job: J
+  readonly error: E
+}
+
+/**
+ * An earlier run has completed the job, so this run sent nothing.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Skipped<J> {
+  readonly _tag: "Skipped"
+  readonly job: J
+  readonly assemblyId: Assembly.AssemblyId
+}
+
+/**
+ * How a job of {@link run} ended.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Outcome<J> = Completed<J> | Failed<J, AssemblyUploadError>
+
+/**
+ * How a job of {@link runResumable} ended.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ResumableOutcome<J> = Completed<J> | Skipped<J> | Failed<J, ResumableAssemblyUploadError>
+
+/**
+ * - `assemblies`: the number of jobs at the same time, 8 by default.
+ * - `uploads`: the number of uploads of all jobs at the same time, 8 by default. The `concurrency` of a job limits its own
+ *   uploads further.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options {
+  readonly assemblies?: number | undefined
+  readonly uploads?: number | undefined
+}
+
+const atOnce = 8
+
+const check = ({ assemblies, uploads }: Options): Effect.Effect<void, ApiError.InvalidRequest> => {
+  const issues = Settings.issues({ assemblies: Settings.whole(assemblies, 1), uploads: Settings.whole(uploads, 1) })
+  return issues.length === 0
+    ? Effect.void
+    : Effect.fail(new ApiError.InvalidRequest({ operation: "AssemblyBatch", issues }))
+}
+
+/** Runs one job after another in `assemblies` places. All jobs share the permits of uploads and the requested pauses. */
+const outcomes = <J, E, R, Out, R2>(
+  jobs: Stream.Stream<J, E, R>,
+  options: Options,
+  runOne: (job: J) => Effect.Effect<Out, never, R2>
+): Stream.Stream<Out, E | ApiError.InvalidRequest, R | R2> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      yield* check(options)
+      const permits = yield* Semaphore.make(options.uploads ?? atOnce)
+      const pauses = Pauses.shared(yield* Admission.Admission)
+      return Stream.mapEffect(
+        jobs,
+        (job) =>
+          runOne(job).pipe(
+            Effect.provideService(AssemblyFiles.Permits, permits),
+            Effect.provideService(Admission.Admission, pauses)
+          ),
+        { concurrency: options.assemblies ?? atOnce, unordered: true }
+      )
+    })
+  )
+
+const failed =
+  <J>(job: J) =>
+  <E>(error: E): Failed<J, E> => ({ _tag: "Failed", job, error })
+
+/**
+ * Runs every job of a stream, and emits the outcome of each job when the job ends. The outcomes are not in the order of
+ * the jobs.
+ *
+ * **When to use**
+ *
+ * Use `AssemblyBatch` for many jobs, such as the files of a folder or the rows of a table. Use `AssemblyUpload` for one
+ * job.
+ *
+ * **Details**
+ *
+ * A failed job is an outcome, and the other jobs continue. The stream fails only if the stream of jobs fails, or with
+ * `InvalidRequest` if an option is invalid. The next job is taken when a place is free, so memory is needed only for the
+ * jobs that run and for the outcomes that are not yet read.
+ *
+ * If the service limits the rate of one request, all jobs wait for the requested pause. An interruption cancels the
+ * Assemblies of the running jobs.
+ *
+ * @example
+ * Stream.fromIterable(paths).pipe(
+ *   Stream.map((path) => ({
+ *     path,
+ *     params: { templateId: "thumbnails" },
+ *     files: [{ source: UploadSource.fromPath(path), filename: "photo.jpg" }]
+ *   })),
+ *   (jobs) => AssemblyBatch.run(jobs, { assemblies: 16 }),
+ *   Stream.runForEach((outcome) => Console.log(outcome.job.path, outcome._tag))
+ * )
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const run = <J, E, R, RS = never>(
+  jobs: Stream.Stream<J & Job<RS>, E, R>,
+  options: Options = {}
+): Stream.Stream<Outcome<J>, E | ApiError.InvalidRequest, R | RS | AssemblyClient | HttpClient.HttpClient> =>
+  outcomes(jobs, options, (job) =>
+    AssemblyUpload.run<RS>({ ...job, cancelOnInterrupt: true }).pipe(
+      Effect.match({
+        onSuccess: (status): Outcome<J> => ({ _tag: "Completed", job, status }),
+        onFailure: failed(job)
+      })
+    )
+  )
+
+/** Runs a job that is in the journal, or starts it. */
+const resume = <J, RS>(job: J & ResumableJob<RS>) =>
+  Effect.gen(function* () {
+    const prepared = yield* JournaledJob.prepare<RS>(job)
+    const done = yield* JournaledJob.completed(prepared)
+    if (Option.isSome(done)) {
+      return { _tag: "Skipped", job, assemblyId: done.value.assemblyId } satisfies Skipped<J>
+    }
+    const events = Events.fromProgram(
+      (emit: AssemblyFiles.Emit) => JournaledJob.run(prepared, emit),
+      AssemblyFiles.isTransient
+    )
+    return { _tag: "Completed", job, status: yield* AssemblyUploadEvent.result(events) } satisfies Completed<J>
+  })
+
+/**
+ * Runs every job of a stream as {@link run} does, and stores the jobs in the journal. A later run with the same jobs
+ * continues the jobs that have not ended, and skips the jobs that have completed.
+ *
+ * **Details**
+ *
+ * Two jobs are the same under the conditions of `ResumableAssemblyUpload.run`. A skipped job needs no request. A job with
+ * `wait: false` is never skipped, because no run sees its completion; its Assembly is requested again, and nothing is
+ * sent twice. A failed job is run again. A job is skipped until its entry in the journal expires.
+ *
+ * An interruption keeps the Assemblies of the running jobs for the next run.
+ *
+ * @example
+ * AssemblyBatch.runResumable(jobs).pipe(
+ *   Stream.runForEach((outcome) => Console.log(outcome._tag)),
+ *   Effect.provide(UploadJournal.layerFileSystem("/var/lib/my-app/uploads"))
+ * )
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const runResumable = <J, E, R, RS = never>(
+  jobs: Stream.Stream<J & ResumableJob<RS>, E, R>,
+  options: Options = {}
+): Stream.Stream<
+  ResumableOutcome<J>,
+  E | ApiError.InvalidRequest,
+  R | RS | AssemblyClient | HttpClient.HttpClient | UploadJournal
+> =>
+  outcomes(jobs, options, (job) =>
+    Effect.match(resume<J, RS>(job), { onSuccess: (outcome) => outcome, onFailure: failed(job) })
+  )

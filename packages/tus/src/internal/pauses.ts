@@ -1,0 +1,68 @@
+/** Lets all requests to an origin wait when the service has requested a pause from one of them. */
+import * as Admission from "@assembly-effect/auth/unstable/Admission"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+
+/** The longest pause in milliseconds, because a server may request a pause of any length. */
+const longest = Duration.toMillis("1 hour")
+
+/** Makes a gate without pauses. */
+const make = (): Admission.Gate => {
+  /** The end of the last pause of each origin, in milliseconds since 1970. */
+  const ends = new Map<string, number>()
+
+  const enter = (
+    origin: string,
+    startedAt: number,
+    until: number
+  ): Effect.Effect<Duration.Duration, Admission.NotAdmitted> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const end = ends.get(origin) ?? 0
+      if (end <= now) return Effect.succeed(Duration.millis(now - startedAt))
+      if (end >= until) return Effect.fail(new Admission.NotAdmitted({ wait: Option.some(Duration.millis(end - now)) }))
+      // A request that was already on its way may extend the pause.
+      return Effect.andThen(
+        Effect.sleep(Duration.millis(end - now)),
+        Effect.suspend(() => enter(origin, startedAt, until))
+      )
+    })
+
+  return {
+    enter: (origin, patience) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        enter(
+          origin,
+          now,
+          Option.match(patience, { onNone: () => Infinity, onSome: (time) => now + Duration.toMillis(time) })
+        )
+      ),
+    pause: (origin, wait) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const end = now + Math.min(longest, Duration.toMillis(wait))
+        ends.set(origin, Math.max(end, ends.get(origin) ?? 0))
+      })
+  }
+}
+
+/** Adds pauses of its own to `provided`, which is what the context of a batch provides. */
+export const shared = (provided: Admission.Provided): Admission.Provided => {
+  const pauses = make()
+  return (inner) => {
+    const gate = Admission.apply(provided, inner)
+    return {
+      enter: (origin, patience) =>
+        Effect.flatMap(pauses.enter(origin, patience), (waited) =>
+          Effect.map(
+            gate.enter(
+              origin,
+              Option.map(patience, (time) => Duration.subtract(time, waited))
+            ),
+            (time) => Duration.sum(waited, time)
+          )
+        ),
+      pause: (origin, wait) => Effect.andThen(pauses.pause(origin, wait), gate.pause(origin, wait))
+    }
+  }
+}

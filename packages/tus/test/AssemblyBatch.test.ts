@@ -1,0 +1,257 @@
+/**
+ * Many jobs as one stream: each has its outcome, never more run at once than allowed, and a later run goes on.
+ */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+
+const credentials = Credentials.layer({ key: "key", secret: Redacted.make("secret") })
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, (emulator) =>
+    AssemblyClient.layer({ baseUrl: emulator.baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(emulator.credentials))
+    )
+  )
+)
+const live = Layer.provideMerge(client, Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici))
+
+const handle = { ":original": { robot: "/upload/handle" } }
+const waiting = { ...handle, wait: { robot: "/emulator/wait", use: ":original", seconds: 3600 } }
+const failing = { ...handle, fail: { robot: "/emulator/fail", use: ":original", error: "INVALID_FILE" } }
+
+/** A job with `count` small files. Jobs of another `batch` are other jobs. */
+const jobOf = (batch: string, row: number, steps: object = handle, count = 1) => ({
+  row,
+  params: { steps, fields: { batch, row } } as Assembly.CreateParams,
+  files: Array.from({ length: count }, (_, file) => ({
+    source: UploadSource.fromBytes(new TextEncoder().encode(`${batch} ${row} ${file}`)),
+    filename: `${file}.txt`
+  })),
+  wait: { interval: "10 millis" } as const
+})
+
+const jobsOf = (batch: string, count: number) => Array.from({ length: count }, (_, row) => jobOf(batch, row))
+
+const assembliesOf = (batch: string) =>
+  Effect.map(
+    Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe("2020-01-01"), keywords: [batch] })),
+    (entries) => [...entries]
+  )
+
+/** A client that counts the requests of uploads that are open at the same time. */
+const counted = Effect.gen(function* () {
+  const open = { now: 0, most: 0 }
+  const wrapped = HttpClient.transform(yield* HttpClient.HttpClient, (sent) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        open.most = Math.max(open.most, ++open.now)
+      }),
+      () => sent,
+      () => Effect.sync(() => void open.now--)
+    )
+  )
+  return { open, wrapped }
+})
+
+describe("AssemblyBatch on the TestClock", () => {
+  it.effect("all jobs wait when the service limits one of them", () =>
+    Effect.gen(function* () {
+      const origin = "https://api.example.com"
+      const creations: Array<number> = []
+      const http = HttpClient.make(
+        Effect.fnUntraced(function* (request) {
+          const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
+            HttpClientResponse.fromWeb(request, Response.json(body, { status, headers }))
+          const { pathname } = new URL(request.url)
+          const id = /[0-9a-f]{32}/.exec(pathname)?.[0] ?? ""
+          const status = {
+            assembly_id: id,
+            assembly_ssl_url: `${origin}/assemblies/${id}`,
+            tus_url: `${origin}/resumable/files/`
+          }
+          if (pathname.startsWith("/resumable")) {
+            return HttpClientResponse.fromWeb(
+              request,
+              new Response(null, {
+                status: 201,
+                headers: { "tus-resumable": "1.0.0", "upload-offset": "5", location: `${origin}/resumable/files/a` }
+              })
+            )
+          }
+          if (request.method === "GET") return answer(200, { ...status, ok: "ASSEMBLY_COMPLETED" })
+          creations.push((yield* Clock.currentTimeMillis) / 1000)
+          return creations.length === 2
+            ? answer(429, { error: "RATE_LIMIT_REACHED" }, { "retry-after": "50" })
+            : answer(200, { ...status, ok: "ASSEMBLY_UPLOADING" })
+        })
+      )
+      const jobs = Stream.range(0, 9).pipe(
+        Stream.map((row) => ({
+          row,
+          params: { steps: handle },
+          files: [{ source: UploadSource.fromBytes(new Uint8Array(5)), filename: "a" }]
+        })),
+        Stream.rechunk(1)
+      )
+      const services = AssemblyClient.layer({ baseUrl: origin }).pipe(
+        Layer.provide(Authenticator.layerSigned()),
+        Layer.provide(credentials),
+        Layer.provideMerge(Layer.succeed(HttpClient.HttpClient, http))
+      )
+      const fiber = yield* AssemblyBatch.run(jobs, { assemblies: 2 }).pipe(
+        Stream.runCollect,
+        Effect.provide(services),
+        Effect.forkChild
+      )
+      for (let second = 0; second < 120 && fiber.pollUnsafe() === undefined; second++) {
+        for (let turn = 0; turn < 50; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+        yield* TestClock.adjust("1 second")
+      }
+      const outcomes = yield* Fiber.join(fiber)
+      assert.isTrue(outcomes.every(({ _tag }) => _tag === "Completed"))
+      const [first = 0, limited = 0, ...later] = creations
+      assert.strictEqual(later.length, 9)
+      assert.isBelow(limited - first, 50)
+      // One job was limited, and no other creation came before the pause was over.
+      assert.isAtLeast(Math.min(...later) - limited, 50)
+    })
+  )
+})
+
+layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
+  effect("ends every job, and hands the whole job back with its outcome", () =>
+    Effect.gen(function* () {
+      const outcomes = yield* Stream.runCollect(AssemblyBatch.run(Stream.fromIterable(jobsOf("whole", 30))))
+      assert.deepStrictEqual(
+        outcomes.map(({ job }) => job.row).toSorted((a, b) => a - b),
+        Array.from({ length: 30 }, (_, row) => row)
+      )
+      for (const outcome of outcomes) {
+        if (outcome._tag === "Failed") assert.fail(String(outcome.error))
+        else assert.deepInclude(outcome.status.fields, { batch: "whole", row: outcome.job.row })
+      }
+    })
+  )
+
+  effect("a job that fails is an outcome with its error, and stops no other", () =>
+    Effect.gen(function* () {
+      const jobs = [
+        jobOf("mixed", 0),
+        jobOf("mixed", 1, failing),
+        { ...jobOf("mixed", 2), files: [] },
+        { ...jobOf("mixed", 3), params: { templateId: "unknown" } },
+        jobOf("mixed", 4)
+      ]
+      const outcomes = yield* Stream.runCollect(AssemblyBatch.run(Stream.fromIterable(jobs)))
+      const seen = outcomes
+        .toSorted((a, b) => a.job.row - b.job.row)
+        .map((outcome) => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag))
+      assert.deepStrictEqual(seen, ["Completed", "AssemblyFailed", "InvalidRequest", "ServiceFailure", "Completed"])
+    })
+  )
+
+  effect("never runs more uploads at once than allowed, over all jobs", () =>
+    Effect.gen(function* () {
+      const { open, wrapped } = yield* counted
+      const jobs = Array.from({ length: 12 }, (_, row) => jobOf("bounded", row, handle, 5))
+      yield* AssemblyBatch.run(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 }).pipe(
+        Stream.runDrain,
+        Effect.provideService(HttpClient.HttpClient, wrapped)
+      )
+      assert.strictEqual(open.most, 3)
+    })
+  )
+
+  effect("uploads that fail give their permits back", () =>
+    Effect.gen(function* () {
+      const broken = {
+        source: UploadSource.fromStream(Stream.fail(new Error("the cursor was closed")), { size: 10n }),
+        filename: "broken.txt"
+      }
+      const jobs = Array.from({ length: 12 }, (_, row) => {
+        const job = jobOf("permits", row, handle, 5)
+        return { ...job, files: [broken, ...job.files] }
+      })
+      const outcomes = yield* Stream.runCollect(
+        AssemblyBatch.run(Stream.fromIterable(jobs), { assemblies: 6, uploads: 3 })
+      )
+      assert.deepStrictEqual(
+        outcomes.map((outcome): string => (outcome._tag === "Failed" ? outcome.error._tag : outcome._tag)),
+        jobs.map(() => "FilesFailed")
+      )
+    })
+  )
+
+  effect("takes no more jobs than it has places for", () =>
+    Effect.gen(function* () {
+      let taken = 0
+      const jobs = Stream.range(1, 1000).pipe(
+        Stream.rechunk(1),
+        Stream.map((row) => {
+          taken++
+          return jobOf("places", row, waiting)
+        })
+      )
+      const fiber = yield* Effect.forkChild(Stream.runDrain(AssemblyBatch.run(jobs, { assemblies: 4 })))
+      yield* Effect.repeat(assembliesOf("places"), { until: (entries) => entries.length === 4 })
+      assert.isAtMost(taken, 6)
+      yield* Fiber.interrupt(fiber)
+      // An interruption leaves no Assembly that waits.
+      assert.deepStrictEqual(
+        (yield* assembliesOf("places")).map(({ ok }) => ok),
+        Array.from({ length: 4 }, () => "ASSEMBLY_CANCELED")
+      )
+    })
+  )
+
+  effect("a later run goes on where a run ended, and skips what has completed", () =>
+    Effect.gen(function* () {
+      const jobs = jobsOf("resumed", 12)
+      const run = AssemblyBatch.runResumable(Stream.fromIterable(jobs), { assemblies: 3 })
+      const first = yield* Stream.runCollect(Stream.take(run, 5))
+      assert.isTrue(first.every(({ _tag }) => _tag === "Completed"))
+      const second = yield* Stream.runCollect(run)
+      const skipped = second.filter(({ _tag }) => _tag === "Skipped")
+      assert.isAtLeast(skipped.length, 5)
+      assert.strictEqual(second.length, 12)
+      assert.isFalse(second.some(({ _tag }) => _tag === "Failed"))
+      const third = yield* Stream.runCollect(run)
+      assert.isTrue(third.every(({ _tag }) => _tag === "Skipped"))
+      // Each job has one Assembly, however often it was run.
+      const entries = yield* assembliesOf("resumed")
+      assert.strictEqual(entries.length, 12)
+      assert.isTrue(entries.every(({ ok }) => ok === "ASSEMBLY_COMPLETED"))
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  effect("an option that breaks its rule is refused before any job is taken", () =>
+    Effect.gen(function* () {
+      const jobs = Stream.sync(() => assert.fail("a job was taken"))
+      const error = yield* Effect.flip(Stream.runDrain(AssemblyBatch.run(jobs, { assemblies: 0, uploads: 1.5 })))
+      assert.deepStrictEqual(
+        error.issues.map(({ path }) => path),
+        [["assemblies"], ["uploads"]]
+      )
+    })
+  )
+})
