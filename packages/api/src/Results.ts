@@ -95,7 +95,8 @@ export const of = ({ results }: Pick<Assembly.Status, "results">): ReadonlyMap<s
  * An error may follow bytes that were emitted before. Use {@link save} if the incomplete file must not be seen.
  *
  * In a page, the server must permit the headers `range` and `if-range`, and expose `content-range` and `etag` (CORS).
- * Otherwise a download ends at its first failure, or starts again.
+ * Otherwise a download ends at its first failure, or starts again. Browsers do not show where a redirect leads, so a
+ * download in a page does not follow redirects.
  *
  * @example
  * Results.download(file).pipe(Stream.runForEach((piece) => Effect.log(piece.length)))

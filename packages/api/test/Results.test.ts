@@ -155,6 +155,10 @@ for (const [name, client] of Object.entries(clients)) {
           raw(206, { etag: `"${md5hash}"`, "content-range": "bytes 0-9/5", "content-length": 10 }, "0123456789"),
           /not possible/
         ],
+        "a part with more bytes than its Content-Range": [
+          raw(206, { etag: `"${md5hash}"`, "content-range": "bytes 0-2/5" }, "abcd"),
+          /more bytes than announced/
+        ],
         "an encoded body": [
           raw(200, { "content-encoding": "compress", "content-length": 3 }, "abc"),
           /content-encoding/
@@ -227,6 +231,23 @@ for (const [name, client] of Object.entries(clients)) {
           headers.filter((header) => /auth|cookie|referer|trace/.test(header)),
           []
         )
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("reads no body of a redirect", () =>
+      Effect.gen(function* () {
+        const store = yield* FileServer.make([FileServer.answer(bytes, strong)])
+        const closed = yield* Deferred.make<void>()
+        const { run } = yield* against([
+          (_, response) => {
+            response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+            response.writeHead(302, { location: store.url })
+            response.on("drain", () => response.write("x".repeat(65_536)))
+            response.write("x".repeat(65_536))
+          }
+        ])
+        assert.isTrue((yield* run).equals(bytes))
+        yield* Deferred.await(closed)
       }).pipe(Effect.scoped, Effect.provide(client))
     )
 

@@ -1,9 +1,10 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { assert, layer } from "@effect/vitest"
+import { assert, it as test, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -133,3 +134,20 @@ layer(layerEmulator(), { excludeTestServices: true })("Results", (it) => {
     })
   )
 })
+
+test.live("a result can be downloaded after a restart on another port", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const status = yield* Effect.provide(
+      uploadOne({ steps: storeAt("kept.txt") }, text("kept")),
+      layerEmulator({ data })
+    )
+    yield* Effect.gen(function* () {
+      const { baseUrl } = yield* Emulator.Emulator
+      const [file = {}] = Results.of(yield* Assemblies.get(status.assembly_id)).get("stored") ?? []
+      assert.isTrue(file.ssl_url?.startsWith(`${baseUrl}/results/`))
+      assert.strictEqual(yield* Results.download(file).pipe(Stream.decodeText, Stream.mkString), "kept")
+    }).pipe(Effect.provide(layerEmulator({ data })))
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+)

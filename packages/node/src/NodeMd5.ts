@@ -1,7 +1,7 @@
 /**
  * MD5 with `node:crypto`.
  */
-import * as Md5 from "@assembly-effect/api/unstable/Md5"
+import { Hashing } from "@assembly-effect/api/unstable/Hashing"
 import * as Layer from "effect/Layer"
 import { createHash } from "node:crypto"
 
@@ -12,7 +12,7 @@ import { createHash } from "node:crypto"
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<never> = Layer.succeed(Md5.Hashing, () => {
+export const layer: Layer.Layer<never> = Layer.succeed(Hashing, () => {
   const hash = createHash("md5")
   return {
     add: (bytes) => {

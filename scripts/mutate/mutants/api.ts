@@ -31,6 +31,11 @@ export const api = [
         replace: `state.received + piece.length > Infinity`
       },
       {
+        name: "a part brings more bytes than its Content-Range",
+        find: `|| (attempt.left ?? 0) < 0`,
+        replace: ``
+      },
+      {
         name: "another MD5 than that of the Status is accepted",
         find: `actual === undefined || md5hash === actual`,
         replace: `actual === undefined || md5hash !== ""`

@@ -2,6 +2,17 @@ import { changes } from "../Mutant.ts"
 
 export const emulator = [
   ...changes(
+    "packages/emulator/src/internal/files/resultRoutes.ts",
+    ["Results"],
+    [
+      {
+        name: "a stored page runs in the origin of the emulator",
+        find: `attachment; filename*`,
+        replace: `inline; filename*`
+      }
+    ]
+  ),
+  ...changes(
     "packages/emulator/src/internal/files/byteRange.ts",
     ["Results"],
     [

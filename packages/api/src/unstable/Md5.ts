@@ -4,21 +4,11 @@
  * MD5 protects against damage, not against an attacker, who can make two files with the same MD5.
  */
 import { md5 } from "@noble/hashes/legacy.js"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Hex from "effect/encoding/Hex"
+import { Hashing, type Md5 } from "./Hashing.ts"
 
-/**
- * - `add`: adds the next bytes. They are not kept.
- * - `hex`: the MD5 of all bytes so far, in 32 lowercase hexadecimal digits. More bytes may be added afterwards.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Md5 {
-  readonly add: (bytes: Uint8Array) => void
-  readonly hex: () => string
-}
+export type { Md5 }
 
 /** An MD5 in JavaScript, which works on every platform. */
 const portable = (): Md5 => {
@@ -32,23 +22,12 @@ const portable = (): Md5 => {
 }
 
 /**
- * How an MD5 of no bytes yet is made: in JavaScript by default. `NodeMd5.layer` of `@assembly-effect/node` uses
- * `node:crypto`, which is about ten times faster.
- *
- * @since 0.1.0
- * @category references
- */
-export const Hashing = Context.Reference<() => Md5>("@assembly-effect/api/unstable/Md5", {
-  defaultValue: () => portable
-})
-
-/**
  * An MD5 of no bytes yet.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<Md5> = /* @__PURE__ */ Effect.map(Hashing, (create) => create())
+export const make: Effect.Effect<Md5> = /* @__PURE__ */ Effect.map(Hashing, (create = portable) => create())
 
 /**
  * The MD5 that a file of a Status has, in lowercase. Undefined if the Status has none, or if it is not an MD5.
