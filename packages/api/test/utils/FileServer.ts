@@ -107,6 +107,20 @@ export const answer =
     return send(response, bytes.subarray(start, end), plan)
   }
 
+/**
+ * Sends the first `count` bytes of a file. `cut` breaks the connection, when the test has seen these bytes. A connection
+ * that is cut earlier may lose bytes that were sent.
+ */
+export const held = (bytes: Uint8Array, kind: Kind, count: number) => {
+  let sent: ServerResponse | undefined
+  const respond: Server.Answer = (_, response) => {
+    sent = response
+    response.writeHead(200, { ...headersOf(bytes, kind), "content-length": bytes.length })
+    response.write(bytes.subarray(0, count))
+  }
+  return { answer: respond, cut: () => void sent?.destroy() }
+}
+
 /** A server whose responses follow the plans, and whose last plan is repeated. */
 export const make = Effect.fnUntraced(function* (answers: ReadonlyArray<Server.Answer>) {
   const server = yield* Server.make

@@ -185,6 +185,11 @@ const check = Effect.fnUntraced(function* (
   status: number,
   { representation }: Representation.Part
 ): Effect.fn.Return<void, Problem> {
+  if (state.received === 0) {
+    // Nothing has been emitted, so this response need not match an earlier one.
+    state.seen = undefined
+    state.total = job.size
+  }
   const field = state.seen === undefined ? undefined : Representation.difference(state.seen, representation)
   if (field !== undefined) return yield* Effect.fail(changed(job, subject, field))
   const { total } = representation
