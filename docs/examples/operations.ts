@@ -1,7 +1,8 @@
 /** The programs of docs/operations.md. */
 import { Assemblies, AssemblyClient, Dam, RetryPolicy } from "@assembly-effect/api"
+import { SmartCdn } from "@assembly-effect/auth"
 import type { AssetId } from "@assembly-effect/schema/Identifier"
-import { type DateTime, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { DateTime, Duration, Effect, Layer, Schedule, Stream } from "effect"
 
 // #region lists
 export const failures = (fromDate: DateTime.Utc) =>
@@ -44,6 +45,20 @@ export const rename = (assetId: AssetId, name: string) =>
       DamMutationConflict: () => Effect.succeed("the name is taken"),
       RateLimited: ({ retryAfter }) => Effect.succeed(`busy, try again in ${Duration.format(retryAfter)}`),
       AuthenticationFailed: ({ message }) => Effect.succeed(`check the Auth Key: ${message}`)
+    })
+  )
+// #endregion
+
+// #region smartCdn
+/** A thumbnail of a photo. The URL is the same all day, so that browsers can cache the image. */
+export const thumbnail = (photo: string) =>
+  Effect.flatMap(DateTime.now, (now) =>
+    SmartCdn.signedUrl({
+      workspace: "my-workspace",
+      template: "thumbnails",
+      input: photo,
+      urlParams: { w: 320 },
+      expiresAt: DateTime.endOf(DateTime.add(now, { days: 1 }), "day")
     })
   )
 // #endregion

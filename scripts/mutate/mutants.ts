@@ -5,6 +5,7 @@ import { auth } from "./mutants/auth.ts"
 import { browser } from "./mutants/browser.ts"
 import { cli } from "./mutants/cli.ts"
 import { emulator } from "./mutants/emulator.ts"
+import { emulatorBilling } from "./mutants/emulatorBilling.ts"
 import { emulatorTemplates } from "./mutants/emulatorTemplates.ts"
 import { node } from "./mutants/node.ts"
 import { schema } from "./mutants/schema.ts"
@@ -20,6 +21,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...browser,
   ...sqlite,
   ...emulator,
+  ...emulatorBilling,
   ...emulatorTemplates,
   ...cli
 ]

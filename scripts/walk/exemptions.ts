@@ -52,6 +52,27 @@ const exemptions: ReadonlyArray<Exemption> = [
     surface: "console",
     kinds: ["known secret"],
     why: "`assembly token` exists to print a token."
+  },
+  {
+    file: "cli/test/resources.test.ts",
+    test: "secrets > are shown by",
+    surface: "console",
+    kinds: ["known secret"],
+    why: "`--show-secret` exists to print a secret."
+  },
+  {
+    file: "cli/test/emulatorResources.test.ts",
+    test: "the commands against the emulator > show the secrets",
+    surface: "console",
+    kinds: ["known secret"],
+    why: "`--show-secret` exists to print a secret."
+  },
+  {
+    file: "cli/test/emulatorResources.test.ts",
+    test: "the commands against the emulator > create an Auth Key",
+    surface: "console",
+    kinds: ["known secret"],
+    why: "`--show-secret` exists to print a secret."
   }
 ]
 

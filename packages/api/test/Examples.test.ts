@@ -1,6 +1,6 @@
 /** Runs the examples of docs/examples against the embedded service. */
 import { Assemblies, type AssemblyClient, Dam } from "@assembly-effect/api"
-import { Credentials, Webhook } from "@assembly-effect/auth"
+import { Credentials, SmartCdn, Webhook } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
 import { AssetId } from "@assembly-effect/schema/Identifier"
@@ -159,7 +159,7 @@ describe("docs/examples", () => {
       Effect.gen(function* () {
         const read = (path: string) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")
         const regions = [...read("examples/operations.ts").matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
-        assert.strictEqual(regions.length, 4)
+        assert.strictEqual(regions.length, 5)
         for (const [, text = ""] of regions)
           assert.include(read("operations.md"), `\`\`\`ts\n${text.trimEnd()}\n\`\`\``)
 
@@ -177,6 +177,11 @@ describe("docs/examples", () => {
         assert.strictEqual(yield* Operations.rename(yield* store("before.txt"), "after.txt"), "renamed")
         const missing = AssetId.make("AAAAAAAAAAAAAAAAAAAAAA")
         assert.strictEqual(yield* Operations.rename(missing, "after.txt"), "no such asset")
+
+        const cdn = SmartCdn.layer.pipe(Layer.provide(Credentials.layer(credentials)))
+        const url = yield* Effect.provide(Operations.thumbnail("photos/cat.jpg"), cdn)
+        assert.match(url, /^https:\/\/my-workspace\.tlcdn\.com\/thumbnails\/photos%2Fcat\.jpg\?auth_key=/)
+        assert.match(url, /&exp=\d+999&w=320&sig=sha256%3A[0-9a-f]{64}$/)
       })
     )
 

@@ -4,81 +4,19 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
-import * as AuthKeys from "@assembly-effect/api/AuthKeys"
-import * as Dam from "@assembly-effect/api/Dam"
-import * as Notifications from "@assembly-effect/api/Notifications"
 import * as Input from "@assembly-effect/api/unstable/Input"
 import type * as Operation from "@assembly-effect/api/Operation"
-import * as Queues from "@assembly-effect/api/Queues"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
-import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
-import * as Templates from "@assembly-effect/api/Templates"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
-import * as Testing from "@assembly-effect/schema/testing"
 import { assert, describe, it } from "@effect/vitest"
-import * as Arbitrary from "effect/Arbitrary"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { credentials } from "./utils/FakeService.ts"
+import { count, type Given, inputs, invalidParams, invalidVariables, isRefused, sample } from "./utils/generated.ts"
 import { operations } from "./utils/operations.ts"
 import * as Server from "../../../test/hostile/HostileServer.ts"
-
-/** REQUESTS=1000 tries more of each kind. */
-const count = Number(process.env["REQUESTS"] ?? 60)
-const seed = 20_261_121
-
-/** The invalid params of each operation that has rules for them. */
-const invalidParams: ReadonlyMap<Operation.Any, Testing.Invalids> = new Map<Operation.Any, Testing.Invalids>([
-  [Assemblies.Create, Testing.createAssembly],
-  [Assemblies.Replace, Testing.createAssembly],
-  [Assemblies.Replay, Testing.replayAssembly],
-  [Assemblies.List, Testing.list],
-  [Assemblies.Statistics, Testing.statistics],
-  [Notifications.Replay, Testing.replayNotification],
-  [AuthKeys.Create, Testing.createAuthKey],
-  [AuthKeys.Update, Testing.updateAuthKey],
-  [Templates.List, Testing.listTemplates],
-  [Templates.Create, Testing.createTemplate],
-  [Templates.Update, Testing.updateTemplate],
-  [TemplateCredentials.Create, Testing.createCredential],
-  [TemplateCredentials.Update, Testing.updateCredential],
-  [Queues.Statistics, Testing.jobSlotStatistics],
-  [Dam.Get, Testing.getAsset],
-  [Dam.List, Testing.listAssets],
-  [Dam.Move, Testing.move],
-  [Dam.MoveMany, Testing.moveAssets],
-  [Dam.DeleteMany, Testing.deleteAssets],
-  [Dam.MoveEntry, Testing.moveEntry]
-])
-
-/** The invalid ids and names of each variable of a path. */
-const invalidVariables: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
-  authKeyId: Arbitrary.map(Testing.authKeyId.decoded, ({ input }) => input),
-  credentialId: Arbitrary.map(Testing.credentialId.decoded, ({ input }) => input),
-  templateIdOrName: Arbitrary.map(Testing.templateIdOrName.decoded, ({ input }) => input),
-  month: Arbitrary.map(Testing.month.decoded, ({ input }) => input),
-  assemblyId: Arbitrary.schema(Schema.Literals(["", "0", "../x", "g".repeat(32), "A".repeat(32)])),
-  assetId: Arbitrary.schema(Schema.Literals(["", "AAAAAAAAAAAAAAAAAAAAAB", "../x", "AAAAAAAAAAAAAAAAAAAAA"]))
-}
-
-const sample = <A>(arbitrary: Arbitrary.Arbitrary<A>) =>
-  Arbitrary.sampleEffect(arbitrary, { count, seed, maxDiscards: count })
-
-type Given = Operation.Input<Operation.Any>
-
-/** Valid inputs of an operation. */
-const inputs = (operation: Operation.Any) =>
-  Effect.map(
-    Effect.all([
-      sample(Arbitrary.schema(Schema.Struct(operation.variables))),
-      sample(Arbitrary.schema(operation.params)),
-      sample(Arbitrary.schema(operation.fields))
-    ]),
-    ([paths, params, fields]) =>
-      paths.map((path, index): Given => ({ path: path as Given["path"], params: params[index], fields: fields[index] }))
-  )
 
 /** Runs a program with a client of a server that refuses every request. */
 const withServer = <A, E>(
@@ -121,10 +59,6 @@ const paramsOf = ({ body, query }: Server.HostileServer["received"][number], isM
 
 const fits = (template: string, path: string): ReadonlyArray<string> | undefined =>
   new RegExp(`^${template.replaceAll(/:\w+/g, "([^/]+)")}$`).exec(path)?.slice(1)
-
-/** Whether the rule of the params that a schema cannot check refuses an input. */
-const isRefused = (operation: Operation.Any, { params }: Given): boolean =>
-  (operation.check?.(params, undefined as never) ?? []).length > 0
 
 it("covers the 36 operations, and the params of each that has some", () => {
   assert.strictEqual(operations.length, 36)

@@ -7,6 +7,7 @@ import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
 import * as Runtime from "effect/Runtime"
+import * as Stdio from "effect/Stdio"
 import { assembly } from "./commands/assembly.ts"
 import * as ErrorLine from "./ErrorLine.ts"
 import * as Output from "./Output.ts"
@@ -34,7 +35,8 @@ const report = <E>(cause: Cause.Cause<E>): Effect.Effect<void> => {
  * @category running
  */
 export const run = (version: string) =>
-  Command.run(assembly, { version }).pipe(
+  Stdio.Stdio.use(({ args }) => args).pipe(
+    Effect.flatMap((args) => Effect.flatMap(assembly(args), (root) => Command.runWith(root, { version })(args))),
     Effect.tapCause(report),
     Effect.provide([Output.layer, CliOutput.layerPresenter(presenter)]),
     // The standard output is only for results, because a shell evaluates what `assembly emulator` prints there.

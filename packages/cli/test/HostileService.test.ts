@@ -80,6 +80,25 @@ const run = Effect.fnUntraced(function* (origin: string, args: ReadonlyArray<str
 
 const assetId = "AAAAAAAAAAAAAAAAAAAAAA"
 
+const resourceCommands = [
+  "templates list",
+  "templates get t",
+  "templates update --name n t",
+  "credentials list",
+  "credentials get c",
+  "credentials types",
+  "keys list",
+  "keys update --scope read k",
+  "keys scopes",
+  "assets list",
+  "assets move a b",
+  "bill 2026-01",
+  `notifications list ${"5a".repeat(16)}`,
+  `notifications replay ${"5a".repeat(16)}`,
+  "queues",
+  "queues stats --region r"
+]
+
 const commands = (file: string): Readonly<Record<string, ReadonlyArray<string>>> => ({
   list: ["list"],
   "list --json": ["list", "--json"],
@@ -88,7 +107,14 @@ const commands = (file: string): Readonly<Record<string, ReadonlyArray<string>>>
   move: ["move", "--root", assetId],
   "move --json": ["move", "--root", "--json", assetId],
   token: ["token"],
-  upload: ["upload", file]
+  upload: ["upload", file],
+  ...Object.fromEntries(
+    resourceCommands.flatMap((command) => [
+      [command, command.split(" ")],
+      [`${command} --json`, [...command.split(" "), "--json"]]
+    ])
+  ),
+  "templates delete": ["templates", "delete", "t"]
 })
 
 /** The characters that file names and arguments may contain. */
@@ -125,6 +151,17 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
       expect(stdout).toMatch(/^AAAAAAAAAAAAAAAAAAAAAA is now EVIL\\x1b\[35m\\x1b\[2J\\x1b\]52;c;cm0gLXJm\\x07.*END\n$/)
       const { stdout: json } = yield* run(origin, ["move", "--root", "--json", assetId])
       expect(JSON.parse(json)).toMatchObject({ path: Hostile.evil })
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("shows the responses of every resource", () =>
+    Effect.gen(function* () {
+      const origin = yield* Hostile.serve("answers of the right form")
+      for (const command of resourceCommands) {
+        const { failed, stderr, stdout } = yield* run(origin, command.split(" "))
+        expect({ command, failed, stderr }).toEqual({ command, failed: false, stderr: "" })
+        if (!/^keys scopes|^queues stats/.test(command)) expect(stdout, command).toContain("EVIL")
+      }
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 

@@ -12,6 +12,25 @@ const assembly = (...args: ReadonlyArray<string>) =>
     )
   })
 
+/** Prints the name of each module of the package that is loaded. */
+const hook = `import { registerHooks } from "node:module"
+registerHooks({
+  load: (url, context, next) => {
+    const [, name] = /\\/cli\\/src\\/(.*)\\.ts$/.exec(url) ?? []
+    if (name !== undefined) process.stderr.write("loaded " + name + "\\n")
+    return next(url, context)
+  }
+})`
+
+/** The modules that the command line loads. */
+const modulesOf = (...args: ReadonlyArray<string>) =>
+  new Promise<ReadonlyArray<string>>((resolve) => {
+    const preload = `data:text/javascript,${encodeURIComponent(hook)}`
+    execFile(process.execPath, ["--import", preload, bin, ...args], { env: { NO_COLOR: "1" } }, (_, _stdout, stderr) =>
+      resolve(Array.from(stderr.matchAll(/^loaded (.*)$/gm), ([, name = ""]) => name))
+    )
+  })
+
 it("prints its version", async () => {
   expect(await assembly("--version")).toMatchObject({ code: 0, stdout: "assembly v0.1.0\n", stderr: "" })
 })
@@ -41,4 +60,34 @@ it("names a wrong flag once, and takes an id that starts with a dash after --", 
   expect((await assembly("move", "--filename", "a", "--", id)).stderr).toMatch(
     /^assembly: set the environment variable/
   )
+})
+
+it("shows the help of a group of commands without any configuration", async () => {
+  const { code, stderr, stdout } = await assembly("templates", "--help")
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  for (const name of ["list", "get", "create", "update", "delete"])
+    expect(stdout).toMatch(new RegExp(`^ +${name} `, "m"))
+  expect((await assembly("templates")).stdout).toContain("assembly templates <subcommand>")
+})
+
+const groups = ["templates", "credentials", "keys", "assets", "bill", "notifications", "queues"]
+
+it("names every group of commands in its help, and loads none for it", async () => {
+  const { stdout } = await assembly("--help")
+  for (const name of groups) expect(stdout).toMatch(new RegExp(`^ +${name} +\\S`, "m"))
+  const loaded = await modulesOf("--help")
+  expect(loaded).toContain("commands/list")
+  for (const name of groups) expect(loaded).not.toContain(`commands/${name}`)
+})
+
+it.each(["keys", "bill"])("loads %s if the arguments name it, and no other group", async (name) => {
+  const loaded = await modulesOf("--log-level", "debug", name, "--help")
+  expect(groups.filter((other) => loaded.includes(`commands/${other}`))).toEqual([name])
+})
+
+it("loads every group for completions", async () => {
+  const { stdout } = await assembly("--completions", "bash")
+  expect(stdout).toContain("move-many")
+  const loaded = await modulesOf("--completions", "bash")
+  for (const name of groups) expect(loaded).toContain(`commands/${name}`)
 })

@@ -29,6 +29,8 @@ import * as Creation from "./internal/assembly/creation.ts"
 import * as SeededRandom from "./internal/data/seededRandom.ts"
 import * as DamRoutes from "./internal/dam/damRoutes.ts"
 import * as DamStore from "./internal/dam/damStore.ts"
+import * as BillRoutes from "./internal/billing/billRoutes.ts"
+import * as BillStore from "./internal/billing/billStore.ts"
 import * as BearerTokens from "./internal/auth/bearerTokens.ts"
 import * as Database from "./internal/data/database.ts"
 import * as AssemblyEnd from "./internal/assembly/assemblyEnd.ts"
@@ -43,9 +45,11 @@ import * as Notifications from "./internal/notifications/notifications.ts"
 import * as NotificationStore from "./internal/notifications/notificationStore.ts"
 import * as Origin from "./internal/http/origin.ts"
 import * as NotificationClient from "./internal/notifications/notificationClient.ts"
+import * as QueueRoutes from "./internal/queues/queueRoutes.ts"
 import * as Robots from "./internal/robots/robots.ts"
 import * as Server from "./internal/http/server.ts"
 import * as ResultRoutes from "./internal/files/resultRoutes.ts"
+import * as SlotStore from "./internal/queues/slotStore.ts"
 import * as StatisticsRoutes from "./internal/statistics/statisticsRoutes.ts"
 import * as StatisticsStore from "./internal/statistics/statisticsStore.ts"
 import * as TemplateRoutes from "./internal/templates/templateRoutes.ts"
@@ -178,6 +182,8 @@ const routes = Layer.mergeAll(
   UpdateRoutes.layer,
   NotificationRoutes.layer,
   StatisticsRoutes.layer,
+  BillRoutes.layer,
+  QueueRoutes.layer,
   DamRoutes.layer,
   ResultRoutes.layer,
   TemplateRoutes.layer,
@@ -192,8 +198,10 @@ const stores = Layer.mergeAll(
   AssemblyStore.layer,
   AuthKeyRecords.layer,
   AuthKeys.layer,
+  BillStore.layer,
   DamStore.layer,
   NotificationStore.layer,
+  SlotStore.layer,
   StatisticsStore.layer,
   TemplateStore.layer,
   CredentialStore.layer,
@@ -208,7 +216,8 @@ const services = ({
   tokenLifetime = "1 hour",
   uploadLifetime = "24 hours"
 }: Options) =>
-  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer, Cancellation.layer).pipe(
+  Layer.mergeAll(Uploads.layer, Authentication.layer, Creation.layer).pipe(
+    Layer.provideMerge(Cancellation.layer),
     Layer.provideMerge(Expiry.layer(Duration.fromInputUnsafe(uploadLifetime))),
     Layer.provideMerge(BearerTokens.layer(Duration.fromInputUnsafe(tokenLifetime))),
     Layer.provideMerge(Layer.mergeAll(Execution.layer, FormFiles.layer)),
@@ -274,8 +283,9 @@ const parts = (options: Options) =>
  * One emulator at a time can use a data folder (`DataInUse`). Acknowledged data survives the end of the process, even a
  * crash. Only the owner can read the files. When the scope closes, current requests have 50 milliseconds to end.
  *
- * If the disk is full or read-only, or access is not permitted, requests are answered with status 507 and the reason is
- * logged. Acknowledged data stays. The emulator continues when the disk works again.
+ * If the disk is full or read-only, or access is not permitted, requests are answered with status 507, and changes of
+ * the DAM with `DAM_MUTATION_FAILED`. The reason is logged. Acknowledged data stays. The emulator continues when the
+ * disk works again.
  *
  * **Gotchas**
  *

@@ -74,7 +74,7 @@ const reasons = {
 
 /**
  * The disk failed. Stored data is unchanged, and the emulator continues when the disk works again. A request that needs
- * the disk is answered with status 507.
+ * the disk is answered with status 507, and a change of the DAM with `DAM_MUTATION_FAILED`.
  *
  * - `path`: the file that cannot be written or read.
  * - `code`: the error code of the system or of SQLite, e.g. `ENOSPC`.

@@ -29,15 +29,24 @@ type Ask = Effect.Effect<unknown, AnyError, AssemblyClient.AssemblyClient>
 /** An unknown asset id. The answer "not found" proves that the request was authenticated. */
 const nowhere = AssetId.make("abcdefghijklmnopqrstuA")
 
+const unlessMissing = <A, E extends AnyError, R>(ask: Effect.Effect<A, E, R>) =>
+  Effect.catchIf(
+    ask,
+    ({ _tag }) => _tag === "DamResourceNotFound",
+    () => Effect.void
+  )
+
 const operations: ReadonlyArray<readonly [name: string, ask: Ask, scope: string]> = [
   ["Assemblies.statistics", Assemblies.statistics({ region: "all", since: "1970-01-01T00:00:00Z" }), "assemblies:read"],
   ["Assemblies.list", Assemblies.list({ fromDate: DateTime.makeUnsafe("2026-01-01T00:00:00Z") }), "assemblies:read"],
   ["Assemblies.create", Assemblies.create({}), "assemblies:write"],
-  [
-    "Dam.move",
-    Dam.move(nowhere, { destinationFolderId: null }).pipe(Effect.catchTag("DamResourceNotFound", () => Effect.void)),
-    "dam:write"
-  ]
+  ["Dam.get", unlessMissing(Dam.get(nowhere)), "dam:read"],
+  ["Dam.list", Dam.list({ prefix: "nowhere" }), "dam:read"],
+  ["Dam.move", unlessMissing(Dam.move(nowhere, { destinationFolderId: null })), "dam:write"],
+  ["Dam.moveMany", unlessMissing(Dam.moveMany({ assetIds: [nowhere], destinationFolderId: null })), "dam:write"],
+  ["Dam.moveEntry", unlessMissing(Dam.moveEntry({ source: "nowhere", destination: "else" })), "dam:write"],
+  ["Dam.delete", unlessMissing(Dam.delete(nowhere)), "dam:write"],
+  ["Dam.deleteMany", unlessMissing(Dam.deleteMany({ assetIds: [nowhere] })), "dam:write"]
 ]
 
 /** Counts requests for tokens, and operations that were sent with a token. */

@@ -1,11 +1,17 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Dam from "@assembly-effect/api/Dam"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
 import * as Identifier from "@assembly-effect/schema/Identifier"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { raw, storeAll, storeOne } from "./assets.ts"
 import { hmac, json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
 
 const filename = Schema.decodeSync(DamAsset.Filename)
@@ -122,6 +128,141 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an asset", (it) =>
       const bytes = yield* Effect.flip(Dam.move(wide, { filename: filename("\u{1f600}".repeat(56)) }))
       assert.deepInclude(bytes, { _tag: "DamInvalidRequest", status: 400 })
       assert.strictEqual((yield* Dam.move(wide, { filename: filename("\u{1f600}".repeat(55)) })).asset_id, wide)
+    })
+  )
+})
+
+layer(layerEmulator(), { excludeTestServices: true })("Getting an asset", (it) => {
+  it.effect("tells where it is and what it has", () =>
+    Effect.gen(function* () {
+      const assetId = yield* store("get/one.txt")
+      const { asset, ok } = yield* Dam.get(assetId)
+      assert.strictEqual(ok, "DAM_ASSET_FOUND")
+      assert.deepInclude(asset, {
+        asset_id: assetId,
+        workspace: "emulator",
+        path: "get/one.txt",
+        mime: "text/plain",
+        size: 11
+      })
+      const [listed] = (yield* Dam.list({ prefix: "get/" })).assets
+      assert.deepStrictEqual(listed, asset)
+    })
+  )
+
+  it.effect("finds each of its versions, never another one", () =>
+    Effect.gen(function* () {
+      const assetId = yield* store("versions/file.txt")
+      const first = (yield* Dam.get(assetId)).asset
+      assert.strictEqual(yield* storeOne("versions/file.txt"), assetId)
+      const second = (yield* Dam.get(assetId)).asset
+      assert.notStrictEqual(second.version_id, first.version_id)
+      yield* Dam.move(assetId, { filename: filename("moved.txt") })
+      for (const version of [first, second]) {
+        const { asset } = yield* Dam.get(assetId, { versionId: version.version_id })
+        assert.deepStrictEqual(asset, { ...version, path: "versions/moved.txt" })
+      }
+      const other = (yield* Dam.get(yield* store("versions/other.txt"))).asset
+      for (const versionId of [other.version_id, Identifier.VersionId.make(nobody)]) {
+        const error = yield* Effect.flip(Dam.get(assetId, { versionId }))
+        assert.deepInclude(error, { _tag: "DamResourceNotFound", status: 404 })
+        assert.include(error.message, "version_id: ")
+      }
+    })
+  )
+
+  it.effect("answers 404 for an unknown id, and 400 for what is no id", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Dam.get(Identifier.AssetId.make(nobody)))
+      assert.deepInclude(error, { _tag: "DamResourceNotFound", status: 404 })
+      const assetId = yield* store("get/ids.txt")
+      for (const path of ["short", `${"A".repeat(21)}B`, "__proto__", "..%2F..%2Fa", "%00", "A".repeat(99)]) {
+        for (const method of ["GET", "DELETE"] as const) {
+          const answer = json(yield* raw(method, `/dam/assets/${path}`, {}))
+          assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 }, `${method} ${path}`)
+          assert.match(String(answer["message"]), /^assetId: /)
+        }
+      }
+      for (const version_id of ["", "short", 5, null, [], nobody.toLowerCase()]) {
+        const answer = json(yield* raw("GET", `/dam/assets/${assetId}`, { version_id }))
+        assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 })
+        assert.match(String(answer["message"]), /^version_id: /)
+      }
+      for (const limit of [0, 501, -1, 1.5, "5", null, 1e300]) {
+        const answer = json(yield* raw("GET", "/dam/assets", { limit }))
+        assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 })
+        assert.match(String(answer["message"]), /^limit: /)
+      }
+    })
+  )
+})
+
+layer(layerEmulator(), { excludeTestServices: true })("A deleted asset", (it) => {
+  it.effect("is gone from get, list and every change at once", () =>
+    Effect.gen(function* () {
+      const [assetId = assert.fail(), kept = assert.fail()] = yield* storeAll("deleted", ["a", "b"])
+      const { asset } = yield* Dam.get(assetId)
+      const deleted = yield* Dam.delete(assetId)
+      assert.deepInclude(deleted, { ok: "DAM_ASSET_DELETED", asset_id: assetId })
+      assert.match(deleted.deleted_at.text, /Z$/)
+      const gone: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, AssemblyClient>> = [
+        Dam.get(assetId),
+        Dam.get(assetId, { versionId: asset.version_id }),
+        Dam.move(assetId, { destinationFolderId: null }),
+        Dam.moveMany({ assetIds: [kept, assetId], destinationFolderId: null }),
+        Dam.moveEntry({ source: "deleted/a", destination: "b" }),
+        Dam.delete(assetId),
+        Dam.deleteMany({ assetIds: [kept, assetId] })
+      ]
+      for (const ask of gone) {
+        assert.strictEqual((yield* Effect.flip(ask))._tag, "DamResourceNotFound")
+      }
+      const listed = yield* Stream.runCollect(Dam.listAll({ prefix: "deleted/" }))
+      assert.deepStrictEqual(
+        Array.from(listed, ({ asset_id }) => asset_id),
+        [kept]
+      )
+    })
+  )
+
+  it.effect("leaves its path to a new asset", () =>
+    Effect.gen(function* () {
+      const first = yield* storeOne("again/file")
+      yield* Dam.delete(first)
+      const second = yield* storeOne("again/file")
+      assert.notStrictEqual(second, first)
+      assert.strictEqual((yield* Dam.get(second)).asset.path, "again/file")
+      assert.strictEqual((yield* Effect.flip(Dam.get(first)))._tag, "DamResourceNotFound")
+    })
+  )
+
+  it.effect("leaves its bytes to the Assembly that stored it, to download and to replay", () =>
+    Effect.gen(function* () {
+      const bytes = new TextEncoder().encode("the bytes")
+      const status = yield* uploadOne({ steps: storeAt("bytes/file") }, bytes)
+      const assetId = Schema.decodeUnknownSync(Identifier.AssetId)(status.results?.["stored"]?.[0]?.asset_id)
+      yield* Dam.delete(assetId)
+      const download = yield* send(HttpClientRequest.get(status.uploads?.[0]?.tus_upload_url ?? ""))
+      assert.deepInclude(download, { status: 200, text: "the bytes" })
+      const replayed = yield* Assemblies.replay(Assembly.AssemblyId.make(status.assembly_id))
+      yield* Assemblies.awaitCompletion(replayed.assembly_id, { interval: "10 millis" })
+      const [asset] = (yield* Dam.list({ prefix: "bytes/" })).assets
+      assert.deepInclude(asset, { path: "bytes/file", size: bytes.length })
+      assert.notStrictEqual(asset?.asset_id, assetId)
+    })
+  )
+})
+
+layer(layerEmulator(), { excludeTestServices: true })("An operation of the DAM", (it) => {
+  it.effect("is refused with a general error", () =>
+    Effect.gen(function* () {
+      const params = { prefix: "x".repeat(2 ** 20) }
+      const answer = yield* raw("POST", "/dam/entries/move", params)
+      assert.deepInclude(json(answer), { error: "SERVER_413", http_code: 413 })
+      const error = yield* Faults.Faults.use(({ inject }) =>
+        inject(Faults.Fault.Refuse({ path: "/dam/assets/bulk/delete", status: 503 }))
+      ).pipe(Effect.andThen(Dam.deleteMany({ assetIds: [Identifier.AssetId.make(nobody)] })), Effect.flip)
+      assert.deepInclude(error, { _tag: "ServiceFailure", status: 503 })
     })
   )
 })

@@ -9,9 +9,11 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import { DatabaseSync } from "node:sqlite"
+import * as DamStore from "../src/internal/dam/damStore.ts"
 import * as Database from "../src/internal/data/database.ts"
 import { migrations } from "../src/internal/data/migrations.ts"
 import * as Statement from "../src/internal/data/statement.ts"
+import { layerStore, put } from "./assets.ts"
 
 /** Creates a table. Answers how to insert and count. */
 const notes = Effect.gen(function* () {
@@ -86,10 +88,10 @@ it.live("a full database is a typed error, keeps what it had, and goes on when t
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )
 
-const scripts = Object.values(migrations).map((statements) => statements.join(";\n"))
-
-/** The numbers of the migrations. */
-const numbers = Object.keys(migrations).map((name) => Number.parseInt(name, 10))
+/** The number and the statements of each migration. */
+const scripts = Object.entries(migrations).map(
+  ([name, statements]) => [Number.parseInt(name, 10), statements.join(";\n")] as const
+)
 
 const schemaSql = "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'effect_sql%' ORDER BY name"
 
@@ -98,16 +100,16 @@ it.live("a database of any earlier version opens, with its rows, and has the sam
     const fs = yield* FileSystem.FileSystem
     const folder = yield* fs.makeTempDirectoryScoped()
     const complete = new DatabaseSync(":memory:")
-    for (const script of scripts) complete.exec(script)
+    for (const [, script] of scripts) complete.exec(script)
     const schema = complete.prepare(schemaSql).all().map(Object.values)
     complete.close()
     for (let version = 0; version <= scripts.length; version++) {
       const path = `${folder}/${version}.sqlite`
       // As it was before the Migrator.
       const earlier = new DatabaseSync(path)
-      for (const script of scripts.slice(0, version)) earlier.exec(script)
+      for (const [, script] of scripts.slice(0, version)) earlier.exec(script)
       if (version > 0) earlier.exec("INSERT INTO used_signatures VALUES ('kept', 1)")
-      earlier.exec(`PRAGMA user_version = ${numbers[version - 1] ?? 0}`)
+      earlier.exec(`PRAGMA user_version = ${scripts[version - 1]?.[0] ?? 0}`)
       earlier.close()
       // Opened again, it migrates nothing.
       const openings = version === 5 ? 2 : 1
@@ -122,7 +124,7 @@ it.live("a database of any earlier version opens, with its rows, and has the sam
         }).pipe(Effect.provide(Layer.fresh(Database.layer(path))))
         assert.deepStrictEqual(opened.schema, schema)
         assert.deepStrictEqual(opened.signatures, version > 0 ? [["kept"]] : [])
-        const missing = numbers.slice(version).map((number) => [number])
+        const missing = scripts.slice(version).map(([number]) => [number])
         assert.deepStrictEqual(opened.migrated, missing)
       }
     }
@@ -134,12 +136,11 @@ it.live("the Auth Keys of a database without their records get ids of their own"
     const fs = yield* FileSystem.FileSystem
     const path = `${yield* fs.makeTempDirectoryScoped()}/old.sqlite`
     const earlier = new DatabaseSync(path)
-    const before = numbers.indexOf(12)
-    for (const script of scripts.slice(0, before)) earlier.exec(script)
+    for (const [number, script] of scripts) if (number < 12) earlier.exec(script)
     earlier.exec(
       "INSERT INTO auth_keys VALUES ('one', 'secret', 'main', '[\"read\"]'), ('two', 'secret', 'main', '[]')"
     )
-    earlier.exec(`PRAGMA user_version = ${numbers[before - 1]}`)
+    earlier.exec("PRAGMA user_version = 11")
     earlier.close()
     const [one, two] = yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -159,5 +160,38 @@ it.live("the Auth Keys of a database without their records get ids of their own"
       created_at: null,
       last_used_at: null
     })
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)
+
+it.live("the assets of an older version keep their order in lists, and new assets come after them", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = `${yield* fs.makeTempDirectoryScoped()}/test.sqlite`
+    const earlier = new DatabaseSync(path)
+    for (const [number, script] of scripts) if (number < 13) earlier.exec(script)
+    const insert = earlier.prepare("INSERT INTO assets VALUES (?, 'main', NULL, ?, ?, 1, ?)")
+    const version = earlier.prepare("INSERT INTO versions VALUES (?, ?, 'blob', NULL, 1, ?, ?, 1, NULL)")
+    for (const [letter, deleted] of [
+      ["z", null],
+      ["m", 5],
+      ["a", null]
+    ] as const) {
+      const [id, versionId] = [`${letter.repeat(21)}A`, `${letter.repeat(21)}Q`]
+      insert.run(id, letter, versionId, deleted)
+      version.run(versionId, id, "0".repeat(32), "0".repeat(64))
+    }
+    earlier.exec("PRAGMA user_version = 12")
+    earlier.close()
+    yield* Effect.gen(function* () {
+      const dam = yield* DamStore.DamStore
+      yield* put("b")
+      const listing = { workspace: "main", prefix: "", limit: 2 }
+      const first = yield* dam.list({ ...listing, cursor: undefined })
+      const second = yield* dam.list({ ...listing, cursor: first.nextCursor ?? assert.fail("no cursor") })
+      assert.deepStrictEqual(
+        [...first.assets, ...second.assets].map((asset) => asset.path),
+        ["z", "a", "b"]
+      )
+    }).pipe(Effect.provide(layerStore(path)))
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 )

@@ -4,11 +4,14 @@
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Dam from "@assembly-effect/api/Dam"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Tokens from "@assembly-effect/auth/Tokens"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -16,6 +19,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { execFileSync, spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs"
@@ -37,6 +41,17 @@ const client = Layer.unwrap(
     )
   )
 ).pipe(Layer.provideMerge(FetchHttpClient.layer))
+
+/** A client with bearer tokens, whose requests need no space before they change something. */
+const withToken = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide([Authenticator.layerTokens, RetryPolicy.layerNone]),
+      Layer.provide(Tokens.layer()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
 
 /** An emulator and its client. */
 const served = <A, E>(emulator: Layer.Layer<A | Emulator.Emulator, E>) => Layer.provideMerge(client, emulator)
@@ -231,7 +246,25 @@ describe.skipIf(!mayMount)(
           assert.isAtLeast(yield* offsetOf(upload.url), 100_000)
           assert.strictEqual((yield* Assemblies.get(done.id)).ok, "ASSEMBLY_COMPLETED")
 
+          // A change of the DAM has its own error. The signature of a signed request would need space before that.
+          const { results } = yield* Assemblies.get(done.id)
+          const assetId = Schema.decodeUnknownSync(Identifier.AssetId)(results?.["stored"]?.[0]?.asset_id)
+          const changes = [
+            Effect.asVoid(Dam.delete(assetId)),
+            Effect.asVoid(Dam.moveEntry({ source: `disk/${done.id}`, destination: "some/new/folder" }))
+          ]
+          for (const change of changes) {
+            const signed = yield* Effect.flip(change)
+            assert.deepInclude(signed, { _tag: "ServiceFailure", status: 507 })
+            const failed = yield* Effect.flip(change.pipe(Effect.provide(withToken)))
+            assert.deepInclude(failed, { _tag: "DamMutationFailed", status: 500 })
+            assert.match(failed.message, /there is no space left on the disk/)
+            const { asset } = yield* Dam.get(assetId).pipe(Effect.provide(withToken))
+            assert.strictEqual(asset.path, `disk/${done.id}`)
+          }
+
           yield* Effect.sync(() => rmSync(`${disk}/filler`))
+          yield* Dam.delete(assetId)
           yield* completes(upload)
           yield* completes(last)
           assert.strictEqual((yield* Assemblies.create({})).ok, "ASSEMBLY_COMPLETED")

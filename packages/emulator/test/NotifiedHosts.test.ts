@@ -18,7 +18,7 @@ import { hmac, json, layer as layerEmulator, send } from "./support.ts"
 const outcomeOf = (assemblyId: string) =>
   Effect.map(
     Effect.repeat(listed(assemblyId), {
-      until: ([first]) => ![undefined, "processing"].includes(`${first?.["status"]}`)
+      until: ([first]) => first !== undefined && first["status"] !== "processing"
     }),
     (all): Readonly<Record<string, unknown>> => ({ ...all[0], attempts: all.length })
   )

@@ -1,21 +1,26 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Notifications from "@assembly-effect/api/Notifications"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FileSystem from "effect/FileSystem"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
 import { createServer } from "node:http"
 import { DatabaseSync } from "node:sqlite"
 import { as, given as authKey } from "./keys.ts"
-import { createUpload, layer as layerEmulator, patch, storeAt, uploadOne } from "./support.ts"
+import { createUpload, hmac, json, layer as layerEmulator, patch, send, storeAt, uploadOne } from "./support.ts"
 
 const north = authKey("north")
 const reader = authKey("reader", ["assemblies:read"])
@@ -105,43 +110,98 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A new Assem
     })
   )
 
-  it.effect("does not replace one that is busy, that belongs to another Workspace, or if it is refused", () =>
+  it.effect("cancels one that is busy", () =>
     Effect.gen(function* () {
-      const busy = newId()
-      yield* Assemblies.create({ assemblyId: busy, fields: fields("busy"), numExpectedUploadFiles: 1 })
-      const slow = newId()
-      yield* Assemblies.create({ assemblyId: slow, steps: { wait: { robot: "/emulator/wait", seconds: 3600 } } })
-      const foreign = newId()
-      yield* as(south)(Assemblies.create({ assemblyId: foreign, fields: fields("foreign") }))
-      for (const assemblyId of [busy, slow, foreign]) {
-        const refused = yield* Effect.flip(Assemblies.replace(assemblyId, {}))
-        assert.deepInclude(refused, { _tag: "ServiceFailure", code: "ASSEMBLY_ID_TAKEN", status: 409 })
+      const uploading = newId()
+      const status = yield* Assemblies.create({ assemblyId: uploading, numExpectedUploadFiles: 1 })
+      const created = yield* createUpload(status, { "upload-length": "3" })
+      const executing = newId()
+      yield* Assemblies.create({ assemblyId: executing, steps: { wait: { robot: "/emulator/wait", seconds: 3600 } } })
+      for (const assemblyId of [uploading, executing]) {
+        const before = yield* listed
+        const replaced = yield* Assemblies.replace(assemblyId, { numExpectedUploadFiles: 1 })
+        assert.strictEqual(replaced.ok, "ASSEMBLY_UPLOADING")
+        const old = (yield* listed).find((id) => !before.includes(id))
+        assert.strictEqual((yield* Assemblies.get(AssemblyId.make(String(old)))).ok, "ASSEMBLY_CANCELED")
       }
-      assert.deepInclude(yield* Assemblies.get(busy), { ok: "ASSEMBLY_UPLOADING", fields: fields("busy") })
-      assert.deepInclude(yield* Assemblies.get(foreign), { fields: fields("foreign") })
-      assert.strictEqual((yield* Assemblies.cancel(slow)).ok, "ASSEMBLY_CANCELED")
-      assert.strictEqual((yield* Assemblies.replace(slow, {})).ok, "ASSEMBLY_COMPLETED")
+      // The upload belongs to the replaced Assembly, which has ended.
+      assert.strictEqual((yield* patch(created.headers["location"] ?? "", 0, bytes("old"))).status, 403)
+      assert.strictEqual((yield* upload(uploading, "newer")).ok, "ASSEMBLY_COMPLETED")
+      assert.strictEqual((yield* upload(executing, "newer")).ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("does not replace one that belongs to another Workspace, or if it is refused", () =>
+    Effect.gen(function* () {
+      const foreign = newId()
+      yield* as(south)(Assemblies.create({ assemblyId: foreign, fields: fields("foreign"), numExpectedUploadFiles: 1 }))
+      const taken = yield* Effect.flip(Assemblies.replace(foreign, {}))
+      assert.deepInclude(taken, { _tag: "ServiceFailure", code: "ASSEMBLY_ID_TAKEN", status: 409 })
+      assert.deepInclude(yield* Assemblies.get(foreign), { ok: "ASSEMBLY_UPLOADING", fields: fields("foreign") })
 
       const kept = newId()
-      yield* Assemblies.create({ assemblyId: kept, fields: fields("kept") })
+      yield* Assemblies.create({ assemblyId: kept, fields: fields("kept"), numExpectedUploadFiles: 1 })
       const unknown = yield* Effect.flip(Assemblies.replace(kept, { templateId: "nowhere" }))
       assert.deepInclude(unknown, { code: "TEMPLATE_NOT_FOUND" })
       const unscoped = yield* Effect.flip(as(reader)(Assemblies.replace(kept, {})))
       assert.deepInclude(unscoped, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
-      assert.deepInclude(yield* Assemblies.get(kept), { fields: fields("kept") })
+      assert.deepInclude(yield* Assemblies.get(kept), { ok: "ASSEMBLY_UPLOADING", fields: fields("kept") })
     })
   )
 
-  it.effect("is one of several at the same time", () =>
+  it.effect("waits for no other: the last of several stays", () =>
     Effect.gen(function* () {
       const assemblyId = newId()
-      yield* Assemblies.create({ assemblyId })
+      const before = yield* listed
       const replace = Effect.result(Assemblies.replace(assemblyId, { numExpectedUploadFiles: 1 }))
       const all = yield* Effect.all(
         Array.from({ length: 6 }, () => replace),
         { concurrency: "unbounded" }
       )
-      assert.strictEqual(all.filter(Result.isSuccess).length, 1)
+      const replaced = all.filter(Result.isSuccess).length
+      assert.isAtLeast(replaced, 1)
+      const ids = (yield* listed).filter((id) => !before.includes(id))
+      assert.strictEqual(ids.length, replaced)
+      const busy = yield* Effect.forEach(ids, (id) => Assemblies.get(AssemblyId.make(id)))
+      assert.deepStrictEqual(
+        busy.filter(({ ok }) => ok === "ASSEMBLY_UPLOADING").map(({ assembly_id }) => assembly_id),
+        [assemblyId]
+      )
+    })
+  )
+
+  it.effect.each(["busy", "canceled"])("does not replace one that is %s and whose form still sends files", (state) =>
+    Effect.gen(function* () {
+      const assemblyId = newId()
+      const { credentials } = yield* Emulator.Emulator
+      const params = JSON.stringify({
+        auth: { key: credentials.key, expires: "2999-01-01T00:00:00Z", nonce: assemblyId }
+      })
+      const part = (name: string, value: string, rest = "") =>
+        `--x\r\ncontent-disposition: form-data; name="${name}"${rest}\r\n\r\n${value}`
+      const start = [
+        part("params", `${params}\r\n`),
+        part("signature", `${hmac(params, credentials.secret)}\r\n`),
+        part("file", "a file", '; filename="a.txt"')
+      ].join("")
+      const rest = yield* Deferred.make<Uint8Array>()
+      const body = Stream.concat(Stream.make(bytes(start)), Stream.fromEffect(Deferred.await(rest)))
+      const creation = yield* Effect.forkChild(
+        send(
+          HttpClientRequest.post(`/assemblies/${assemblyId}`).pipe(
+            HttpClientRequest.bodyStream(body, { contentType: "multipart/form-data; boundary=x" })
+          )
+        )
+      )
+      yield* Effect.repeat(Effect.exit(Assemblies.get(assemblyId)), { until: Exit.isSuccess })
+      if (state === "canceled") yield* Assemblies.cancel(assemblyId)
+      const refused = yield* Effect.flip(Assemblies.replace(assemblyId, {}))
+      assert.deepInclude(refused, { code: "ASSEMBLY_ID_TAKEN", status: 409 })
+      yield* Deferred.succeed(rest, bytes("\r\n--x--\r\n"))
+      const created = json(yield* Fiber.join(creation))
+      const ok = state === "canceled" ? "ASSEMBLY_CANCELED" : "ASSEMBLY_COMPLETED"
+      assert.deepInclude(created, { assembly_id: assemblyId, ok })
+      assert.deepInclude(yield* Assemblies.replace(assemblyId, {}), { ok: "ASSEMBLY_COMPLETED", uploads: [] })
     })
   )
 })

@@ -8,6 +8,7 @@ import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as AssemblyList from "@assembly-effect/schema/AssemblyList"
 import * as AssemblyStatistics from "@assembly-effect/schema/AssemblyStatistics"
 import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Testing from "@assembly-effect/schema/testing"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import { assert, layer } from "@effect/vitest"
@@ -143,6 +144,64 @@ layer(layerEmulator(), { excludeTestServices: true })("A generated request", (it
           (answer) => refusedAs(answer, 400, "DAM_INVALID_REQUEST")
         )
       }
+    })
+  )
+
+  it.effect("for a list of assets is answered when valid, but for a cursor that nobody made", () =>
+    Effect.gen(function* () {
+      const valid = yield* encoded(DamEntries.ListQuery)
+      yield* each(valid, get("/dam/assets"), (answer, params) => {
+        if ("cursor" in params) refusedAs(answer, 400, "DAM_INVALID_REQUEST")
+        else assert.strictEqual(answer.status, 200)
+      })
+      const invalid = yield* sample(Testing.listAssets.wire)
+      yield* each(
+        invalid,
+        ({ input }) => get("/dam/assets")(input),
+        (answer, { path }) => {
+          refusedAs(answer, 400, "DAM_INVALID_REQUEST")
+          assert.include(answer.text, `"message":"${String(path[0])}: `)
+        }
+      )
+    })
+  )
+
+  it.effect("to get an asset finds no generated version, and is refused when invalid", () =>
+    Effect.gen(function* () {
+      const path = yield* asset
+      const valid = yield* encoded(DamEntries.GetQuery)
+      yield* each(valid, get(path), (answer, params) => {
+        if ("version_id" in params) refusedAs(answer, 404, "DAM_RESOURCE_NOT_FOUND")
+        else assert.strictEqual(answer.status, 200)
+      })
+      const invalid = yield* sample(Testing.getAsset.wire)
+      yield* each(
+        invalid,
+        ({ input }) => get(path)(input),
+        (answer) => refusedAs(answer, 400, "DAM_INVALID_REQUEST")
+      )
+    })
+  )
+
+  it.effect.each([
+    ["move many assets", "/dam/assets/bulk/move", DamEntries.MoveManyRequest, Testing.moveAssets],
+    ["delete many assets", "/dam/assets/bulk/delete", DamEntries.DeleteManyRequest, Testing.deleteAssets],
+    ["move an entry", "/dam/entries/move", DamEntries.MoveEntryRequest, Testing.moveEntry]
+  ] as const)("to %s finds nothing when valid, and is refused when invalid", ([, path, schema, { wire }]) =>
+    Effect.gen(function* () {
+      const valid = yield* encoded<unknown, object>(schema)
+      yield* each(valid, form("post", path), (answer, params) => {
+        const ids = "asset_ids" in params ? (params.asset_ids as ReadonlyArray<string>) : []
+        // The service may refuse an asset that is listed twice.
+        if (new Set(ids).size < ids.length) refusedAs(answer, 400, "DAM_INVALID_REQUEST")
+        else refusedAs(answer, 404, "DAM_RESOURCE_NOT_FOUND")
+      })
+      const invalid = yield* sample(wire)
+      yield* each(
+        invalid,
+        ({ input }) => form("post", path)(input),
+        (answer) => refusedAs(answer, 400, "DAM_INVALID_REQUEST")
+      )
     })
   )
 

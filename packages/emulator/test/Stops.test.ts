@@ -1,7 +1,9 @@
 /** Nobody stops the others: a large Assembly, within all limits, is worked on in many short turns. */
+import * as Dam from "@assembly-effect/api/Dam"
 import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { storeAll } from "./assets.ts"
 import { signedForm, signedQuery } from "./notified.ts"
 import { json, layer as layerEmulator, send } from "./support.ts"
 
@@ -89,4 +91,17 @@ layer(layerEmulator(), { excludeTestServices: true })("No stop is longer than 10
       })
     )
   })
+
+  it.effect("while 500 assets are listed and moved at once", () =>
+    Effect.gen(function* () {
+      const names = Array.from({ length: 500 }, (_, index) => `${index}.txt`)
+      const assetIds = yield* storeAll("many", names)
+      yield* stopsNobody(
+        Effect.gen(function* () {
+          assert.strictEqual((yield* Dam.list({ limit: 500 })).assets.length, 500)
+          yield* Dam.moveMany({ assetIds, destinationFolderId: null })
+        })
+      )
+    })
+  )
 })

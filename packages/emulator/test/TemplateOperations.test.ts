@@ -118,10 +118,10 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates",
 
   it.effect.each([
     ["GET", "/templates", "TEMPLATE_LIST_ERROR"],
-    ["GET", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"],
+    ["GET", "/templates/nowhere", "INVALID_FORM_DATA"],
     ["POST", "/templates", "TEMPLATE_VALIDATION_ERROR"],
     ["PUT", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"],
-    ["DELETE", "/templates/nowhere", "TEMPLATE_VALIDATION_ERROR"]
+    ["DELETE", "/templates/nowhere", "INVALID_FORM_DATA"]
   ] as const)("%s %s with malformed params is refused with %s", ([method, path, code]) =>
     Effect.gen(function* () {
       assert.strictEqual(yield* malformed(method, path), code)

@@ -122,6 +122,42 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
     })
   )
 
+  it.effect("no operation of the DAM reaches an asset or a folder of another one", () =>
+    Effect.gen(function* () {
+      const own = yield* as(north)(store("apart/own.txt"))
+      const foreign = yield* as(south)(store("apart/foreign.txt"))
+      yield* as(south)(store("apart/second.txt"))
+      const paths = Effect.map(Dam.list({ prefix: "apart/" }), ({ assets }) => assets.map(({ path }) => path))
+      const page = yield* as(south)(Dam.list({ prefix: "apart/", limit: 1 }))
+      const { asset } = yield* as(south)(Dam.get(foreign.assetId))
+      const { folder_id } = yield* as(south)(Dam.move(foreign.assetId, { filename: filename("foreign.txt") }))
+      const [first, second] = [own.assetId, foreign.assetId]
+      const asked: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, AssemblyClient.AssemblyClient>> = [
+        Dam.get(second),
+        Dam.get(first, { versionId: asset.version_id }),
+        Dam.delete(second),
+        Dam.deleteMany({ assetIds: [first, second] }),
+        Dam.moveMany({ assetIds: [first, second], destinationFolderId: null }),
+        Dam.moveMany({ assetIds: [first], destinationFolderId: folder_id }),
+        Dam.moveEntry({ source: "apart/foreign.txt", destination: "mine.txt" })
+      ]
+      for (const ask of asked) {
+        assert.strictEqual((yield* Effect.flip(as(north)(ask)))._tag, "DamResourceNotFound")
+      }
+      const cursor = page.next_cursor ?? assert.fail("no cursor")
+      const error = yield* Effect.flip(as(north)(Dam.list({ prefix: "apart/", cursor })))
+      assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
+      // Equal paths do not meet, and a folder moves alone.
+      yield* as(north)(Dam.moveEntry({ source: "apart", destination: "away" }))
+      assert.deepStrictEqual(
+        yield* as(north)(Dam.list({ prefix: "away/" })).pipe(Effect.map(({ assets }) => assets.length)),
+        1
+      )
+      assert.deepStrictEqual(yield* as(north)(paths), [])
+      assert.deepStrictEqual(yield* as(south)(paths), ["apart/foreign.txt", "apart/second.txt"])
+    })
+  )
+
   it.effect("list and statistics know their own Assemblies only", () =>
     Effect.gen(function* () {
       const ofNorth = yield* as(north)(Assemblies.create({}))

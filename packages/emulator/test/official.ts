@@ -1,6 +1,6 @@
 /** Tests with the unmodified official client `@transloadit/node`. */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
-import { Transloadit } from "@transloadit/node"
+import { ApiError, Transloadit } from "@transloadit/node"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 
@@ -16,3 +16,29 @@ export const official = Effect.map(
       maxRetries: 0
     })
 )
+
+/** Its types have only the robots of the service. */
+export const toTemplate = (content: object) =>
+  content as NonNullable<Parameters<Transloadit["createTemplate"]>[0]>["template"]
+
+export const hash = { steps: { hashed: { robot: "/file/hash", use: ":original" } } }
+
+/** The code of the error with which a call is refused. */
+export const refusal = (call: () => Promise<unknown>) =>
+  Effect.promise(() =>
+    call().then(
+      (answer) => `accepted: ${JSON.stringify(answer)}`,
+      (error) => (error instanceof ApiError ? error.code : String(error))
+    )
+  )
+
+/** The values of a stream, at most 20: a service that ignores `page` would never end it. */
+export const collect = <A>(stream: AsyncIterable<A>) =>
+  Effect.promise(async () => {
+    const found: Array<A> = []
+    for await (const item of stream) {
+      found.push(item)
+      if (found.length === 20) break
+    }
+    return found
+  })

@@ -117,7 +117,9 @@ const isDestinationPath = Schema.makeFilter<string>(
   ),
   {
     expected: "a destination path",
-    arbitraryConstraint: { patterns: [{ source: "^(?:[a-z0-9 ._-]{1,8}/){0,4}[a-z0-9._-]{1,16}$", flags: "" }] }
+    arbitraryConstraint: {
+      patterns: [{ source: "^(?:[a-z0-9][a-z0-9 ._-]{0,7}/){0,4}[a-z0-9][a-z0-9._-]{0,15}$", flags: "" }]
+    }
   }
 )
 

@@ -5,7 +5,7 @@
  * Beyond the specification: spec.md defines the asset and the move of one asset, but only names the other operations.
  */
 import * as Schema from "effect/Schema"
-import { Asset, DestinationPath, Moved } from "./DamAsset.ts"
+import { Asset, DestinationPath, Filename, Moved } from "./DamAsset.ts"
 import * as Identifier from "./Identifier.ts"
 import { lenient } from "./internal/lenient.ts"
 import { renamed } from "./internal/struct.ts"
@@ -214,8 +214,30 @@ export const DeletedMany = named<DeletedMany>()(
  */
 export interface DeletedMany extends Structure<typeof DeletedMany> {}
 
+const isName = Schema.is(Filename)
+
 /**
- * The params that move an asset or a folder by its path. Both paths have the limits of a destination path.
+ * The path of an asset or a folder. It has the limits of a destination path, and each of its names follows the rules of
+ * a filename. A slash at the start is optional; a slash at the end is refused.
+ *
+ * Beyond the specification.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const EntryPath = DestinationPath.check(
+  Schema.makeFilter<string>(
+    (path) =>
+      path
+        .replace(/^\//, "")
+        .split("/")
+        .every((name) => isName(name)),
+    { expected: "names that are valid filenames, separated by single slashes" }
+  )
+)
+
+/**
+ * The params that move an asset or a folder by its path.
  *
  * Beyond the specification.
  *
@@ -224,9 +246,7 @@ export interface DeletedMany extends Structure<typeof DeletedMany> {}
  * @since 0.1.0
  * @category schemas
  */
-export const MoveEntryRequest = named<MoveEntryRequest>()(
-  Schema.Struct({ source: DestinationPath, destination: DestinationPath })
-)
+export const MoveEntryRequest = named<MoveEntryRequest>()(Schema.Struct({ source: EntryPath, destination: EntryPath }))
 /**
  * @since 0.1.0
  * @category models

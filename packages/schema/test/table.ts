@@ -107,6 +107,7 @@ export const more: ReadonlyArray<readonly [name: string, schema: Codec]> = [
   ["move with a bearer token", Auth.withBearerAuth(DamAsset.MoveRequest)],
   ["Filename", DamAsset.Filename],
   ["DestinationPath", DamAsset.DestinationPath],
+  ["EntryPath", DamEntries.EntryPath],
   ["Scope", Auth.Scope]
 ]
 

@@ -405,5 +405,51 @@ export const auth = [
         replace: `return`
       }
     ]
+  ),
+  ...changes(
+    "packages/auth/src/SmartCdn.ts",
+    ["SmartCdn"],
+    [
+      {
+        name: "a URL of the CDN is signed with another algorithm",
+        find: `algorithm: "sha256"`,
+        replace: `algorithm: "sha384"`
+      },
+      {
+        name: "the Workspace of a URL of the CDN is not signed",
+        find: "signer.sign(`${workspace}/${path}`)",
+        replace: "signer.sign(path)"
+      },
+      {
+        name: "the parameters of a URL of the CDN are not sorted",
+        find: `  query.sort()\n`,
+        replace: ``
+      },
+      {
+        name: "a parameter takes the place of the expiry",
+        find: `reserved.has(name)`,
+        replace: `reserved.has(name.toUpperCase())`
+      },
+      {
+        name: "the host of a URL of the CDN is chosen by its Workspace",
+        find: "/^[A-Za-z0-9_-]{1,63}$/.test(value)",
+        replace: "/^[A-Za-z0-9_-]/.test(value)"
+      },
+      {
+        name: "the path of a URL of the CDN is shortened by its parser",
+        find: `value !== "." && value !== ".."`,
+        replace: `value !== "."`
+      },
+      {
+        name: "a URL of the CDN expires at once by default",
+        find: `now + lifetime`,
+        replace: `now`
+      },
+      {
+        name: "a URL of the CDN never expires",
+        find: `expiry > 0 && expiry <= latest`,
+        replace: `expiry > 0`
+      }
+    ]
   )
 ]

@@ -68,5 +68,111 @@ export const cli = [
         replace: String.raw`%__}"`
       }
     ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/confirm.ts",
+    ["test/resources"],
+    [
+      {
+        name: "a deletion without a terminal needs no agreement",
+        find: `if (!canPrompt) return yield* new NotConfirmed({ what, asked: false })`,
+        replace: `if (!canPrompt) return`
+      },
+      {
+        name: "no is an agreement to a deletion",
+        find: `if (!agreed) return`,
+        replace: `if (agreed === undefined) return`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/keys.ts",
+    ["test/resources"],
+    [
+      {
+        name: "the JSON of a new Auth Key shows its secret without being asked",
+        find: `auth_key: showSecret ? key : hidden(key)`,
+        replace: `auth_key: key`
+      },
+      {
+        name: "a new Auth Key shows its secret without being asked",
+        find: `showSecret ? key.auth_secret : undefined`,
+        replace: `key.auth_secret`
+      },
+      {
+        name: "the list of Auth Keys shows secrets",
+        find: `found.auth_keys.map(hidden)`,
+        replace: `found.auth_keys`
+      },
+      {
+        name: "the secret of a new Auth Key is lost",
+        find: `if (showSecret || Option.contains(canShowAuthSecret, true)) return Effect.succeed(scopes)`,
+        replace: `if (scopes.length > 0) return Effect.succeed(scopes)`
+      },
+      {
+        name: "an Auth Key is deleted without a question",
+        find: `Confirm.naming(ids, "Auth Key", "Auth Keys"), yes)`,
+        replace: `Confirm.naming(ids, "Auth Key", "Auth Keys"), yes || ids.length === 1)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/credentials.ts",
+    ["test/resources"],
+    [
+      {
+        name: "the JSON of credentials shows secrets without being asked",
+        find: `showSecret ? found.credential : hidden(found.credential)`,
+        replace: `found.credential`
+      },
+      {
+        name: "the list of credentials shows secrets",
+        find: `found.credentials.map(hidden)`,
+        replace: `found.credentials`
+      },
+      {
+        name: "credentials show secrets without being asked",
+        find: `isShown ? Cells.text(secretOf(credential)) : "hidden; --show-secret shows it"`,
+        replace: `Cells.text(secretOf(credential))`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/document.ts",
+    ["test/resources"],
+    [
+      {
+        name: "the error of a file repeats its secrets",
+        find: `if (confidential) return`,
+        replace: `if (confidential && at !== "") return`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/facts.ts",
+    ["HostileService"],
+    [
+      {
+        name: "the value of a fact reaches the terminal as it is",
+        find: `Printable.escape(value)`,
+        replace: `value`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/assembly.ts",
+    ["bin"],
+    [
+      {
+        name: "the help loads every command",
+        find: `if (!isNeeded(name, args)) return`,
+        replace: `if (!isNeeded(name, args) && args.includes(name)) return`
+      },
+      {
+        name: "the completions know only some commands",
+        find: String.raw`/^--(?:completions|wizard)(?:=|$)/.test(arg)`,
+        replace: String.raw`/^--(?:wizard)(?:=|$)/.test(arg)`
+      }
+    ]
   )
 ]

@@ -125,6 +125,24 @@ export const emulatorTemplates = [
         name: "a replay loses the Steps that it does not change",
         find: `{ steps: Json.merge(original.steps, steps) }`,
         replace: `{ steps: request.steps ?? original.steps }`
+      },
+      {
+        name: "a replacement that is refused cancels the Assembly",
+        find: `Option.isSome(old) && old.value.receiving === 0`,
+        replace: `Option.isSome(old)`,
+        tests: ["Replacements"]
+      },
+      {
+        name: "a replacement cancels an Assembly of another Workspace",
+        find: `Option.filter(yield* assemblies.find(id), (row) => row.workspace === workspace)`,
+        replace: `Option.filter(yield* assemblies.find(id), (row) => row.workspace !== "")`,
+        tests: ["Replacements"]
+      },
+      {
+        name: "a busy Assembly is not canceled before its replacement",
+        find: `if (replaces) yield* endReplaced(row.id, row.workspace)`,
+        replace: ``,
+        tests: ["Replacements"]
       }
     ]
   ),
@@ -139,13 +157,13 @@ export const emulatorTemplates = [
       },
       {
         name: "a busy Assembly is replaced",
-        find: `AND state NOT IN ('uploading', 'executing')`,
-        replace: `AND state <> 'uploading'`
+        find: `state NOT IN ('uploading', 'executing')`,
+        replace: `state NOT IN ('executing')`
       },
       {
-        name: "an Assembly that waits for uploads is replaced",
-        find: `AND state NOT IN ('uploading', 'executing')`,
-        replace: `AND state <> 'executing'`
+        name: "the rest of a form gets into the new Assembly",
+        find: `AND NOT (state = 'canceled' AND receiving = 1)`,
+        replace: ``
       },
       {
         name: "a scheduled notification tells of the new Assembly",

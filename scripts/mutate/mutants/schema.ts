@@ -34,6 +34,22 @@ export const schema = [
     ]
   ),
   ...changes(
+    "packages/schema/src/DamEntries.ts",
+    ["testing"],
+    [
+      {
+        name: "a path of an entry has a name that is none",
+        find: `.every((name) => isName(name))`,
+        replace: `.every((name) => isName(name) || name === "..")`
+      },
+      {
+        name: "a path of an entry has several slashes at its start",
+        find: `.replace(/^\\//, "")`,
+        replace: `.replace(/^\\/+/, "")`
+      }
+    ]
+  ),
+  ...changes(
     "packages/schema/src/internal/lenient.ts",
     ["test/Assembly.test"],
     [

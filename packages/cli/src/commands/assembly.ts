@@ -2,6 +2,7 @@ import * as Credentials from "@assembly-effect/auth/Credentials"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import * as RuntimeClient from "@assembly-effect/node/RuntimeClient"
 import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { emulator } from "./emulator.ts"
 import { list } from "./list.ts"
@@ -18,15 +19,71 @@ const service = AssemblyNode.layerConfig()
 
 const access = Layer.merge(Credentials.layerConfig, RuntimeClient.layer)
 
-/** The root command: `assembly <command>`. */
-export const assembly = Command.make("assembly").pipe(
-  Command.withDescription("The Assembly Processing Service from the command line"),
-  Command.withSubcommands([
-    Command.provide(upload, service),
-    Command.provide(stats, service),
-    Command.provide(list, service),
-    Command.provide(move, service),
-    Command.provide(token, access),
-    emulator
-  ])
-)
+/** Whether the arguments name a command, or need all commands: completions and the wizard. */
+const isNeeded = (name: string, args: ReadonlyArray<string>): boolean =>
+  args.some((arg) => arg === name || /^--(?:completions|wizard)(?:=|$)/.test(arg))
+
+/**
+ * Loads the module of a command only if the arguments need the command, so that the other commands and the help start
+ * fast. The help shows a command that was not loaded with its name and description.
+ */
+const lazily = <const Name extends string, Input, Context, E, R>(
+  args: ReadonlyArray<string>,
+  name: Name,
+  description: string,
+  load: () => Promise<Command.Command<Name, Input, Context, E, R>>
+) =>
+  Effect.gen(function* () {
+    if (!isNeeded(name, args)) return Command.withDescription(Command.make(name), description)
+    return Command.withDescription(yield* Effect.promise(load), description)
+  })
+
+/** The root command: `assembly <command>`. It contains what the arguments need. */
+export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
+  const templates = yield* lazily(args, "templates", "Manage Templates", async () => {
+    const module = await import("./templates.ts")
+    return module.templates(service)
+  })
+  const credentials = yield* lazily(args, "credentials", "Manage Template Credentials", async () => {
+    const module = await import("./credentials.ts")
+    return module.credentials(service)
+  })
+  const keys = yield* lazily(args, "keys", "Manage Auth Keys", async () => {
+    const module = await import("./keys.ts")
+    return module.keys(service)
+  })
+  const assets = yield* lazily(args, "assets", "Manage the stored files of the Workspace (alpha)", async () => {
+    const module = await import("./assets.ts")
+    return module.assets(service)
+  })
+  const bill = yield* lazily(args, "bill", "Show the bill of a month", async () => {
+    const module = await import("./bill.ts")
+    return Command.provide(module.bill, service)
+  })
+  const notifications = yield* lazily(args, "notifications", "List and repeat notifications", async () => {
+    const module = await import("./notifications.ts")
+    return module.notifications(service)
+  })
+  const queues = yield* lazily(args, "queues", "Show the priority job slots", async () => {
+    const module = await import("./queues.ts")
+    return module.queues(service)
+  })
+  return Command.make("assembly").pipe(
+    Command.withDescription("The Assembly Processing Service from the command line"),
+    Command.withSubcommands([
+      Command.provide(upload, service),
+      Command.provide(stats, service),
+      Command.provide(list, service),
+      Command.provide(move, service),
+      templates,
+      credentials,
+      keys,
+      assets,
+      bill,
+      notifications,
+      queues,
+      Command.provide(token, access),
+      emulator
+    ])
+  )
+})

@@ -5,3 +5,9 @@ export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDescription("Print the response of the service as JSON"),
   Flag.withDefault(false)
 )
+
+/** The flag without which no secret is printed, also not as JSON. */
+export const showSecretFlag = Flag.Boolean("show-secret").pipe(
+  Flag.withDescription("Print the secret too: make sure that nobody else sees the output"),
+  Flag.withDefault(false)
+)

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { moved, statistics } from "./answers.ts"
+import * as Resources from "./resources.ts"
 
 /** A colour that no command uses, a clear screen, a clipboard, a link, other controls, and changes of direction. */
 export const evil =
@@ -34,6 +35,54 @@ const deepJson = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`
 
 const entry = { id: evil, created: evil, ok: evil, error: evil, region: evil, bytes_received: 1, [evil]: evil }
 
+/** The fields whose texts the service chooses freely. */
+const free: ReadonlySet<string> = new Set(
+  (
+    "name description message path mime url error status type plan currency invoice_id auth_key month next_cursor " +
+    "workspace response_data notification_id robot signature_algo assembly_status_expiry transcoding_result_expiry use"
+  ).split(" ")
+)
+
+/** The response with a hostile text in each free field, and one more field with a hostile name. */
+const infected = (answer: object, ...further: ReadonlyArray<string>): Answer => ({
+  status: 200,
+  body: {
+    ...JSON.parse(JSON.stringify(answer), (key, value: unknown) =>
+      (free.has(key) || further.includes(key)) && typeof value === "string" ? evil : value
+    ),
+    [evil]: evil
+  }
+})
+
+const { assets, credentials, keys, others, templates } = Resources
+
+/** The responses of the resources beyond the specification. */
+const resources: Readonly<Record<string, Answer>> = {
+  "GET /templates": infected(templates["Templates.list"], "id"),
+  "GET /templates/t": infected(templates["Templates.get"], "id"),
+  "PUT /templates/t": infected(templates["Templates.update"], "id"),
+  "DELETE /templates/t": infected(templates["Templates.delete"]),
+  "GET /template_credentials": infected(credentials["TemplateCredentials.list"]),
+  "GET /template_credentials/c": infected(credentials["TemplateCredentials.get"]),
+  "GET /template_credentials/types": infected({
+    ...credentials["TemplateCredentials.types"],
+    types: { [evil]: { fields: { [evil]: {} } } }
+  }),
+  "GET /auth_keys": infected(keys["AuthKeys.list"]),
+  "PUT /auth_keys/k": infected(keys["AuthKeys.update"]),
+  "GET /auth_keys/scopes": infected(keys["AuthKeys.scopes"]),
+  "GET /dam/assets": infected(assets["Dam.list"]),
+  "POST /dam/entries/move": infected(assets["Dam.moveEntry"]),
+  "GET /bill/2026-01": infected({ ...others["Billing.get"], robots: { [evil]: { [evil]: evil } } }),
+  "GET /assembly_notifications/:id": infected(others["Notifications.list"], "id"),
+  "POST /assembly_notifications/:id/replay": infected(others["Notifications.replay"]),
+  "GET /queues/job_slots": infected({
+    ...others["Queues.jobSlots"],
+    priority_job_slots: { count: 1, slots: { [evil]: { [evil]: 1 } } }
+  }),
+  "GET /priority_job_slot_stats": infected(others["Queues.statistics"])
+}
+
 /** Responses of the correct form with hostile texts. */
 const wellFormed = (origin: string, id: string): Readonly<Record<string, Answer>> => {
   const file = { id: evil, name: evil, path: evil, asset_id: evil, sha256: evil, size: 1, [evil]: evil }
@@ -48,6 +97,7 @@ const wellFormed = (origin: string, id: string): Readonly<Record<string, Answer>
     [evil]: evil
   }
   return {
+    ...resources,
     "GET /assemblies": { status: 200, body: { items: [entry], count: 5 } },
     "GET /assembly_stats": {
       status: 200,

@@ -1,11 +1,25 @@
+import type * as Cause from "effect/Cause"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Terminal from "effect/Terminal"
 
-/** A terminal that keeps the written text. */
-export const make = (options: { readonly columns: number; readonly animated: boolean }) => {
+/** One typed character. */
+const toInput = (character: string): Terminal.UserInput => ({
+  input: Option.some(character),
+  key: { name: character, ctrl: false, meta: false, shift: false }
+})
+
+/** A terminal that keeps the written text. A person types `typed`; without it, the terminal cannot ask. */
+export const make = (options: {
+  readonly columns: number
+  readonly animated: boolean
+  readonly typed?: string | undefined
+}) => {
   const written: Array<string> = []
+  const { typed } = options
   const layer = Layer.mergeAll(
     Layer.succeed(
       Terminal.Terminal,
@@ -13,7 +27,12 @@ export const make = (options: { readonly columns: number; readonly animated: boo
         columns: Effect.succeed(options.columns),
         rows: Effect.succeed(24),
         size: Effect.die("not used"),
-        readInput: Effect.die("not used"),
+        readInput:
+          typed === undefined
+            ? Effect.die("not used")
+            : Effect.tap(Queue.unbounded<Terminal.UserInput, Cause.Done>(), (keys) =>
+                Queue.offerAll(keys, Array.from(typed, toInput))
+              ),
         readLine: Effect.die("not used"),
         display: (text) => Effect.sync(() => void written.push(text))
       })
@@ -21,7 +40,7 @@ export const make = (options: { readonly columns: number; readonly animated: boo
     Layer.succeed(TerminalCapabilities.TerminalCapabilities, {
       canAnimate: options.animated,
       canColor: false,
-      canPrompt: false
+      canPrompt: typed !== undefined
     })
   )
   return { layer, written, text: () => written.join("") }

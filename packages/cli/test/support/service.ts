@@ -13,7 +13,12 @@ import * as Screen from "./screen.ts"
 const platform = Screen.make({ columns: 0, animated: false }).layer.pipe(Layer.provideMerge(NodeServices.layer))
 
 /** A service that returns the same encoded response for every operation, and records the encoded requests. */
-export const make = (answer: unknown) => {
+export const make = (answer: unknown) => answering(() => answer)
+
+/** A service that returns an encoded response for each named operation, and records the encoded requests. */
+export const makeOf = (answers: Readonly<Record<string, unknown>>) => answering((name) => answers[name])
+
+const answering = (answerOf: (name: string) => unknown) => {
   const asked: Array<{ readonly name: string; readonly path: unknown; readonly params: unknown }> = []
   const client = Layer.succeed(AssemblyClient.AssemblyClient, {
     origins: Result.getOrThrow(ServiceOrigins.make("https://api2.example.com")),
@@ -21,11 +26,11 @@ export const make = (answer: unknown) => {
       Effect.gen(function* () {
         const params = yield* Schema.encodeEffect(operation.params)(input.params)
         asked.push({ name: operation.name, path: input.path, params })
-        return yield* Schema.decodeUnknownEffect(operation.success)(answer)
+        return yield* Schema.decodeUnknownEffect(operation.success)(answerOf(operation.name))
       }).pipe(Effect.orDie),
     open: () => Effect.die(new Error("no address is opened"))
   })
-  return { asked, layer: Layer.merge(client, platform) }
+  return { asked, client, layer: Layer.merge(client, platform) }
 }
 
 /** Runs a command like the command line. */

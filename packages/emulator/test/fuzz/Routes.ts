@@ -194,12 +194,66 @@ export const routes: Readonly<Record<string, Make>> = {
       },
       c
     ),
+  bill: (w, c) =>
+    query(
+      w,
+      `/bill/${c.once(2) ? new Date().toISOString().slice(0, 7) : c.one(["2020-01", "9999-12", "2026-13"])}`,
+      {},
+      c
+    ),
+  "job slots": (w, c) => query(w, "/queues/job_slots", {}, c),
+  "job slot statistics": (w, c) =>
+    query(
+      w,
+      "/priority_job_slot_stats",
+      {
+        region: c.one(["all", "eu-west-1"]),
+        since: new Date(Date.now() - c.one([0, 1, 80, 100]) * 86_400_000).toISOString(),
+        aggregation: c.one(["avg", "max", null])
+      },
+      c
+    ),
   "dam move": (w, c) =>
     form(
       w,
       "PATCH",
       `/dam/assets/${c.once(5) ? "A".repeat(22) : known(w.assets, c)}`,
       { filename: `f${c.int(50)}`, destination_folder_id: null },
+      c
+    ),
+  "dam get": (w, c) =>
+    query(w, `/dam/assets/${known(w.assets, c)}`, c.once(3) ? { version_id: "A".repeat(22) } : {}, c),
+  "dam list": (w, c) =>
+    query(
+      w,
+      "/dam/assets",
+      {
+        prefix: c.one(["", "a", "a/", "f1"]),
+        limit: c.one([1, 5, 500]),
+        ...(c.once(5) ? { cursor: "A".repeat(43) } : {})
+      },
+      c
+    ),
+  "dam delete": (w, c) => form(w, "DELETE", `/dam/assets/${c.once(2) ? none : known(w.assets, c)}`, {}, c),
+  "dam bulk move": (w, c) =>
+    form(
+      w,
+      "POST",
+      "/dam/assets/bulk/move",
+      { asset_ids: Array.from({ length: 1 + c.int(3) }, () => known(w.assets, c)), destination_folder_id: null },
+      c
+    ),
+  "dam bulk delete": (w, c) =>
+    form(w, "POST", "/dam/assets/bulk/delete", { asset_ids: ["A".repeat(22), known(w.assets, c)] }, c),
+  "dam move entry": (w, c) =>
+    form(
+      w,
+      "POST",
+      "/dam/entries/move",
+      {
+        source: c.one([`f${c.int(50)}`, "a", "/a/b"]),
+        destination: c.one(["a", `a/f${c.int(50)}`, "a/b/c", "__proto__"])
+      },
       c
     ),
   token: (w, c) =>

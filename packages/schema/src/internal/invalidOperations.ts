@@ -378,6 +378,8 @@ export const deleteAssets: Invalids = invalids(DamEntries.DeleteManyRequest, ass
 
 const notPath = oneOf<unknown>(text("^[a-z]{513,600}$"), values("a\ud800"), notFilled)
 
+const notNames = values("/", "//a", "a//b", "a/", ".", "../a", "a/./b", "a/ /b", "a\\b", "a\u0000b", "a/\u007f")
+
 /**
  * Invalid params that move an entry by its path (`DamEntries.MoveEntryRequest`).
  *
@@ -388,5 +390,7 @@ export const moveEntry: Invalids = invalids(DamEntries.MoveEntryRequest, [
   missing("source"),
   missing("destination"),
   field("source", "is a path within its limits", notPath),
-  field("destination", "is a path within its limits", notPath)
+  field("destination", "is a path within its limits", notPath),
+  field("source", "has valid names", notNames),
+  field("destination", "has valid names", notNames)
 ])

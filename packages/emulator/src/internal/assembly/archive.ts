@@ -20,6 +20,9 @@ export const rename = Effect.fnUntraced(function* (
       AND NOT (state = 'canceled' AND receiving = 1) RETURNING id`
   if (renamed.length === 0) return
   yield* sql`DELETE FROM notifications WHERE assembly_id = ${id} AND due_at IS NOT NULL`.raw
+  yield* sql`
+    UPDATE notifications SET status = 'error', error = 'The Assembly was replaced.'
+    WHERE assembly_id = ${id} AND status = 'processing'`.raw
   for (const table of ["notifications", "uploads", "upload_counts", "searches"]) {
     yield* sql`UPDATE ${sql.literal(table)} SET assembly_id = ${to} WHERE assembly_id = ${id}`.raw
   }

@@ -60,6 +60,7 @@ export const Row = Schema.Struct({
   max_size: Schema.NullOr(Schema.Int),
   parent_id: Schema.NullOr(Schema.String),
   uploads_from: Schema.NullOr(Schema.String),
+  receiving: Schema.Int,
   emit_progress: Schema.Int,
   notification_payload: Schema.fromJsonString(Schema.Array(CreationOptions.Payload)),
   created_at: Schema.Int,
@@ -87,9 +88,17 @@ const MadeRow = Schema.Struct({
 
 const decodeFile = Schema.decodeUnknownSync(Assembly.File)
 
-/** The files and the failure of an Assembly that ends. */
+/** The number of Steps of one robot, and the bytes of the files that the Steps worked on and returned. */
+export interface RobotUsage {
+  readonly steps: number
+  readonly input_bytes: number
+  readonly output_bytes: number
+}
+
+/** The files and the failure of an Assembly that ends, and what its finished Steps used, by robot. */
 export interface Outcome extends Made {
   readonly failure: { readonly error: string; readonly message: string } | undefined
+  readonly usage: Readonly<Record<string, RobotUsage>>
 }
 
 /** The Assemblies of every Workspace and the changes of their states. */
@@ -129,7 +138,7 @@ export class AssemblyStore extends Context.Service<
 const totalBytes = (files: ReadonlyArray<Assembly.File>): number =>
   files.reduce((total, { size }) => total + (size ?? 0), 0)
 
-const toEnd = ({ failure, results, uploads }: Outcome, now: number) => {
+const toEnd = ({ failure, results, uploads, usage }: Outcome, now: number) => {
   const uploaded = new Set(uploads.map((file) => file.id))
   const outputs = Object.values(results)
     .flat()
@@ -144,7 +153,8 @@ const toEnd = ({ failure, results, uploads }: Outcome, now: number) => {
     input_files: uploads.length,
     input_bytes: totalBytes(uploads),
     output_files: outputs.length,
-    output_bytes: totalBytes(outputs)
+    output_bytes: totalBytes(outputs),
+    usage: JSON.stringify(usage)
   }
 }
 

@@ -12,6 +12,7 @@ import * as Limits from "../../Limits.ts"
 import * as AssemblyStatus from "./assemblyStatus.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import type * as Authentication from "../auth/authentication.ts"
+import * as Cancellation from "./cancellation.ts"
 import * as Execution from "./execution.ts"
 import type * as Form from "../http/form.ts"
 import * as FormFiles from "../files/formFiles.ts"
@@ -28,7 +29,7 @@ import * as Turns from "../http/turns.ts"
 
 /**
  * A request that creates an Assembly. Without an `id` the service chooses one. `replaces`: whether the Assembly may
- * replace one that has this id and has ended.
+ * replace one that has this id. A busy Assembly is canceled first.
  */
 export interface Request {
   readonly id: string | undefined
@@ -71,7 +72,7 @@ const taken = new Refusal.Refusal({
 const cannotReplace = new Refusal.Refusal({
   code: "ASSEMBLY_ID_TAKEN",
   status: 409,
-  message: "The Assembly with this id has not ended, or belongs to another Workspace, so it cannot be replaced."
+  message: "The Assembly with this id belongs to another Workspace, or still receives the files of its form."
 })
 
 const isBusy = new Refusal.Refusal({
@@ -101,6 +102,7 @@ const replayParams = (original: AssemblyStore.Row, request: AssemblyReplay.Repla
 
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
+  const cancellation = yield* Cancellation.Cancellation
   const credentials = yield* CredentialStore.CredentialStore
   const execution = yield* Execution.Execution
   const formFiles = yield* FormFiles.FormFiles
@@ -128,11 +130,18 @@ const make = Effect.gen(function* () {
   const maxSizeOf = ({ maxSize }: Instructions.Instructions["options"]): number | undefined =>
     maxSize === undefined ? limits.fileBytes : Math.min(maxSize, limits.fileBytes ?? maxSize)
 
+  /** Ends an Assembly that is replaced. Its form must be complete, because its files would get into the new Assembly. */
+  const endReplaced = Effect.fnUntraced(function* (id: string, workspace: string) {
+    const old = Option.filter(yield* assemblies.find(id), (row) => row.workspace === workspace)
+    if (Option.isSome(old) && old.value.receiving === 0) yield* cancellation.cancel(id)
+  })
+
   const insert = Effect.fnUntraced(function* (
     assembly: Omit<AssemblyStore.New, "createdAt" | "region">,
     replaces = false
   ) {
     const row = { ...assembly, region, createdAt: (yield* DateTime.now).epochMilliseconds }
+    if (replaces) yield* endReplaced(row.id, row.workspace)
     const isInserted = yield* replaces ? assemblies.replace(row, yield* newId) : assemblies.insert(row)
     if (!isInserted) return yield* replaces ? cannotReplace : taken
     yield* execution.check(assembly.id)
@@ -223,6 +232,7 @@ export const layer: Layer.Layer<
   never,
   | AssemblyStatus.AssemblyStatus
   | AssemblyStore.AssemblyStore
+  | Cancellation.Cancellation
   | CredentialStore.CredentialStore
   | Execution.Execution
   | FormFiles.FormFiles

@@ -75,6 +75,23 @@ const meter = ({ resultBytes, resultText, results }: Limits.Values) => {
   }
 }
 
+/** Adds up what the finished Steps of an Assembly used, by robot. */
+const usageMeter = () => {
+  const usage = new Map<string, AssemblyStore.RobotUsage>()
+  const sizeOf = (files: ReadonlyArray<StepFile>) => files.reduce((total, { file }) => total + (file.size ?? 0), 0)
+  return {
+    count: (robot: string, inputs: ReadonlyArray<StepFile>, made: ReadonlyArray<StepFile>): void => {
+      const { input_bytes, output_bytes, steps } = usage.get(robot) ?? { steps: 0, input_bytes: 0, output_bytes: 0 }
+      usage.set(robot, {
+        steps: steps + 1,
+        input_bytes: input_bytes + sizeOf(inputs),
+        output_bytes: output_bytes + sizeOf(made)
+      })
+    },
+    total: (): AssemblyStore.Outcome["usage"] => Object.fromEntries(usage)
+  }
+}
+
 const make = Effect.gen(function* () {
   const assemblies = yield* AssemblyStore.AssemblyStore
   const assemblyEnd = yield* AssemblyEnd.AssemblyEnd
@@ -89,7 +106,8 @@ const make = Effect.gen(function* () {
   const runSteps = Effect.fnUntraced(function* (
     assembly: AssemblyStore.Row,
     uploaded: ReadonlyArray<StepFile>,
-    results: Results
+    results: Results,
+    usage: ReturnType<typeof usageMeter>
   ) {
     const { id } = assembly
     const plan = yield* Steps.plan(assembly.steps, robots, limits)
@@ -100,7 +118,9 @@ const make = Effect.gen(function* () {
       const inputs = uses.length === 0 ? [uploaded] : uses.map((used) => results.get(used) ?? [])
       // Checked before the Step runs, because a Step that uses another Step twice doubles its files.
       yield* hasRoom(inputs.reduce((total, files) => total + files.length, 0))
-      const made = yield* robot.run({ assembly, name, step, files: inputs.flat() })
+      const files = inputs.flat()
+      const made = yield* robot.run({ assembly, name, step, files })
+      usage.count(step.robot, files, made)
       told.push(`${JSON.stringify(name)}:${yield* turns.share(Effect.suspend(() => count(made)))}`)
       results.set(name, made)
       yield* assemblies.progress(id, `{${told.join(",")}}`)
@@ -114,17 +134,23 @@ const make = Effect.gen(function* () {
   const execute = Effect.fnUntraced(function* (assembly: AssemblyStore.Row) {
     const uploaded = yield* uploadedFiles.ofAssembly(assembly)
     const results: Results = new Map()
+    const usage = usageMeter()
     yield* assemblies.works(assembly.id, toFiles(uploaded))
     yield* updates.publish(Updates.uploadingFinished(assembly.id))
     yield* updates.publish(Updates.metaDataExtracted(assembly.id))
-    const failure = yield* runSteps(assembly, uploaded, results).pipe(
+    const failure = yield* runSteps(assembly, uploaded, results, usage).pipe(
       Effect.as(undefined),
       Effect.catchDefect((defect) =>
         Effect.andThen(Effect.logError(`Assembly ${assembly.id} failed`, defect), Effect.fail(broken))
       ),
       Effect.catchTag("StepFailed", (error) => Effect.succeed(error))
     )
-    yield* assemblyEnd.end(assembly.id, { uploads: toFiles(uploaded), results: toResults(results), failure })
+    yield* assemblyEnd.end(assembly.id, {
+      uploads: toFiles(uploaded),
+      results: toResults(results),
+      failure,
+      usage: usage.total()
+    })
   })
 
   /**
@@ -166,7 +192,7 @@ const make = Effect.gen(function* () {
     Effect.andThen(assemblyEnd.stop(id, state), FiberMap.remove(running, id))
 
   const fail = (id: string, failure: StepFailed) =>
-    Effect.andThen(assemblyEnd.end(id, { uploads: [], results: {}, failure }), FiberMap.remove(running, id))
+    Effect.andThen(assemblyEnd.end(id, { uploads: [], results: {}, failure, usage: {} }), FiberMap.remove(running, id))
 
   const check = Effect.fnUntraced(function* (id: string) {
     const assembly = yield* assemblies.find(id)

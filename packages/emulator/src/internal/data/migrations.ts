@@ -1,3 +1,5 @@
+import { billMigration } from "./billMigration.ts"
+
 const first = [
   `CREATE TABLE auth_keys (
      key TEXT PRIMARY KEY,
@@ -247,6 +249,17 @@ const twelfth = [
   "CREATE INDEX auth_keys_by_workspace ON auth_keys (workspace)"
 ]
 
+const thirteenth = [
+  // The order of the assets in lists. Positions of different Workspaces are independent. The ids of rows would change
+  // when somebody compacts the database.
+  "ALTER TABLE assets ADD COLUMN position INTEGER NOT NULL DEFAULT 0",
+  "UPDATE assets SET position = rowid",
+  "CREATE UNIQUE INDEX assets_by_position ON assets (workspace, position) WHERE deleted_at IS NULL",
+  // The secret that authenticates the cursors of lists.
+  "CREATE TABLE dam_cursors (key TEXT NOT NULL) STRICT",
+  "INSERT INTO dam_cursors VALUES (hex(randomblob(32)))"
+]
+
 /**
  * The statements of each migration. The key contains the number and the name of the migration. A migration that has run
  * on any database is never changed. Each text is one statement, because SQLite ignores everything after the first
@@ -264,5 +277,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "9_due_notifications": ninth,
   "10_counts_of_uploads": tenth,
   "11_template_credentials": eleventh,
-  "12_auth_key_records": twelfth
+  "12_auth_key_records": twelfth,
+  "13_dam_listing": thirteenth,
+  "14_bills_and_job_slots": billMigration
 }

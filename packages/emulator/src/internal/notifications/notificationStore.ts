@@ -53,6 +53,8 @@ export class NotificationStore extends Context.Service<
     readonly begin: (most: number) => Effect.Effect<ReadonlyArray<Due>, StorageFailed>
     /** The number of milliseconds until the next attempt is due. None if no attempt is scheduled. */
     readonly nextIn: Effect.Effect<Option.Option<number>, StorageFailed>
+    /** Whether an attempt still belongs to its Assembly, which may have been replaced. */
+    readonly isCurrent: (due: Due) => Effect.Effect<boolean, StorageFailed>
     /** Stores the outcome of an attempt. Returns false if the Assembly was replaced after the attempt had started. */
     readonly end: (due: Due, outcome: Outcome) => Effect.Effect<boolean, StorageFailed>
     /** The attempts for an Assembly that have started. */
@@ -92,6 +94,11 @@ const make = Effect.gen(function* () {
       const millis = yield* now
       return Option.map(Option.fromNullishOr(due_at), (due) => Math.max(0, due - millis))
     }),
+    isCurrent: ({ assembly_id, id }) =>
+      Effect.map(
+        owner(sql`SELECT assembly_id FROM notifications WHERE id = ${id}`),
+        (attempt) => attempt.assembly_id === assembly_id
+      ),
     end: Effect.fnUntraced(function* ({ assembly_id, id }, { code, data, error }) {
       const outcome = {
         status: code === 200 ? "successful" : "error",

@@ -10,12 +10,8 @@ import { type Robot, type StepFile, StepFailed, type Work } from "./robot.ts"
 const decodeOptions = Schema.decodeUnknownEffect(Schema.Struct({ path: Schema.optionalKey(Schema.NonEmptyString) }))
 const decodeNames = Schema.decodeUnknownEffect(Schema.NonEmptyArray(DamAsset.Filename))
 
-const messages: Readonly<Record<DamStore.Problem, string>> = {
-  AssetNotFound: "The asset does not exist.",
-  FolderNotFound: "The folder does not exist.",
-  NameTaken: "Another item has the name of a folder in the path.",
-  PathTooLong: "The path has more than 512 code points or 1024 bytes."
-}
+const pathTooLong = "The path has more than 512 code points or 1024 bytes."
+const nameTaken = "Another item has the name of a folder in the path."
 
 /** Fails with a general error code, because the official client defines no error code for this robot. */
 const failed = (message: string) => new StepFailed({ error: "INTERNAL_COMMAND_ERROR", message })
@@ -71,7 +67,7 @@ const breaksRule = ({ message }: Schema.SchemaError) => failed(`The path is inva
 const placeOf = Effect.fnUntraced(function* (work: Work, source: StepFile) {
   const { path: template = "${file.name}" } = yield* Effect.mapError(decodeOptions(work.step), breaksRule)
   const path = interpolate(template, valuesOf(work, source))
-  if (path === undefined) return yield* failed(messages.PathTooLong)
+  if (path === undefined) return yield* failed(pathTooLong)
   const checked = yield* Effect.mapError(decodeNames(path.replace(/^\//, "").split("/")), breaksRule)
   return { folders: checked.slice(0, -1), filename: checked.at(-1) ?? "" }
 })
@@ -98,7 +94,11 @@ export const make = Effect.gen(function* () {
           mime: source.file.mime ?? null,
           digest: source.digest
         })
-        .pipe(Effect.mapError((problem) => (typeof problem === "string" ? failed(messages[problem]) : problem)))
+        .pipe(
+          Effect.catchTag("DamRefused", ({ reason }) =>
+            Effect.fail(failed(reason === "PathTooLong" ? pathTooLong : nameTaken))
+          )
+        )
       const { asset_id, path, version_id, workspace, ...stored } = asset
       const url = origin.resultUrl(version_id, place.filename)
       return {

@@ -21,9 +21,11 @@ type Issues = Parameters<typeof Refusal.explain>[0]
 const invalid = (issues: Issues) =>
   new Refusal.Refusal({ code: "TEMPLATE_VALIDATION_ERROR", status: 400, message: Refusal.explain(issues) })
 
-/** An id or name that breaks a rule gets the same response as an unknown one. */
-const invalidOfOne = (issues: Issues) =>
-  issues.some(({ path }) => path[0] === "templateIdOrName") ? TemplateStore.notFound : invalid(issues)
+/** An id or name that breaks a rule gets the same response as an unknown one. `others` refuses any other issue. */
+const invalidOfOne =
+  (others: (issues: Issues) => Refusal.Refusal) =>
+  (issues: Issues): Refusal.Refusal =>
+    issues.some(({ path }) => path[0] === "templateIdOrName") ? TemplateStore.notFound : others(issues)
 
 const invalidList = (issues: Issues) =>
   new Refusal.Refusal({ code: "TEMPLATE_LIST_ERROR", status: 400, message: Refusal.explain(issues) })
@@ -84,7 +86,7 @@ const routes = Effect.gen(function* () {
 
   return yield* Effect.all([
     Route.signed(Operations.Get, {
-      invalid: invalidOfOne,
+      invalid: invalidOfOne(Refusal.invalidForm),
       handle: Effect.fnUntraced(function* ({ authKey, path }) {
         const row = yield* templates.find(authKey.workspace, path.templateIdOrName)
         if (Option.isNone(row)) return yield* TemplateStore.notFound
@@ -101,7 +103,7 @@ const routes = Effect.gen(function* () {
       })
     }),
     Route.signed(Multipart.accepting({ ...Operations.Update, params: orText(Operations.Update.params) }), {
-      invalid: invalidOfOne,
+      invalid: invalidOfOne(invalid),
       handle: Effect.fnUntraced(function* ({ authKey, params, path }) {
         const row = yield* templates
           .change(authKey.workspace, path.templateIdOrName, (before) => changed(before, params))
@@ -110,7 +112,7 @@ const routes = Effect.gen(function* () {
       })
     }),
     Route.signed(Multipart.accepting(Operations.Delete), {
-      invalid: invalidOfOne,
+      invalid: invalidOfOne(Refusal.invalidForm),
       handle: Effect.fnUntraced(function* ({ authKey, path }) {
         if (!(yield* templates.remove(authKey.workspace, path.templateIdOrName))) return yield* TemplateStore.notFound
         return { ok: "TEMPLATE_DELETED", message: "The Template was deleted." } as const

@@ -1,0 +1,173 @@
+/**
+ * Generated requests of every operation, sent to the embedded service. A valid request gets a value or an error of its
+ * operation. An invalid one, which the client would not send, gets an error of its operation or a general error.
+ */
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type * as Operation from "@assembly-effect/api/Operation"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { ErrorObject } from "@assembly-effect/schema/ServiceError"
+import { assert, describe, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { createHmac } from "node:crypto"
+import { embedded, existing, missing, nobody } from "./utils/embedded.ts"
+import { count, inputs, invalidParams, invalidVariables, sample } from "./utils/generated.ts"
+import { operations } from "./utils/operations.ts"
+
+type Ids = Effect.Success<typeof existing>
+
+/** The variables of a path, with the ids of things that exist. */
+const pathWith = (ids: Ids, path: object): Readonly<Record<string, string>> => {
+  const known = new Map<string, string>(Object.entries(ids))
+  return Object.fromEntries(Object.entries(path).map(([name, value]) => [name, known.get(name) ?? value]))
+}
+
+/** The service must not notify a generated URL, which could belong to somebody. */
+const withoutUrl = (params: unknown): unknown =>
+  Predicate.isObject(params)
+    ? Object.fromEntries(
+        Object.entries(params).map(([key, value]) => [
+          key,
+          /^notify_?url$/i.test(key) && typeof value === "string" && value !== "" ? nobody : value
+        ])
+      )
+    : params
+
+let nonce = 0
+
+/** Params as the client sends them, with a signature. Params that are not an object have no signature. */
+const fieldsOf = (
+  operation: Operation.Any,
+  params: unknown,
+  credentials: Emulator.Emulator["Service"]["credentials"]
+): Readonly<Record<string, string>> => {
+  if (!Predicate.isObject(params) || operation.auth === "none") return { params: JSON.stringify(params) }
+  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
+  const text = JSON.stringify({ ...params, auth, nonce: String(nonce++) })
+  return {
+    params: text,
+    signature: `sha384:${createHmac("sha384", Redacted.value(credentials.secret)).update(text).digest("hex")}`
+  }
+}
+
+/** A text as a segment of a path. Bytes that are not UTF-8 replace a lone surrogate. */
+const encodeSegment = (value: string): string =>
+  encodeURIComponent(value.toWellFormed()).replaceAll("%EF%BF%BD", "%ED%A0%80")
+
+/** Sends a request as it is, past the checks of the client. */
+const send = Effect.fnUntraced(
+  function* (operation: Operation.Any, path: Readonly<Record<string, string>>, params: unknown) {
+    const { baseUrl, credentials } = yield* Emulator.Emulator
+    const http = HttpClient.withScope(yield* HttpClient.HttpClient)
+    const url = `${baseUrl}${operation.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeSegment(path[name] ?? ""))}`
+    const fields = fieldsOf(operation, params, credentials)
+    const request = HttpClientRequest.make(operation.method)(url)
+    const response = yield* http.execute(
+      operation.carrier === "query"
+        ? HttpClientRequest.setUrlParams(request, fields)
+        : HttpClientRequest.bodyUrlParams(request, fields)
+    )
+    return { status: response.status, text: yield* response.text }
+  },
+  Effect.scoped,
+  // A span would show the signature.
+  Effect.provideService(HttpClient.TracerDisabledWhen, () => true)
+)
+
+const decodeError = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorObject))
+
+/** The error codes that any operation may have. */
+const general = /^(?:INVALID_FORM_DATA|SERVER_400)$/
+
+/** The error codes of the Assembly lifecycle, which the specification does not define. */
+const lifecycle = /^(?:Assemblies|Notifications)\.\w+ ASSEMBLY_[A-Z_]+$/
+
+/** Checks that an answer refuses a request for its own fault, with a code that the operation may have. */
+const isRefusal = (
+  operation: Operation.Any,
+  { status, text }: { readonly status: number; readonly text: string },
+  rule: string,
+  further?: string
+) => {
+  const told = `${rule}: ${status} ${text}`
+  assert.isBelow(status, 500, told)
+  const error = Option.getOrUndefined(decodeError(text))?.error ?? ""
+  if (missing.has(operation.name)) return assert.strictEqual(error, "SERVER_404", told)
+  const isOwn = Object.hasOwn(operation.errors, error) || lifecycle.test(`${operation.name} ${error}`)
+  assert.isTrue(isOwn || general.test(error) || error === further, told)
+}
+
+/** Checks that an error belongs to the channel of an operation. */
+const isTyped = (
+  operation: Operation.Any,
+  error: { readonly _tag: string; readonly code?: string; readonly status?: number }
+) => {
+  const { _tag, code = "", status = 0 } = error
+  const told = JSON.stringify(error)
+  if (missing.has(operation.name)) return assert.strictEqual(code, "SERVER_404", told)
+  // The rule about time depends on the clock.
+  if (_tag === "InvalidRequest") return assert.isDefined(operation.check, told)
+  assert.isBelow(status, 500, told)
+  if (_tag === "ServiceFailure") return assert.notStrictEqual(code, "SERVER_404", told)
+  const Named = operation.errors[code]
+  assert.isTrue(Named !== undefined && error instanceof Named, told)
+}
+
+layer(embedded, { excludeTestServices: true })("the embedded service", (it) => {
+  describe.each(operations.map((operation) => [operation.name, operation] as const))("%s", (_, operation) => {
+    it.effect("answers a generated request with a value or an error of the operation", () =>
+      Effect.gen(function* () {
+        const client = yield* AssemblyClient
+        const ids = yield* existing
+        const valid = yield* inputs(operation)
+        assert.isAbove(valid.length, count / 4)
+        for (const [index, { params, path, ...input }] of valid.entries()) {
+          // Every second request is about something that exists.
+          const chosen = index % 2 === 0 ? path : pathWith(ids, path)
+          yield* client
+            .run(operation, { ...input, path: chosen, params: withoutUrl(params) })
+            .pipe(Effect.catch((error) => Effect.sync(() => isTyped(operation, error))))
+        }
+      })
+    )
+
+    const invalid = invalidParams.get(operation)
+    if (invalid !== undefined) {
+      it.effect("refuses generated params that break a rule", () =>
+        Effect.gen(function* () {
+          const ids = yield* existing
+          const [{ path: generated } = assert.fail("no input")] = yield* inputs(operation)
+          const path = pathWith(ids, Schema.encodeSync(Schema.Struct(operation.variables))(generated))
+          for (const { input, rule } of yield* sample(invalid.wire)) {
+            isRefusal(operation, yield* send(operation, path, withoutUrl(input)), `${rule}: ${JSON.stringify(input)}`)
+          }
+        })
+      )
+    }
+
+    const variables = Object.keys(operation.variables)
+    if (variables.length > 0) {
+      it.effect("refuses a generated id or name that breaks a rule", () =>
+        Effect.gen(function* () {
+          const [{ params: generated } = assert.fail("no input")] = yield* inputs(operation)
+          const params = withoutUrl(Schema.encodeSync(operation.params)(generated))
+          for (const name of variables) {
+            const arbitrary = invalidVariables[name] ?? assert.fail(`no invalid ${name}`)
+            for (const bad of yield* sample(arbitrary)) {
+              // With these segments the request has another path.
+              if (typeof bad !== "string" || bad === "" || bad === "." || bad === "..") continue
+              const rule = `${name}: ${JSON.stringify(bad)}`
+              // A router may decode a slash, and then finds no route.
+              isRefusal(operation, yield* send(operation, { [name]: bad }, params), rule, "SERVER_404")
+            }
+          }
+        })
+      )
+    }
+  })
+})

@@ -1,0 +1,229 @@
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as AuthKeys from "@assembly-effect/api/AuthKeys"
+import * as Auth from "@assembly-effect/schema/Auth"
+import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import * as Arr from "effect/Array"
+import * as Argument from "effect/cli/Argument"
+import * as CliError from "effect/cli/CliError"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Cells from "../internal/cells.ts"
+import * as Confirm from "../internal/confirm.ts"
+import * as Facts from "../internal/facts.ts"
+import { jsonFlag, showSecretFlag } from "../internal/flags.ts"
+import { given } from "../internal/given.ts"
+import * as Output from "../Output.ts"
+import * as Table from "../Table.ts"
+
+const id = Argument.String("id").pipe(
+  Argument.withDescription("The id of the Auth Key, which is not the key itself"),
+  Argument.withSchema(AuthKey.AuthKeyId)
+)
+
+const scopesFlag = Flag.String("scope").pipe(
+  Flag.withSchema(Auth.Scope),
+  Flag.withDescription("A scope of the key, such as assemblies:read; may be repeated"),
+  Flag.atLeast(0)
+)
+
+const settings = {
+  description: Flag.String("description").pipe(Flag.withDescription("What the key is for"), Flag.optional),
+  canShowAuthSecret: Flag.Boolean("can-show-secret").pipe(
+    Flag.withDescription("Whether assembly keys secret may show the secret later"),
+    Flag.optional
+  ),
+  isAllowedForSmartCdn: Flag.Boolean("smart-cdn").pipe(
+    Flag.withDescription("Whether the key may sign URLs of the Smart CDN"),
+    Flag.optional
+  ),
+  signatureAlgo: Flag.Literals("algorithm", AuthKey.SignatureAlgorithm.literals).pipe(
+    Flag.withDescription("The only algorithm whose signatures the service accepts"),
+    Flag.optional
+  )
+}
+
+/** The Auth Key without its secret. */
+const hidden = ({ auth_secret: _secret, ...key }: AuthKey.AuthKey): AuthKey.AuthKey => key
+
+/** A new Auth Key whose secret may be left out. */
+const Created = Schema.Struct({ ...AuthKey.Created.fields, auth_key: AuthKey.AuthKey })
+
+const scopesOf = ({ scope }: AuthKey.AuthKey): string => Cells.text(scope?.join(" "))
+
+const columns: ReadonlyArray<Table.Column<AuthKey.AuthKey>> = [
+  { title: "ID", value: (key) => key.id, keep: true },
+  { title: "Auth Key", value: (key) => key.auth_key, keep: true },
+  { title: "Description", value: ({ description }) => Cells.text(description) },
+  { title: "Scopes", value: scopesOf },
+  { title: "Active", value: (key) => Cells.flag(key.is_active) },
+  { title: "Last used (UTC)", value: (key) => Cells.minute(key.last_used), keep: true }
+]
+
+const report = Effect.fnUntraced(function* (key: AuthKey.AuthKey, secret?: Redacted.Redacted) {
+  const facts: ReadonlyArray<Facts.Fact> = [
+    ["ID", key.id],
+    ["Auth Key", key.auth_key],
+    ["Description", key.description],
+    ["Scopes", scopesOf(key)],
+    ["Active", Cells.flag(key.is_active)],
+    ["Smart CDN", Cells.flag(key.is_allowed_for_smartcdn)],
+    ["Algorithm", key.signature_algo],
+    ["Secret can be shown", Cells.flag(key.can_show_auth_secret)],
+    ["Secret", secret === undefined ? undefined : Redacted.value(secret)]
+  ]
+  yield* Output.report(Facts.render(facts, yield* Output.layout))
+})
+
+const list = Command.make(
+  "list",
+  { json: jsonFlag },
+  Effect.fnUntraced(function* ({ json }) {
+    const found = yield* AuthKeys.list
+    const keys = found.auth_keys.map(hidden)
+    if (json) return yield* Output.json(AuthKey.Listing)({ ...found, auth_keys: keys })
+    yield* Output.report(Table.render(columns, keys, { ...(yield* Output.layout), empty: "no Auth Keys" }))
+  })
+).pipe(Command.withDescription("List the Auth Keys of the Workspace"))
+
+interface Creation {
+  readonly scopes: ReadonlyArray<Auth.Scope>
+  readonly showSecret: boolean
+  readonly canShowAuthSecret: Option.Option<boolean>
+}
+
+/** The service may never show the secret of a new key again, so nobody would know a secret that is not printed. */
+const keepsSecret = ({ canShowAuthSecret, scopes, showSecret }: Creation) => {
+  if (!Arr.isReadonlyArrayNonEmpty(scopes)) {
+    return Effect.fail(new CliError.ValidationError({ message: "give at least one --scope" }))
+  }
+  if (showSecret || Option.contains(canShowAuthSecret, true)) return Effect.succeed(scopes)
+  return Effect.fail(
+    new CliError.ValidationError({
+      message: "give --show-secret to print the secret now, or --can-show-secret to be able to print it later"
+    })
+  )
+}
+
+const create = Command.make(
+  "create",
+  { scopes: scopesFlag, ...settings, showSecret: showSecretFlag, json: jsonFlag },
+  Effect.fnUntraced(function* ({ json, scopes, showSecret, ...options }) {
+    const scope = yield* keepsSecret({ scopes, showSecret, ...options })
+    const created = yield* AuthKeys.create({ scope, ...given(options) })
+    const key = created.auth_key
+    if (json) return yield* Output.json(Created)({ ...created, auth_key: showSecret ? key : hidden(key) })
+    yield* report(key, showSecret ? key.auth_secret : undefined)
+  })
+).pipe(
+  Command.validate((input) => Effect.asVoid(keepsSecret(input))),
+  Command.withDescription("Create an Auth Key"),
+  Command.withExamples([
+    {
+      command: "assembly keys create --scope assemblies:read --description dashboard --show-secret",
+      description: "A key that reads Assemblies"
+    }
+  ])
+)
+
+interface Change {
+  readonly scopes: ReadonlyArray<Auth.Scope>
+  readonly description: Option.Option<string>
+  readonly canShowAuthSecret: Option.Option<boolean>
+  readonly isAllowedForSmartCdn: Option.Option<boolean>
+  readonly signatureAlgo: Option.Option<AuthKey.SignatureAlgorithm>
+}
+
+const namesChange = ({ scopes, ...options }: Change) =>
+  scopes.length > 0 || Object.keys(given(options)).length > 0
+    ? Effect.void
+    : Effect.fail(
+        new CliError.ValidationError({
+          message: "give at least one of --scope, --description, --can-show-secret, --smart-cdn and --algorithm"
+        })
+      )
+
+const update = Command.make(
+  "update",
+  { id, scopes: scopesFlag, ...settings, json: jsonFlag },
+  Effect.fnUntraced(function* ({ id: authKeyId, json, scopes, ...options }) {
+    const scope = Option.liftPredicate(scopes, Arr.isReadonlyArrayNonEmpty)
+    const updated = yield* AuthKeys.update(authKeyId, given({ scope, ...options }))
+    const key = updated.auth_key === undefined ? undefined : hidden(updated.auth_key)
+    if (json) {
+      return yield* Output.json(AuthKey.Updated)(key === undefined ? updated : { ...updated, auth_key: key })
+    }
+    yield* key === undefined ? Output.lines([`updated ${authKeyId}`]) : report(key)
+  })
+).pipe(
+  Command.validate(({ id: _id, json: _json, ...change }) => namesChange(change)),
+  Command.withDescription("Change an Auth Key. --scope replaces all scopes"),
+  Command.withExamples([
+    { command: "assembly keys update --scope read --no-can-show-secret <id>", description: "Restrict a key" }
+  ])
+)
+
+const remove = Command.make(
+  "delete",
+  {
+    ids: Argument.String("ids").pipe(
+      Argument.withDescription("The ids of the Auth Keys"),
+      Argument.withSchema(AuthKey.AuthKeyId),
+      Argument.variadic({ min: 1 })
+    ),
+    yes: Confirm.yesFlag
+  },
+  Effect.fnUntraced(function* ({ ids, yes }) {
+    yield* Confirm.deletion(Confirm.naming(ids, "Auth Key", "Auth Keys"), yes)
+    yield* Effect.forEach(ids, (one) => Effect.andThen(AuthKeys.delete(one), Output.lines([`deleted ${one}`])), {
+      discard: true
+    })
+  })
+).pipe(
+  Command.withDescription(
+    "Delete Auth Keys, after a question or with --yes. Programs with these keys are refused from then on"
+  )
+)
+
+const wantsSecret = ({ showSecret }: { readonly showSecret: boolean }) =>
+  showSecret
+    ? Effect.void
+    : Effect.fail(new CliError.ValidationError({ message: "give --show-secret to print the secret" }))
+
+const secret = Command.make(
+  "secret",
+  { id, showSecret: showSecretFlag, json: jsonFlag },
+  Effect.fnUntraced(function* ({ id: authKeyId, json }) {
+    const shown = yield* AuthKeys.secret(authKeyId)
+    yield* json ? Output.json(AuthKey.Shown)(shown) : Output.lines([Redacted.value(shown.auth_secret)])
+  })
+).pipe(
+  Command.validate((input) => wantsSecret(input)),
+  Command.withDescription("Print the secret of an Auth Key that permits it, with --show-secret")
+)
+
+const scopes = Command.make(
+  "scopes",
+  { json: jsonFlag },
+  Effect.fnUntraced(function* ({ json }) {
+    const found = yield* AuthKeys.scopes
+    yield* json ? Output.json(AuthKey.ScopeListing)(found) : Output.lines(found.scopes)
+  })
+).pipe(Command.withDescription("List the scopes that an Auth Key may have"))
+
+/** `assembly keys`: the Auth Keys of the Workspace. */
+export const keys = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>
+  Command.make("keys").pipe(
+    Command.withSubcommands([
+      Command.provide(list, service),
+      Command.provide(create, service),
+      Command.provide(update, service),
+      Command.provide(remove, service),
+      Command.provide(secret, service),
+      Command.provide(scopes, service)
+    ])
+  )

@@ -1,0 +1,25 @@
+/**
+ * Texts for the cells of tables and the lines of a resource.
+ */
+import type * as DateTime from "effect/DateTime"
+import * as Predicate from "effect/Predicate"
+import * as Format from "../Format.ts"
+
+/** Stands for a value that the service does not report. */
+export const unknown = "–"
+
+/** A time to the minute, in UTC. */
+export const minute = (moment: DateTime.DateTime | null | undefined): string =>
+  moment === null || moment === undefined ? unknown : Format.date(moment).slice(0, 16)
+
+/** A flag as a word. */
+export const flag = (value: boolean | undefined): string => {
+  if (value === undefined) return unknown
+  return value ? "yes" : "no"
+}
+
+/** A text, or the mark of an unknown value if the text is absent or empty. */
+export const text = (value: string | null | undefined): string => value || unknown
+
+/** A value of a record whose form the service does not document, as one line. */
+export const json = (value: unknown): string => (Predicate.isString(value) ? value : (JSON.stringify(value) ?? unknown))

@@ -1,0 +1,82 @@
+/**
+ * Reads JSON that a command sends: from a file, or from the standard input. Secrets are read in this way too, because
+ * other users of the machine can see the arguments of a program.
+ */
+import * as Input from "@assembly-effect/api/unstable/Input"
+import * as Json from "@assembly-effect/schema/Json"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import type * as PlatformError from "effect/PlatformError"
+import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+
+/** A file cannot be read, or contains no valid JSON of the expected form. Nothing was sent. */
+export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("InvalidDocument", {
+  path: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.path === "-" ? "the standard input" : this.path}: ${this.problem}`
+  }
+}
+
+const problems: Readonly<Record<string, string>> = {
+  NotFound: "no such file",
+  PermissionDenied: "permission denied"
+}
+
+const problemOf = ({ message, reason }: PlatformError.PlatformError): string =>
+  Object.hasOwn(problems, reason._tag) ? (problems[reason._tag] ?? message) : message
+
+const readText = (
+  path: string
+): Effect.Effect<string, PlatformError.PlatformError, FileSystem.FileSystem | Stdio.Stdio> =>
+  path === "-"
+    ? Stdio.Stdio.use(({ stdin }) => Stream.mkString(Stream.decodeText(stdin)))
+    : FileSystem.FileSystem.use((fs) => fs.readFileString(path))
+
+interface Options {
+  /** Whether an error may not repeat the values of the document, because they are secrets. */
+  readonly confidential?: boolean | undefined
+}
+
+const describe = (issue: SchemaIssue.Issue, { confidential = false }: Options): string =>
+  Input.fromSchemaIssue(issue)
+    .map(({ message, path }) => {
+      const at = path.length === 0 ? "" : path.join(".")
+      if (confidential) return `${at || "the content"} is invalid`
+      return at === "" ? message : `${at}: ${message}`
+    })
+    .join("; ")
+
+/** Reads a file, or the standard input if the path is `-`, and decodes its JSON. */
+export const read = Effect.fnUntraced(function* <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  path: string,
+  options: Options = {}
+) {
+  const text = yield* Effect.mapError(
+    readText(path),
+    (error) => new InvalidDocument({ path, problem: problemOf(error) })
+  )
+  const value = yield* Effect.mapError(
+    Effect.fromResult(Json.parse(text)),
+    (problem) => new InvalidDocument({ path, problem })
+  )
+  return yield* Effect.mapError(
+    SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(value),
+    (issue) => new InvalidDocument({ path, problem: describe(issue, options) })
+  )
+})
+
+/** Reads a document as {@link read} does, if its path was given. */
+export const readGiven = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  path: Option.Option<string>,
+  options: Options = {}
+): Effect.Effect<Option.Option<S["Type"]>, InvalidDocument, FileSystem.FileSystem | Stdio.Stdio> =>
+  Option.isSome(path) ? Effect.asSome(read(schema, path.value, options)) : Effect.succeedNone

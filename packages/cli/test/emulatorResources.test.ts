@@ -1,0 +1,178 @@
+/** The commands of the resources beyond the specification, against the emulator. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import { credentials } from "@assembly-effect/cli/commands/credentials"
+import { keys } from "@assembly-effect/cli/commands/keys"
+import { notifications } from "@assembly-effect/cli/commands/notifications"
+import { templates } from "@assembly-effect/cli/commands/templates"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import * as Notification from "@assembly-effect/schema/Notification"
+import * as Template from "@assembly-effect/schema/Template"
+import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { expect, layer } from "@effect/vitest"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as TestConsole from "effect/testing/TestConsole"
+import { NotConfirmed } from "../src/internal/confirm.ts"
+import * as Service from "./support/service.ts"
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials: authKey }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(authKey))
+    )
+  )
+)
+
+const services = Layer.mergeAll(client, TestConsole.layer).pipe(
+  Layer.provideMerge([
+    Emulator.layer({ notificationPause: "5 millis" }),
+    NodeHttpClient.layerUndici,
+    NodeServices.layer
+  ])
+)
+
+/** Runs a command with the client of the test. */
+const assembly = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const context = yield* Effect.context<AssemblyClient.AssemblyClient>()
+  const service = Layer.succeedContext(context)
+  const root = Command.make("assembly").pipe(
+    Command.withSubcommands([templates(service), credentials(service), keys(service), notifications(service)])
+  )
+  yield* Service.run(root, args)
+  return String((yield* TestConsole.logLines).at(-1))
+})
+
+/** The output of a command with `--json`. */
+const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, ...args: ReadonlyArray<string>) =>
+  Effect.flatMap(assembly(...args, "--json"), Schema.decodeUnknownEffect(Schema.fromJsonString(schema)))
+
+const fileOf = Effect.fnUntraced(function* (value: unknown) {
+  const fs = yield* FileSystem.FileSystem
+  const path = `${yield* fs.makeTempDirectoryScoped()}/value.json`
+  yield* fs.writeFileString(path, JSON.stringify(value))
+  return path
+})
+
+layer(services, { excludeTestServices: true })("the commands against the emulator", (it) => {
+  it.effect("create, show, change, list and delete Templates", () =>
+    Effect.gen(function* () {
+      const content = { steps: { hashed: { robot: "/file/hash", use: ":original" } } }
+      const created = yield* json(Template.Created, "templates", "create", "hashes", yield* fileOf(content))
+      expect(created).toMatchObject({ name: "hashes", content, require_signature_auth: false })
+      expect(JSON.parse(yield* assembly("templates", "get", "--content", "hashes"))).toEqual(content)
+
+      const changed = { steps: { hashed: { robot: "/file/hash", use: ":original", algorithm: "md5" } } }
+      const args = ["--name", "digests", "--require-signature", "--file", yield* fileOf(changed)]
+      const updated = yield* json(Template.Updated, "templates", "update", "hashes", ...args)
+      expect(updated).toMatchObject({ id: created.id, content: changed, require_signature_auth: true })
+
+      const gone = yield* Effect.flip(assembly("templates", "get", "hashes"))
+      expect(gone).toMatchObject({ _tag: "TemplateNotFound" })
+      yield* assembly("templates", "create", "second", yield* fileOf(content))
+      const listed = yield* json(Template.Page, "templates", "list", "--sort", "name", "--order", "asc")
+      expect(listed.items.map(({ name }) => name)).toEqual(["digests", "second"])
+
+      const declined = yield* Effect.flip(assembly("templates", "delete", "digests", "second"))
+      expect(declined).toBeInstanceOf(NotConfirmed)
+      expect(yield* assembly("templates", "delete", "--yes", "digests", "second")).toBe("deleted second")
+      expect((yield* json(Template.Page, "templates", "list")).items).toEqual([])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("create, show, change, list and delete Template Credentials, and hide their secrets", () =>
+    Effect.gen(function* () {
+      const { types } = yield* json(TemplateCredential.TypeListing, "credentials", "types")
+      const [type = "", { fields } = { fields: {} }] = Object.entries(types)[0] ?? []
+      const contentOf = (mark: string) =>
+        Object.fromEntries(Object.keys(fields).map((name) => [name, `${mark}-${name}-0123456789`]))
+      const file = yield* fileOf(contentOf("first"))
+      const args = ["credentials", "create", "photos", "--type", type, "--content", file]
+      const { credential } = yield* json(TemplateCredential.Created, ...args)
+      const id = credential?.id ?? ""
+      expect(credential).toMatchObject({ name: "photos", type })
+      expect(yield* Effect.flip(assembly(...args))).toMatchObject({ _tag: "TemplateCredentialsNotCreated" })
+
+      yield* assembly("credentials", "update", "--content", yield* fileOf(contentOf("second")), id)
+      yield* assembly("credentials", "update", "--name", "videos", id)
+      yield* assembly("credentials", "get", id)
+      const { credentials: listed } = yield* json(TemplateCredential.Listing, "credentials", "list")
+      expect(listed).toMatchObject([{ id, name: "videos", type }])
+      const shown = (yield* TestConsole.logLines).join("\n")
+      expect(shown).not.toMatch(/(?:first|second)-\w+-0123456789/)
+
+      expect(yield* assembly("credentials", "delete", id)).toBe(`deleted ${id}`)
+      expect(yield* Effect.flip(assembly("credentials", "get", id))).toMatchObject({
+        _tag: "TemplateCredentialsNotRead"
+      })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("show the secrets of Template Credentials with --show-secret", () =>
+    Effect.gen(function* () {
+      const { types } = yield* json(TemplateCredential.TypeListing, "credentials", "types")
+      const [type = "", { fields } = { fields: {} }] = Object.entries(types)[0] ?? []
+      const content = Object.fromEntries(Object.keys(fields).map((name) => [name, `third-${name}-0123456789`]))
+      const args = ["create", "shown", "--type", type, "--content", yield* fileOf(content)]
+      const { credential } = yield* json(TemplateCredential.Created, "credentials", ...args)
+      const id = credential?.id ?? ""
+      const found = yield* json(TemplateCredential.Found, "credentials", "get", id, "--show-secret")
+      expect(Redacted.value(found.credential.content ?? Redacted.make(""))).toEqual(content)
+      const [name] = Object.keys(fields)
+      expect(yield* assembly("credentials", "get", id, "--show-secret")).toContain(`third-${name}-0123456789`)
+      yield* assembly("credentials", "delete", id)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("list notifications, and send one again", () =>
+    Effect.gen(function* () {
+      const { assembly_id: id } = yield* Assemblies.create({ notifyUrl: "http://127.0.0.1:9/nobody" })
+      const replayed = yield* json(Notification.Replayed, "notifications", "replay", id)
+      const { notifications: all } = yield* json(Notification.Listing, "notifications", "list", id)
+      expect(all.map((one) => one.id)).toContain(replayed.notification_id)
+      expect(yield* assembly("notifications", "list", id)).toContain("http://127.0.0.1:9/nobody")
+    })
+  )
+
+  it.effect("create an Auth Key that works, change and delete it", () =>
+    Effect.gen(function* () {
+      const args = ["--scope", "templates:read", "--description", "dashboard", "--show-secret"]
+      const { auth_key: key } = yield* json(AuthKey.Created, "keys", "create", ...args)
+      const { baseUrl } = yield* Emulator.Emulator
+      const other = AssemblyClient.layer({ baseUrl }).pipe(
+        Layer.provide(Authenticator.layerSigned()),
+        Layer.provide(Credentials.layer({ key: key.auth_key, secret: key.auth_secret }))
+      )
+      const list = Effect.provide(assembly("templates", "list"), other)
+      expect(yield* list).toContain("no Templates")
+      expect(yield* Effect.flip(Effect.provide(assembly("keys", "list"), other))).toMatchObject({
+        code: "INSUFFICIENT_AUTH_SCOPE"
+      })
+
+      expect(yield* Effect.flip(assembly("keys", "secret", "--show-secret", key.id))).toMatchObject({
+        _tag: "AuthSecretNotRetrieved"
+      })
+      yield* assembly("keys", "update", "--can-show-secret", "--scope", "read", key.id)
+      expect(yield* assembly("keys", "secret", "--show-secret", key.id)).toBe(Redacted.value(key.auth_secret))
+      const { auth_keys: all } = yield* json(AuthKey.Listing, "keys", "list")
+      const listed = all.find(({ id }) => id === key.id)
+      expect(listed).toMatchObject({ description: "dashboard", scope: ["read"], can_show_auth_secret: true })
+      expect(yield* assembly("keys", "scopes")).toContain("templates:read")
+
+      expect(yield* Effect.flip(assembly("keys", "delete", key.id))).toBeInstanceOf(NotConfirmed)
+      yield* list
+      expect(yield* assembly("keys", "delete", "--yes", key.id)).toBe(`deleted ${key.id}`)
+      expect(yield* Effect.flip(list)).toMatchObject({ _tag: "AuthenticationFailed" })
+    })
+  )
+})

@@ -1,0 +1,477 @@
+/** The commands of the resources beyond the specification, against a service in memory. */
+import { assets } from "@assembly-effect/cli/commands/assets"
+import { bill } from "@assembly-effect/cli/commands/bill"
+import { credentials } from "@assembly-effect/cli/commands/credentials"
+import { keys } from "@assembly-effect/cli/commands/keys"
+import { notifications } from "@assembly-effect/cli/commands/notifications"
+import { queues } from "@assembly-effect/cli/commands/queues"
+import { templates } from "@assembly-effect/cli/commands/templates"
+import { describe, expect, it } from "@effect/vitest"
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as TestConsole from "effect/testing/TestConsole"
+import * as Answers from "./support/resources.ts"
+import * as Screen from "./support/screen.ts"
+import * as Service from "./support/service.ts"
+
+const answers = {
+  ...Answers.templates,
+  ...Answers.credentials,
+  ...Answers.keys,
+  ...Answers.assets,
+  ...Answers.others
+}
+
+/** All commands below one root, with a service in memory. */
+const make = () => {
+  const { asked, client, layer } = Service.makeOf(answers)
+  const root = Command.make("assembly").pipe(
+    Command.withSubcommands([
+      templates(client),
+      credentials(client),
+      keys(client),
+      assets(client),
+      Command.provide(bill, client),
+      notifications(client),
+      queues(client)
+    ])
+  )
+  const run = (...args: ReadonlyArray<string>) => Service.run(root, args).pipe(Effect.provide(layer))
+  /** Runs a command with another screen or another standard input. */
+  const runOn = <A>(platform: Layer.Layer<A>, ...args: ReadonlyArray<string>) =>
+    Service.run(root, args).pipe(Effect.provide(Layer.provideMerge(platform, layer)))
+  return { asked, run, runOn }
+}
+
+/** Everything that was printed. */
+const output = Effect.gen(function* () {
+  return [...(yield* TestConsole.logLines), ...(yield* TestConsole.errorLines)].join("\n")
+})
+
+/** The path of a file with a JSON value. */
+const fileOf = Effect.fnUntraced(function* (value: unknown) {
+  const fs = yield* FileSystem.FileSystem
+  const path = `${yield* fs.makeTempDirectoryScoped()}/value.json`
+  yield* fs.writeFileString(path, typeof value === "string" ? value : JSON.stringify(value))
+  return path
+})
+
+const assemblyId = "5a".repeat(16)
+const { assetId, content, folderId, otherAssetId, secret } = Answers
+
+describe("requests", () => {
+  const cases: ReadonlyArray<readonly [args: string, name: string, path: object, params: object]> = [
+    [
+      "templates list --keyword a --sort name --order asc --page 2 --page-size 10",
+      "Templates.list",
+      {},
+      { keywords: ["a"], sort: "name", order: "asc", page: 2, pagesize: 10 }
+    ],
+    ["templates get thumbnails", "Templates.get", { templateIdOrName: "thumbnails" }, {}],
+    [
+      "templates update --name digests --no-require-signature thumbnails",
+      "Templates.update",
+      { templateIdOrName: "thumbnails" },
+      { name: "digests", require_signature_auth: 0 }
+    ],
+    ["templates delete thumbnails", "Templates.delete", { templateIdOrName: "thumbnails" }, {}],
+    ["credentials list", "TemplateCredentials.list", {}, {}],
+    ["credentials get c1", "TemplateCredentials.get", { credentialId: "c1" }, {}],
+    ["credentials types", "TemplateCredentials.types", {}, {}],
+    [
+      "credentials update --name n --type s3 c1",
+      "TemplateCredentials.update",
+      { credentialId: "c1" },
+      { name: "n", type: "s3" }
+    ],
+    ["credentials delete c1", "TemplateCredentials.delete", { credentialId: "c1" }, {}],
+    ["keys list", "AuthKeys.list", {}, {}],
+    [
+      "keys create --scope read --scope write --description d --can-show-secret --smart-cdn --algorithm sha256",
+      "AuthKeys.create",
+      {},
+      {
+        scope: ["read", "write"],
+        description: "d",
+        can_show_auth_secret: true,
+        is_allowed_for_smartcdn: true,
+        signature_algo: "sha256"
+      }
+    ],
+    [
+      "keys update --scope read --no-can-show-secret k1",
+      "AuthKeys.update",
+      { authKeyId: "k1" },
+      { scope: ["read"], can_show_auth_secret: false }
+    ],
+    ["keys delete --yes k1", "AuthKeys.delete", { authKeyId: "k1" }, {}],
+    ["keys scopes", "AuthKeys.scopes", {}, {}],
+    ["assets list", "Dam.list", {}, { limit: 100 }],
+    ["assets list reports/ --limit 5 --cursor n2", "Dam.list", {}, { prefix: "reports/", limit: 5, cursor: "n2" }],
+    [`assets get ${assetId}`, "Dam.get", { assetId }, {}],
+    ["assets move a.pdf b/c.pdf", "Dam.moveEntry", {}, { source: "a.pdf", destination: "b/c.pdf" }],
+    [`assets move-many --root ${assetId}`, "Dam.moveMany", {}, { asset_ids: [assetId], destination_folder_id: null }],
+    [
+      `assets move-many --folder=${folderId} ${assetId} ${otherAssetId}`,
+      "Dam.moveMany",
+      {},
+      { asset_ids: [assetId, otherAssetId], destination_folder_id: folderId }
+    ],
+    [`assets delete ${assetId}`, "Dam.delete", { assetId }, {}],
+    [`assets delete --yes ${assetId} ${otherAssetId}`, "Dam.deleteMany", {}, { asset_ids: [assetId, otherAssetId] }],
+    ["bill 2025-12", "Billing.get", { month: "2025-12" }, {}],
+    [`notifications list ${assemblyId}`, "Notifications.list", { assemblyId }, {}],
+    [
+      `notifications replay --url https://app.example.com/ --no-wait ${assemblyId}`,
+      "Notifications.replay",
+      { assemblyId },
+      { notify_url: "https://app.example.com/", wait: false }
+    ],
+    ["queues", "Queues.jobSlots", {}, {}],
+    [
+      "queues stats --region eu-west-1 --since 2026-01-01 --aggregation max",
+      "Queues.statistics",
+      {},
+      { region: "eu-west-1", since: "2026-01-01T00:00:00.000Z", aggregation: "max" }
+    ]
+  ]
+
+  it.effect.each(cases)("assembly %s", ([args, name, path, params]) =>
+    Effect.gen(function* () {
+      const { asked, run } = make()
+      yield* run(...args.split(" "))
+      expect(asked).toEqual([{ name, path, params }])
+    })
+  )
+
+  it.effect("the month of a bill is by default the current month", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.UTC(2026, 1, 28, 23))
+      const { asked, run } = make()
+      yield* run("bill")
+      expect(asked[0]?.path).toEqual({ month: "2026-02" })
+    })
+  )
+
+  it.live("read the content of a Template from a file", () =>
+    Effect.gen(function* () {
+      const { asked, run } = make()
+      const file = yield* fileOf(content)
+      yield* run("templates", "create", "thumbnails", file, "--require-signature")
+      yield* run("templates", "update", "thumbnails", "--file", file)
+      expect(asked.map(({ params }) => params)).toEqual([
+        { name: "thumbnails", template: content, require_signature_auth: 1 },
+        { template: content }
+      ])
+    }).pipe(Effect.scoped, Effect.provide([TestConsole.layer, Service.make({}).layer]))
+  )
+
+  it.effect("read secrets from the standard input, and keep name and type of credentials", () =>
+    Effect.gen(function* () {
+      const { asked, runOn } = make()
+      const stdin = Stdio.layerTest({
+        args: Effect.succeed([]),
+        stdin: Stream.succeed(new TextEncoder().encode(JSON.stringify({ secret })))
+      })
+      yield* runOn(stdin, "credentials", "create", "photos", "--type", "s3", "--content", "-")
+      yield* runOn(stdin, "credentials", "update", "c1", "--content", "-")
+      expect(asked).toEqual([
+        { name: "TemplateCredentials.create", path: {}, params: { name: "photos", type: "s3", content: { secret } } },
+        { name: "TemplateCredentials.get", path: { credentialId: "c1" }, params: {} },
+        {
+          name: "TemplateCredentials.update",
+          path: { credentialId: "c1" },
+          params: { name: "photos", type: "s3", content: { secret } }
+        }
+      ])
+    })
+  )
+})
+
+describe("an invalid invocation is refused before anything is sent", () => {
+  const cases: ReadonlyArray<readonly [args: string, message: string]> = [
+    ["templates get ..", "an id other than . and .."],
+    ["templates list --page 0", "greater than or equal to 1"],
+    ["templates update thumbnails", "give at least one of --name, --file and --require-signature"],
+    ["credentials update c1", "give at least one of --name, --type and --content"],
+    ["credentials get a/b", "an id without slash"],
+    ["keys create --show-secret", "give at least one --scope"],
+    ["keys create --scope read", "give --show-secret to print the secret now, or --can-show-secret"],
+    ["keys create --scope read --no-can-show-secret", "give --show-secret to print the secret now"],
+    ["keys update k1", "give at least one of --scope, --description, --can-show-secret, --smart-cdn and --algorithm"],
+    ["keys secret k1", "give --show-secret to print the secret"],
+    ["assets get short", "22 characters of Base64URL"],
+    ["assets list --limit 501", "between 1 and 500"],
+    [`assets move-many ${assetId}`, "give either --folder or --root"],
+    [`assets move-many --root --folder=${folderId} ${assetId}`, "give either --folder or --root"],
+    ["bill 2026-13", "a month as YYYY-MM"],
+    ["notifications list nothing", "32"],
+    ["queues stats", "region"]
+  ]
+
+  it.effect.each(cases)("assembly %s: %s", ([args, message]) =>
+    Effect.gen(function* () {
+      const { asked, run } = make()
+      const error = yield* Effect.flip(run(...args.split(" ")))
+      expect(error).toMatchObject({ _tag: "ShowHelp", errors: [{ message: expect.stringContaining(message) }] })
+      expect(asked).toEqual([])
+    })
+  )
+
+  it.live("a file that is missing, no JSON or no Template", () =>
+    Effect.gen(function* () {
+      const { asked, run } = make()
+      const broken = { steps: { a: { robot: "/file/hash", use: "b" } } }
+      const create = (file: string) => Effect.flip(run("templates", "create", "t", file))
+      expect((yield* create("/nowhere/t.json")).message).toBe("/nowhere/t.json: no such file")
+      const text = yield* fileOf("{")
+      expect((yield* create(text)).message).toBe(`${text}: not JSON`)
+      const invalid = yield* fileOf(broken)
+      expect((yield* create(invalid)).message).toMatch(/value\.json: steps\.a\.use: /)
+      expect(asked).toEqual([])
+    }).pipe(Effect.scoped, Effect.provide([TestConsole.layer, Service.make({}).layer]))
+  )
+
+  it.live("a file with secrets of a wrong form, whose values the error does not repeat", () =>
+    Effect.gen(function* () {
+      const { asked, run } = make()
+      const file = yield* fileOf([secret])
+      const error = yield* Effect.flip(run("credentials", "create", "n", "--type", "s3", "--content", file))
+      expect(error.message).toBe(`${file}: the content is invalid`)
+      expect(asked).toEqual([])
+    }).pipe(Effect.scoped, Effect.provide([TestConsole.layer, Service.make({}).layer]))
+  )
+})
+
+describe("output", () => {
+  const cases: ReadonlyArray<readonly [args: string, lines: ReadonlyArray<string>]> = [
+    [
+      "templates list",
+      [
+        "Template                          Name        Modified (UTC)    Signed  Last used (UTC)",
+        "─".repeat(87),
+        `${"5a".repeat(16)}  thumbnails  2026-01-02 10:30  yes     –`,
+        "",
+        "page 1: 1 of 7 Templates"
+      ]
+    ],
+    [
+      "templates update --name thumbnails thumbnails",
+      [
+        `Template          ${"5a".repeat(16)}`,
+        "Name              thumbnails",
+        "Signed            yes",
+        "Results are kept  1day"
+      ]
+    ],
+    [
+      "credentials list",
+      ["Credentials  Name    Type  Modified (UTC)", "─".repeat(43), "c1           photos  s3    2026-01-02 10:30"]
+    ],
+    ["credentials types", ["Type  Fields (* required)", "─".repeat(25), "s3    key*, region"]],
+    [
+      "keys list",
+      [
+        "ID  Auth Key                          Description  Scopes                Active  Last used (UTC)",
+        "─".repeat(96),
+        `k1  ${"ab".repeat(16)}  dashboard    assemblies:read read  yes     –`
+      ]
+    ],
+    ["keys scopes", ["assemblies:read", "read"]],
+    [
+      "assets list",
+      [
+        "Asset                   Path                 Size  Type",
+        "─".repeat(66),
+        `${assetId}  reports/2026.pdf  2.0 KiB  application/pdf`,
+        "",
+        "next page: --cursor=n2"
+      ]
+    ],
+    ["assets move a.pdf reports/2026.pdf", ["a.pdf is now reports/2026.pdf"]],
+    [`assets delete --yes ${assetId} ${otherAssetId}`, [`deleted ${assetId}`, `deleted ${otherAssetId}`]],
+    [
+      "bill 2026-01",
+      [
+        "Month     2026-01",
+        "Total     1,012.50 USD",
+        "Subtotal  10.00 USD",
+        "Credit    0.000003 USD",
+        "Plan      startup",
+        "Invoice   i-1",
+        "",
+        "Robot          Use",
+        "─".repeat(39),
+        "/file/hash     steps: 2, input_bytes: 5",
+        "/image/resize  3"
+      ]
+    ],
+    [
+      `notifications list ${assemblyId}`,
+      [
+        "Sent (UTC)        Status  Response  URL                               Error",
+        "─".repeat(75),
+        "2026-01-02 10:30  error        500  https://app.example.com/assembly  –"
+      ]
+    ],
+    [`notifications replay ${assemblyId}`, ["sent notification n2"]],
+    [
+      "queues",
+      [
+        "Job slots in use  3",
+        "",
+        "Jobs                       Slots",
+        "─".repeat(32),
+        "eu-west-1 › /video/encode      2",
+        "eu-west-1 › /file/hash         1"
+      ]
+    ],
+    [
+      "queues stats --region eu-west-1",
+      [
+        "Average  1.25",
+        "Maximum  4",
+        "",
+        "From (UTC)        Average  Maximum",
+        "─".repeat(34),
+        "2026-01-01 10:00     1.25        4"
+      ]
+    ]
+  ]
+
+  it.effect.each(cases)("of assembly %s", ([args, lines]) =>
+    Effect.gen(function* () {
+      yield* make().run(...args.split(" "))
+      expect((yield* output).split("\n")).toEqual(lines)
+    })
+  )
+
+  it.effect("no table is wider than a terminal of 80 columns", () =>
+    Effect.gen(function* () {
+      const { runOn } = make()
+      const narrow = Screen.make({ columns: 80, animated: false })
+      for (const args of [
+        ["templates", "list"],
+        ["credentials", "list"],
+        ["credentials", "types"],
+        ["keys", "list"],
+        ["assets", "list"],
+        ["notifications", "list", assemblyId],
+        ["queues"]
+      ]) {
+        yield* runOn(narrow.layer, ...args)
+      }
+      const lines = (yield* output).split("\n")
+      expect(lines.length).toBeGreaterThan(20)
+      expect(lines.filter((line) => line.length > 80)).toEqual([])
+    })
+  )
+
+  it.effect("the content of a Template alone is what create reads", () =>
+    Effect.gen(function* () {
+      yield* make().run("templates", "get", "--content", "thumbnails")
+      expect(JSON.parse(yield* output)).toEqual(content)
+    })
+  )
+
+  const responses: ReadonlyArray<readonly [args: string, name: keyof typeof answers]> = [
+    ["templates list", "Templates.list"],
+    ["templates get t", "Templates.get"],
+    ["templates update --name t t", "Templates.update"],
+    ["credentials types", "TemplateCredentials.types"],
+    ["keys scopes", "AuthKeys.scopes"],
+    ["assets list", "Dam.list"],
+    [`assets get ${assetId}`, "Dam.get"],
+    ["assets move a b", "Dam.moveEntry"],
+    [`assets move-many --root ${assetId}`, "Dam.moveMany"],
+    [`assets delete ${assetId}`, "Dam.delete"],
+    [`assets delete --yes ${assetId} ${otherAssetId}`, "Dam.deleteMany"],
+    [`notifications list ${assemblyId}`, "Notifications.list"],
+    [`notifications replay ${assemblyId}`, "Notifications.replay"],
+    ["queues", "Queues.jobSlots"],
+    ["queues stats --region r", "Queues.statistics"]
+  ]
+
+  it.effect.each(responses)("with --json, assembly %s prints the response", ([args, name]) =>
+    Effect.gen(function* () {
+      yield* make().run(...args.split(" "), "--json")
+      expect(JSON.parse(yield* output)).toEqual(answers[name])
+    })
+  )
+})
+
+describe("secrets", () => {
+  const hidden: ReadonlyArray<string> = [
+    "credentials list",
+    "credentials get c1",
+    "credentials update --name n --type s3 c1",
+    "keys list",
+    "keys create --scope read --can-show-secret",
+    "keys update --scope read k1"
+  ]
+
+  it.effect.each(hidden.flatMap((args) => [args, `${args} --json`]))("are not in the output of assembly %s", (args) =>
+    Effect.gen(function* () {
+      const { asked, run } = make()
+      yield* run(...args.split(" "))
+      expect(asked.length).toBe(1)
+      const text = yield* output
+      expect(text).toContain(args.startsWith("keys") ? "k1" : "c1")
+      expect(text).not.toContain(secret)
+      expect(text).not.toContain("AKIA")
+    })
+  )
+
+  const shown: ReadonlyArray<string> = [
+    "credentials get c1 --show-secret",
+    "keys create --scope read --show-secret",
+    "keys secret k1 --show-secret"
+  ]
+
+  it.effect.each(shown.flatMap((args) => [args, `${args} --json`]))("are shown by assembly %s", (args) =>
+    Effect.gen(function* () {
+      yield* make().run(...args.split(" "))
+      expect(yield* output).toContain(secret)
+    })
+  )
+})
+
+describe("a deletion", () => {
+  const several = [
+    ["2 Templates", ["templates", "delete", "a", "b"]],
+    ["2 credentials", ["credentials", "delete", "c1", "c2"]],
+    ["the Auth Key k1", ["keys", "delete", "k1"]],
+    ["2 assets", ["assets", "delete", assetId, otherAssetId]]
+  ] as const
+
+  it.effect.each(several)("of %s needs --yes if there is no terminal", ([what, args]) =>
+    Effect.gen(function* () {
+      const { asked, run } = make()
+      const error = yield* Effect.flip(run(...args))
+      expect(error.message).toBe(
+        `nothing was deleted: add --yes to delete ${what}, because there is no terminal to ask`
+      )
+      expect(asked).toEqual([])
+      yield* run(...args, "--yes")
+      expect(asked.length).toBe(args[0] === "assets" || args[0] === "keys" ? 1 : 2)
+    })
+  )
+
+  it.effect.each(several)("of %s asks on a terminal", ([what, args]) =>
+    Effect.gen(function* () {
+      const { asked, runOn } = make()
+      const declined = Screen.make({ columns: 80, animated: false, typed: "n" })
+      const error = yield* Effect.flip(runOn(declined.layer, ...args))
+      expect(error.message).toBe("nothing was deleted")
+      expect(declined.text()).toContain(`Delete ${what}?`)
+      expect(asked).toEqual([])
+      yield* runOn(Screen.make({ columns: 80, animated: false, typed: "y" }).layer, ...args)
+      expect(asked.length).toBeGreaterThan(0)
+    })
+  )
+})

@@ -1,0 +1,33 @@
+import * as Operations from "@assembly-effect/api/Billing"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as Option from "effect/Option"
+import * as Refusal from "../http/refusal.ts"
+import * as Route from "../http/route.ts"
+import * as BillStore from "./billStore.ts"
+
+/** The service reports a missing bill with status 200 (service facts). */
+const notFound = new Refusal.Refusal({
+  code: "BILL_NOT_FOUND",
+  status: 200,
+  message: "No Assembly of the Workspace ended in this month."
+})
+
+const routes = Effect.gen(function* () {
+  const bills = yield* BillStore.BillStore
+
+  return yield* Effect.all([
+    Route.signed(Operations.Get, {
+      // Only the path can be invalid. The operation has no error code for an invalid month.
+      invalid: (issues) => Refusal.server(400, Refusal.explain(issues)),
+      handle: ({ authKey, path }) =>
+        Effect.flatMap(
+          bills.find(authKey.workspace, path.month),
+          Option.match({ onNone: () => Effect.fail(notFound), onSome: Effect.succeed })
+        )
+    })
+  ])
+})
+
+/** The route `/bill/:month`. It is beyond the specification, which only names the operation. */
+export const layer = HttpRouter.addAll(routes)

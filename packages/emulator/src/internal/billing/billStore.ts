@@ -1,0 +1,96 @@
+import type * as Bill from "@assembly-effect/schema/Bill"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Statement from "../data/statement.ts"
+
+/**
+ * The bills of the Workspaces. The bill of a month contains the Assemblies that ended in that month (UTC), so the bill of
+ * a month that is over never changes.
+ */
+export class BillStore extends Context.Service<
+  BillStore,
+  {
+    /** The bill of a month, if an Assembly of the Workspace ended in that month. */
+    readonly find: (workspace: string, month: Bill.Month) => Effect.Effect<Option.Option<Bill.Bill>, StorageFailed>
+  }
+>()("@assembly-effect/emulator/BillStore") {}
+
+/**
+ * The price list of the emulator: one US dollar for 10^9 bytes that Assemblies received or made, the same for each
+ * robot. This is one microdollar for 1000 bytes, rounded up for the whole month. The emulator never asks for money.
+ */
+const bytesPerMicrodollar = 1000
+
+/**
+ * The price of a number of bytes in dollars. It has at most six decimals, because it is a whole number of microdollars.
+ */
+const priceOf = (bytes: number): number => Math.ceil(bytes / bytesPerMicrodollar) / 1_000_000
+
+const Month = Schema.Struct({ assemblies: Schema.Int, input_bytes: Schema.Int, output_bytes: Schema.Int })
+
+const Robot = Schema.Struct({
+  robot: Schema.String,
+  steps: Schema.Int,
+  input_bytes: Schema.Int,
+  output_bytes: Schema.Int
+})
+
+const months = Statement.first(Month)
+const robots = Statement.all(Robot)
+
+const toBill = (
+  month: Bill.Month,
+  { assemblies, input_bytes, output_bytes }: typeof Month.Type,
+  used: ReadonlyArray<typeof Robot.Type>
+): Bill.Bill => {
+  const price = priceOf(input_bytes + output_bytes)
+  return {
+    ok: "BILL_FOUND",
+    message: "The bill was found.",
+    month,
+    currency: "USD",
+    sub_total: price,
+    credit: 0,
+    total: price,
+    plan: { name: "emulator", price_per_gigabyte: priceOf(1e9) },
+    assemblies,
+    bytes_in: input_bytes,
+    bytes_out: output_bytes,
+    robots: Object.fromEntries(
+      used.map(({ robot, steps, ...bytes }) => [
+        robot,
+        { steps, bytes_in: bytes.input_bytes, bytes_out: bytes.output_bytes }
+      ])
+    )
+  }
+}
+
+/** The month of an instant in UTC. */
+const monthOf = (instant: DateTime.Utc): string => DateTime.formatIso(instant).slice(0, 7)
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  return BillStore.of({
+    find: Effect.fnUntraced(function* (workspace, month) {
+      const of = sql`workspace = ${workspace} AND month = ${month}`
+      const [found, used] = yield* Effect.all([
+        months(sql`SELECT assemblies, input_bytes, output_bytes FROM bills WHERE ${of}`),
+        robots(sql`SELECT robot, steps, input_bytes, output_bytes FROM billed_robots WHERE ${of} ORDER BY robot`)
+      ]).pipe(sql.withTransaction, Statement.stored)
+      const isOver = month < monthOf(yield* DateTime.now)
+      return Option.map(found, (moved) => ({
+        ...toBill(month, moved, used),
+        ...(isOver ? { invoice_id: `${workspace}-${month}` } : {})
+      }))
+    })
+  })
+})
+
+export const layer: Layer.Layer<BillStore, never, SqlClient.SqlClient> = Layer.effect(BillStore, make)

@@ -1,0 +1,181 @@
+import type * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as Identifier from "@assembly-effect/schema/Identifier"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Statement from "../data/statement.ts"
+import type * as FileStore from "../files/fileStore.ts"
+
+/**
+ * An asset with one of its versions. `position` orders the assets of a Workspace by creation, and never changes. `path`
+ * is computed from the folders, so that moving a folder changes one row.
+ */
+export const AssetRow = Schema.Struct({
+  id: Identifier.AssetId,
+  workspace: Schema.String,
+  folder_id: Schema.NullOr(Identifier.FolderId),
+  filename: Schema.String,
+  position: Schema.Int,
+  path: Schema.String,
+  version_id: Identifier.VersionId,
+  mime: Schema.NullOr(Schema.String),
+  size: Schema.Int,
+  md5hash: Schema.String,
+  sha256: Schema.String
+})
+export type AssetRow = typeof AssetRow.Type
+
+const FolderRow = Schema.Struct({ id: Identifier.FolderId, path: Schema.String })
+export type FolderRow = typeof FolderRow.Type
+
+/** The location of an asset or folder: its Workspace, its parent folder (`null` is the root), and its name. */
+export interface Place {
+  readonly workspace: string
+  readonly folder_id: string | null
+  readonly name: string
+}
+
+/** A version to insert. `blob` is the id of the blob that contains the bytes. */
+export interface NewVersion {
+  readonly id: string
+  readonly asset_id: string
+  readonly blob: string
+  readonly made_by: string
+  readonly mime: string | null
+  readonly digest: FileStore.Digest
+  readonly created_at: number
+}
+
+const firstAsset = Statement.first(AssetRow)
+const allAssets = Statement.all(AssetRow)
+const firstFolder = Statement.first(FolderRow)
+const firstPosition = Statement.first(Schema.Struct({ position: Schema.Int }))
+const allNames = Statement.all(Schema.Struct({ name: Schema.String }))
+const longest = Statement.one(Schema.Struct({ code_points: Schema.Int, bytes: Schema.Int }))
+
+/** SQL for a path: a name after the names of all folders above it. */
+const pathSql = (folderId: string, name: string) => `(
+  WITH RECURSIVE up (folder_id, path) AS (
+    SELECT ${folderId}, ${name}
+    UNION ALL
+    SELECT parents.parent_id, parents.name || '/' || up.path FROM up JOIN folders AS parents ON parents.id = up.folder_id
+  )
+  SELECT path FROM up WHERE folder_id IS NULL)`
+
+const columnsSql = `assets.id, assets.workspace, assets.folder_id, assets.filename, assets.position,
+  ${pathSql("assets.folder_id", "assets.filename")} AS path,
+  versions.id AS version_id, versions.mime, versions.size, versions.md5hash, versions.sha256`
+
+/** The statements of the DAM. Deleted assets are found only by the work that made one of their versions. */
+export const make = (sql: SqlClient.SqlClient) => {
+  const columns = sql.literal(columnsSql)
+  const current = sql`
+    SELECT ${columns} FROM assets JOIN versions ON versions.id = assets.version_id WHERE assets.deleted_at IS NULL`
+  const folders = sql`SELECT id, ${sql.literal(pathSql("folders.parent_id", "folders.name"))} AS path FROM folders`
+  // The indexes contain these expressions. With `folder_id IS ...` SQLite would search the whole Workspace.
+  const inFolder = (folderId: string | null) => sql`coalesce(folder_id, '') = ${folderId ?? ""}`
+  const inParent = (folderId: string | null) => sql`coalesce(parent_id, '') = ${folderId ?? ""}`
+  const isAny = (column: string, values: ReadonlyArray<string>) =>
+    sql`${sql.literal(column)} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`
+
+  return {
+    asset: (workspace: string, id: string) =>
+      firstAsset(sql`${current} AND assets.workspace = ${workspace} AND assets.id = ${id}`),
+    /** The asset with a version that may be older than the current version. */
+    assetVersion: (workspace: string, id: string, version: string) =>
+      firstAsset(sql`
+        SELECT ${columns} FROM versions JOIN assets ON assets.id = versions.asset_id
+        WHERE assets.deleted_at IS NULL AND assets.workspace = ${workspace} AND assets.id = ${id}
+          AND versions.id = ${version}`),
+    /**
+     * The assets with these ids that exist, in any order. The plus sign keeps SQLite from reading all assets of the
+     * Workspace by the index of the Workspace.
+     */
+    assets: (workspace: string, ids: ReadonlyArray<string>) =>
+      allAssets(sql`${current} AND +assets.workspace = ${workspace} AND ${isAny("assets.id", ids)}`),
+    /** The first assets after a position. `limit` is a literal, because a parameter would be planned each time. */
+    slice: (workspace: string, { after, limit, until }: { readonly [K in "after" | "limit" | "until"]: number }) =>
+      allAssets(sql`
+        ${current} AND assets.workspace = ${workspace} AND position > ${after} AND position <= ${until}
+        ORDER BY position LIMIT ${sql.literal(String(limit))}`),
+    /** The position of the newest asset. 0 if there is no asset. */
+    lastPosition: (workspace: string) =>
+      Effect.map(
+        firstPosition(sql`
+          SELECT position FROM assets WHERE workspace = ${workspace} AND deleted_at IS NULL
+          ORDER BY position DESC LIMIT 1`),
+        Option.match({ onNone: () => 0, onSome: ({ position }) => position })
+      ),
+    assetAt: ({ folder_id, name, workspace }: Place) =>
+      firstAsset(sql`${current} AND assets.workspace = ${workspace} AND ${inFolder(folder_id)} AND filename = ${name}`),
+    folder: (workspace: string, id: string) =>
+      firstFolder(sql`${folders} WHERE workspace = ${workspace} AND id = ${id}`),
+    folderAt: ({ folder_id, name, workspace }: Place) =>
+      firstFolder(sql`${folders} WHERE workspace = ${workspace} AND ${inParent(folder_id)} AND name = ${name}`),
+    /** Those of the names that a folder already contains. The assets `except` do not count. */
+    taken: (
+      workspace: string,
+      folderId: string | null,
+      names: ReadonlyArray<string>,
+      except: ReadonlyArray<string>
+    ): Effect.Effect<ReadonlySet<string>, StorageFailed> =>
+      Effect.map(
+        allNames(sql`
+          SELECT name FROM folders WHERE workspace = ${workspace} AND ${inParent(folderId)} AND ${isAny("name", names)}
+          UNION ALL
+          SELECT filename FROM assets
+          WHERE workspace = ${workspace} AND ${inFolder(folderId)} AND ${isAny("filename", names)}
+            AND deleted_at IS NULL AND NOT ${isAny("id", except)}`),
+        (rows) => new Set(rows.map(({ name }) => name))
+      ),
+    /**
+     * The lengths of the longest paths in a folder, including its own path. `CROSS JOIN` makes SQLite search the content
+     * of each folder; otherwise it would read the whole Workspace for each folder. The plus sign removes the type of
+     * the column, because the expression in the index has no type.
+     */
+    longestPath: (workspace: string, folderId: string) =>
+      longest(sql`
+        WITH RECURSIVE
+          tree (id, path) AS (
+            SELECT id, ${sql.literal(pathSql("folders.parent_id", "folders.name"))} FROM folders WHERE id = ${folderId}
+            UNION ALL
+            SELECT children.id, tree.path || '/' || children.name FROM tree CROSS JOIN folders AS children
+              ON children.workspace = ${workspace} AND coalesce(children.parent_id, '') = +tree.id
+          ),
+          paths (path) AS (
+            SELECT path FROM tree
+            UNION ALL
+            SELECT tree.path || '/' || assets.filename FROM tree CROSS JOIN assets
+              ON assets.workspace = ${workspace} AND coalesce(assets.folder_id, '') = +tree.id
+            WHERE assets.deleted_at IS NULL
+          )
+        SELECT max(length(path)) AS code_points, max(octet_length(path)) AS bytes FROM paths`),
+    insertFolder: (id: string, { folder_id, ...place }: Place) =>
+      Statement.run(sql`INSERT INTO folders ${sql.insert({ id, ...place, parent_id: folder_id })}`),
+    insertAsset: (id: string, { name, ...place }: Place, columnsOf: Readonly<Record<string, string | number>>) =>
+      Statement.run(sql`INSERT INTO assets ${sql.insert({ id, ...place, filename: name, ...columnsOf })}`),
+    insertVersion: ({ digest, ...version }: NewVersion) =>
+      Statement.run(sql`INSERT INTO versions ${sql.insert({ ...version, ...digest })}`),
+    madeBy: (work: string) =>
+      firstAsset(sql`
+        SELECT ${columns} FROM versions JOIN assets ON assets.id = versions.asset_id WHERE versions.made_by = ${work}`),
+    update: (ids: ReadonlyArray<string>, columnsOf: Readonly<Record<string, string | number | null>>) =>
+      Statement.run(sql`UPDATE assets SET ${sql.update(columnsOf)} WHERE ${isAny("id", ids)}`),
+    updateFolder: (id: string, { folder_id, name }: Place) =>
+      Statement.run(sql`UPDATE folders SET ${sql.update({ parent_id: folder_id, name })} WHERE id = ${id}`)
+  }
+}
+export type Statements = ReturnType<typeof make>
+
+export const toAsset = (row: AssetRow): DamAsset.Asset => ({
+  asset_id: row.id,
+  version_id: row.version_id,
+  workspace: row.workspace,
+  path: row.path,
+  mime: row.mime,
+  size: row.size,
+  md5hash: row.md5hash,
+  sha256: row.sha256
+})

@@ -1,0 +1,65 @@
+import * as Effect from "effect/Effect"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import type * as Turns from "../http/turns.ts"
+import * as Cursor from "./cursor.ts"
+import type * as DamStatements from "./damStatements.ts"
+import * as Paths from "./paths.ts"
+import { refuse, type Refused } from "./refused.ts"
+
+/** A list request. `prefix` is the beginning of the paths; the empty prefix lists all assets. */
+export interface Listing extends Cursor.Listed {
+  readonly cursor: string | undefined
+  readonly limit: number
+}
+
+export interface Page {
+  readonly assets: ReadonlyArray<DamStatements.AssetRow>
+  readonly nextCursor: string | null
+}
+
+/** The maximum number of assets that are read in one turn. */
+const maxSlice = 512
+
+/** The smallest power of two that is at least `count`, so that there are few statements to prepare. */
+const sliceFor = (count: number): number => Math.min(maxSlice, 2 ** Math.ceil(Math.log2(count)))
+
+/** The prefix as stored paths have it: in NFC, and without the optional slash at its start. */
+const normalise = (prefix: string): string => Paths.withoutSlash(prefix.normalize("NFC"))
+
+/**
+ * Lists assets in the order of their creation, which moves do not change. Therefore a walk returns each asset that
+ * matches the prefix during the whole walk exactly once. The walk ends at the newest asset of its start, so that it
+ * ends even if a client stores an asset for each asset that it reads.
+ *
+ * The cost of a whole walk is linear in the number of assets of the Workspace. A page starts at the first match that
+ * the previous page did not return, so that no asset without a match is read for two pages.
+ */
+export const list = Effect.fnUntraced(function* (
+  sql: DamStatements.Statements,
+  turns: Turns.Turns["Service"],
+  key: string,
+  { cursor, limit, workspace, ...asked }: Listing
+): Effect.fn.Return<Page, Refused | StorageFailed> {
+  const listed = { workspace, prefix: normalise(asked.prefix) }
+  const walk =
+    cursor === undefined ? { after: 0, until: yield* sql.lastPosition(workspace) } : Cursor.read(key, listed, cursor)
+  if (walk === undefined) return yield* refuse("OtherCursor", ["cursor"])
+
+  // No path starts with half of a character, but the text of JavaScript could.
+  const isWellFormed = listed.prefix.isWellFormed()
+  const assets: Array<DamStatements.AssetRow> = []
+  let { after } = walk
+  for (let slice = sliceFor(limit + 1); ; slice = sliceFor(slice * 2)) {
+    const rows = yield* turns.share(sql.slice(workspace, { after, until: walk.until, limit: slice }))
+    for (const row of rows) {
+      if (!isWellFormed || !row.path.startsWith(listed.prefix)) continue
+      if (assets.length === limit) {
+        const next = { after: row.position - 1, until: walk.until }
+        return { assets, nextCursor: Cursor.make(key, listed, next) }
+      }
+      assets.push(row)
+    }
+    if (rows.length < slice) return { assets, nextCursor: null }
+    after = rows.at(-1)?.position ?? walk.until
+  }
+})

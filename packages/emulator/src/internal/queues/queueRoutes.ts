@@ -1,0 +1,105 @@
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Operations from "@assembly-effect/api/Queues"
+import type * as Queue from "@assembly-effect/schema/Queue"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as Option from "effect/Option"
+import * as Refusal from "../http/refusal.ts"
+import * as Route from "../http/route.ts"
+import * as SlotStore from "./slotStore.ts"
+import type * as SlotUse from "./slotUse.ts"
+
+const refuse = (code: keyof (typeof Operations.Statistics)["errors"], status: number, message: string) =>
+  new Refusal.Refusal({ code, status, message })
+
+const invalidTime = (message: string) => refuse("PRIORITY_JOB_SLOT_STATS_INVALID_TIME", 400, message)
+
+/** A missing or invalid region is reported first, then an invalid aggregation. Every other issue is an invalid time. */
+const invalid = (issues: ReadonlyArray<ApiError.Issue>): Refusal.Refusal => {
+  const message = Refusal.explain(issues)
+  const has = (...keys: ReadonlyArray<PropertyKey | undefined>) => issues.some(({ path: [key] }) => keys.includes(key))
+  if (has("region", "params", undefined)) return refuse("PRIORITY_JOB_SLOT_STATS_MISSING_REGION", 400, message)
+  return has("aggregation") ? refuse("PRIORITY_JOB_SLOT_STATS_INVALID_AGGREGATION", 400, message) : invalidTime(message)
+}
+
+const unavailable = refuse("PRIORITY_JOB_SLOT_STATS_ERROR", 500, "The statistics cannot be read from the disk.")
+
+/** The longest time window, as in the statistics of Assemblies (spec.md, "Retrieve Assembly statistics"). */
+const longest = Duration.days(91)
+
+/** The longest time window with a bucket for each minute. A longer time window has a bucket for each hour. */
+const longestInMinutes = Duration.days(1)
+
+const readSince = Effect.fnUntraced(function* (since: string | DateTime.Utc, now: DateTime.Utc) {
+  const start = DateTime.make(since)
+  if (Option.isNone(start)) return yield* invalidTime("since: Expected a date")
+  return DateTime.isLessThan(start.value, DateTime.subtractDuration(now, longest))
+    ? yield* invalidTime("since: Expected a date of the last 91 days")
+    : DateTime.toUtc(start.value)
+})
+
+/** The length of a bucket in seconds. */
+const granularityOf = (since: DateTime.Utc, now: DateTime.Utc): number =>
+  DateTime.isLessThan(since, DateTime.subtractDuration(now, longestInMinutes)) ? 3600 : 60
+
+const toBucket =
+  (aggregation: "avg" | "max") =>
+  ({ average, most, start }: SlotUse.BucketUse): Queue.Bucket => ({
+    data_from_ts: start / 1000,
+    avg_slot_count: average,
+    max_slot_count: most,
+    slot_count: aggregation === "avg" ? average : most
+  })
+
+const routes = Effect.gen(function* () {
+  const slots = yield* SlotStore.SlotStore
+
+  return yield* Effect.all([
+    Route.signed(Operations.JobSlots, {
+      invalid: (issues) => Refusal.server(400, Refusal.explain(issues)),
+      handle: ({ authKey }) =>
+        Effect.map(
+          slots.current(authKey.workspace),
+          (current) =>
+            ({
+              ok: "PRIORITY_JOB_SLOTS_FOUND",
+              message: "The priority job slots were found.",
+              priority_job_slots: current
+            }) as const
+        )
+    }),
+    Route.signed(Operations.Statistics, {
+      invalid,
+      handle: Effect.fnUntraced(function* ({ authKey, params }) {
+        const now = yield* DateTime.now
+        const since = yield* readSince(params.since, now)
+        const granularity = granularityOf(since, now)
+        const aggregation = params.aggregation ?? "avg"
+        const { average, buckets, most } = yield* slots
+          .history({ workspace: authKey.workspace, region: params.region, since }, granularity * 1000)
+          .pipe(
+            Effect.catchTag("StorageFailed", ({ message }) =>
+              Effect.andThen(Effect.logError(`Queues.statistics: ${message}`), Effect.fail(unavailable))
+            )
+          )
+        return {
+          ok: "PRIORITY_JOB_SLOT_STATS_FOUND",
+          message: "The statistics of the priority job slots were found.",
+          aggregation,
+          avgSlotCount: average,
+          maxSlotCount: most,
+          granularity,
+          stats: buckets.map(toBucket(aggregation))
+        } as const
+      })
+    })
+  ])
+})
+
+/**
+ * The routes `/queues/job_slots` and `/priority_job_slot_stats`. They are beyond the specification, which only names the
+ * operations.
+ */
+export const layer = HttpRouter.addAll(routes)

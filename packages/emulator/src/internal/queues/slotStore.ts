@@ -1,0 +1,131 @@
+import type * as Queue from "@assembly-effect/schema/Queue"
+import * as Context from "effect/Context"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as SqlClient from "effect/sql/SqlClient"
+import type { StorageFailed } from "../../EmulatorError.ts"
+import * as Statement from "../data/statement.ts"
+import * as Turns from "../http/turns.ts"
+import * as SlotUse from "./slotUse.ts"
+
+/** Selects slots. `region` may be `all`. */
+export interface Filter {
+  readonly workspace: string
+  readonly region: string
+  readonly since: DateTime.Utc
+}
+
+/**
+ * The job slots of the Workspaces. An Assembly has one slot while it executes. The history of the slots needs no
+ * storage, because the Assemblies have the times at which their executions started and ended.
+ */
+export class SlotStore extends Context.Service<
+  SlotStore,
+  {
+    /** The slots that are in use now. */
+    readonly current: (workspace: string) => Effect.Effect<Queue.JobSlots["priority_job_slots"], StorageFailed>
+    /** The use of the slots from `since` until now. `bucketLength` is in milliseconds. */
+    readonly history: (filter: Filter, bucketLength: number) => Effect.Effect<SlotUse.Summary, StorageFailed>
+  }
+>()("@assembly-effect/emulator/SlotStore") {}
+
+const Region = Schema.Struct({ region: Schema.String, count: Schema.Int })
+const Count = Schema.Struct({ count: Schema.Int })
+const Moment = Schema.Struct({ at: Schema.Int, count: Schema.Int })
+type Moment = typeof Moment.Type
+
+const regions = Statement.all(Region)
+const counted = Statement.one(Count)
+const moments = Statement.all(Moment)
+
+/** The number of different times that are read in one turn of `Turns`. */
+const slice = 1000
+
+/** The statements of a history. Exported because a test checks the query plans. */
+export const statements = (sql: SqlClient.SqlClient, { region, workspace }: Omit<Filter, "since">) => {
+  const selected = sql`workspace = ${workspace} AND ${region === "all" ? sql.literal("true") : sql`region = ${region}`}`
+  // Literals, because SQLite would plan a statement again for each LIMIT that is a parameter, and because it uses the
+  // index of the executing Assemblies only if the statement contains the condition of the index.
+  const limited = sql.literal(`LIMIT ${slice}`)
+  const executing = sql.literal("state = 'executing'")
+  const executed = sql.literal("uploaded_at IS NOT NULL")
+
+  return {
+    current: sql`
+      SELECT region, count(*) AS count FROM assemblies WHERE ${selected} AND ${executing}
+      GROUP BY region ORDER BY region`,
+    /** The slots that were in use just before a time: those in use now, plus the released ones, minus the taken ones. */
+    before: (time: number) => sql`
+      SELECT (SELECT count(*) FROM assemblies WHERE ${selected} AND ${executing})
+        + (SELECT count(*) FROM assemblies WHERE ${selected} AND ${executed} AND ended_at >= ${time})
+        - (SELECT count(*) FROM assemblies WHERE ${selected} AND uploaded_at >= ${time}) AS count`,
+    taken: (from: number, until: number) => sql`
+      SELECT uploaded_at AS at, count(*) AS count FROM assemblies
+      WHERE ${selected} AND uploaded_at >= ${from} AND uploaded_at < ${until}
+      GROUP BY uploaded_at ORDER BY uploaded_at ${limited}`,
+    released: (from: number, until: number) => sql`
+      SELECT ended_at AS at, count(*) AS count FROM assemblies
+      WHERE ${selected} AND ${executed} AND ended_at >= ${from} AND ended_at < ${until}
+      GROUP BY ended_at ORDER BY ended_at ${limited}`
+  }
+}
+
+/** The end of the time that a slice covers: the time after its last row, or `until` if it has all rows. */
+const endOf = (rows: ReadonlyArray<Moment>, until: number): number => {
+  const last = rows.at(-1)
+  return last === undefined || rows.length < slice ? until : last.at + 1
+}
+
+/** Merges the moments before `end` into changes in order of time. */
+const merge = (
+  taken: ReadonlyArray<Moment>,
+  released: ReadonlyArray<Moment>,
+  end: number
+): ReadonlyArray<SlotUse.Change> => {
+  const byTime = new Map(taken.map(({ at, count }) => [at, { at, taken: count, released: 0 }]))
+  for (const { at, count } of released) {
+    byTime.set(at, { at, taken: byTime.get(at)?.taken ?? 0, released: count })
+  }
+  return [...byTime.values()].filter(({ at }) => at < end).toSorted((left, right) => left.at - right.at)
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const turns = yield* Turns.Turns
+
+  return SlotStore.of({
+    current: Effect.fnUntraced(function* (workspace) {
+      const found = yield* turns.share(regions(statements(sql, { workspace, region: "all" }).current))
+      return {
+        count: found.reduce((total, { count }) => total + count, 0),
+        slots: Object.fromEntries(found.map(({ count, region }) => [region, count]))
+      }
+    }),
+    history: Effect.fnUntraced(function* (filter, bucketLength) {
+      const select = statements(sql, filter)
+      const since = filter.since.epochMilliseconds
+      // Only times before now are counted, so Assemblies that change while the slices are read change nothing.
+      const until = (yield* DateTime.now).epochMilliseconds
+      const { count } = yield* turns.take(counted(select.before(since)))
+      const use = SlotUse.counter({ since, until, bucketLength }, count)
+      let from = since
+      while (from < until) {
+        const start = from
+        from = yield* turns.share(
+          Effect.gen(function* () {
+            const taken = yield* moments(select.taken(start, until))
+            const released = yield* moments(select.released(start, until))
+            const end = Math.min(endOf(taken, until), endOf(released, until))
+            for (const change of merge(taken, released, end)) use.apply(change)
+            return end
+          })
+        )
+      }
+      return use.summarize()
+    })
+  })
+})
+
+export const layer: Layer.Layer<SlotStore, never, SqlClient.SqlClient | Turns.Turns> = Layer.effect(SlotStore, make)

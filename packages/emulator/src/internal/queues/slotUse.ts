@@ -1,0 +1,93 @@
+/**
+ * Counts how many slots are in use over time, from the times at which slots were taken and released. Times are in
+ * milliseconds since the epoch.
+ */
+
+/** A time window that is divided into buckets. Each bucket starts at a multiple of its length. */
+export interface Window {
+  readonly since: number
+  readonly until: number
+  readonly bucketLength: number
+}
+
+/** The average and the maximum number of slots that were in use. */
+interface Use {
+  readonly average: number
+  readonly most: number
+}
+
+/** The use in one bucket. Only the part of the bucket that is inside the window counts. */
+export interface BucketUse extends Use {
+  readonly start: number
+}
+
+export interface Summary extends Use {
+  readonly buckets: ReadonlyArray<BucketUse>
+}
+
+/** The numbers of slots that were taken and released at one time. */
+export interface Change {
+  readonly at: number
+  readonly taken: number
+  readonly released: number
+}
+
+const nothing: Summary = { average: 0, most: 0, buckets: [] }
+
+/**
+ * Counts the slots in a window that starts with `initial` slots in use. At one time, slots are taken before others are
+ * released, so a slot that is released in the millisecond in which it is taken counts in the maximum.
+ */
+export const counter = ({ bucketLength, since, until }: Window, initial: number) => {
+  const buckets: Array<BucketUse> = []
+  let start = Math.floor(since / bucketLength) * bucketLength
+  let time = since
+  let inUse = initial
+  let most = initial
+  /** The slots of the current bucket, each multiplied by the milliseconds of its use. */
+  let area = 0
+  let totalArea = 0
+
+  const wait = (end: number) => {
+    area += inUse * (end - time)
+    time = end
+  }
+
+  const close = () => {
+    const length = time - Math.max(start, since)
+    if (length > 0) buckets.push({ start, average: area / length, most })
+    totalArea += area
+    start += bucketLength
+    area = 0
+    most = inUse
+  }
+
+  const advance = (end: number) => {
+    for (let next = start + bucketLength; next <= end; next += bucketLength) {
+      wait(next)
+      close()
+    }
+    wait(end)
+  }
+
+  return {
+    /** Applies the change of a time in the window. Times must increase from call to call. */
+    apply: ({ at, released, taken }: Change): void => {
+      advance(at)
+      inUse += taken
+      most = Math.max(most, inUse)
+      inUse -= released
+    },
+    /** Counts until the end of the window. */
+    summarize: (): Summary => {
+      if (until <= since) return nothing
+      advance(until)
+      close()
+      return {
+        average: totalArea / (until - since),
+        most: buckets.reduce((all, bucket) => Math.max(all, bucket.most), 0),
+        buckets
+      }
+    }
+  }
+}

@@ -1,0 +1,280 @@
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Billing from "@assembly-effect/api/Billing"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import { AssemblyId } from "@assembly-effect/schema/Assembly"
+import * as Bill from "@assembly-effect/schema/Bill"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, describe, it } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as TestClock from "effect/testing/TestClock"
+import { DatabaseSync } from "node:sqlite"
+import * as AssemblyStore from "../src/internal/assembly/assemblyStore.ts"
+import * as BillStore from "../src/internal/billing/billStore.ts"
+import * as Database from "../src/internal/data/database.ts"
+import { migrations } from "../src/internal/data/migrations.ts"
+import * as Turns from "../src/internal/http/turns.ts"
+import { signedQuery } from "./notified.ts"
+import { official } from "./official.ts"
+import { json, layer as layerEmulator, send, storeAt, uploadOne } from "./support.ts"
+
+const month = Bill.Month.make
+
+const stores = Layer.mergeAll(AssemblyStore.layer, BillStore.layer).pipe(
+  Layer.provideMerge(Turns.layer),
+  Layer.provideMerge(Database.layer(":memory:"))
+)
+
+let ids = 0
+
+/** An Assembly that ends now with one upload and one result, or that is canceled. */
+const end = Effect.fnUntraced(function* (
+  workspace: string,
+  moved: readonly [input: number, output: number] | undefined
+) {
+  const assemblies = yield* AssemblyStore.AssemblyStore
+  const { epochMilliseconds: createdAt } = yield* DateTime.now
+  const id = AssemblyId.make((ids++).toString(16).padStart(32, "0"))
+  yield* assemblies.insert({
+    id,
+    workspace,
+    region: "eu-west-1",
+    params: {},
+    fields: {},
+    redirectUrl: undefined,
+    emitProgress: false,
+    notificationPayload: [],
+    expectedUploads: 0,
+    authKey: "key",
+    isSigned: true,
+    maxSize: undefined,
+    replayOf: undefined,
+    receiving: false,
+    createdAt
+  })
+  yield* assemblies.beginExecution(id)
+  if (moved === undefined) return yield* assemblies.stop(id, "canceled")
+  const [input, output] = moved
+  return yield* assemblies.end(id, {
+    uploads: [{ id: "upload", size: input }],
+    results: { made: [{ id: "result", size: output }] },
+    failure: undefined,
+    usage: { "/file/hash": { steps: 1, input_bytes: input, output_bytes: output } }
+  })
+})
+
+const find = (workspace: string, of: string) =>
+  BillStore.BillStore.use((bills) => bills.find(workspace, month(of))).pipe(Effect.map(Option.getOrUndefined))
+
+const months = ["2026-01", "2026-02", "2026-03"] as const
+
+const Ended = Schema.Struct({
+  workspace: Schema.Literals(["north", "south"]),
+  month: Schema.Literals(months),
+  moved: Schema.UndefinedOr(
+    Schema.Tuple([
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e12 })),
+      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e12 }))
+    ])
+  )
+})
+
+describe("A bill", () => {
+  it.effect("has the Assemblies that ended in its month, in UTC", () =>
+    Effect.gen(function* () {
+      const lastMoment = DateTime.makeUnsafe("2026-01-31T23:59:59.999Z").epochMilliseconds
+      yield* TestClock.setTime(lastMoment)
+      yield* end("north", [1000, 0])
+      assert.notProperty(yield* find("north", "2026-01"), "invoice_id")
+      yield* TestClock.adjust("1 milli")
+      yield* end("north", [0, 7000])
+      yield* end("north", [1000, 0])
+      assert.deepInclude(yield* find("north", "2026-01"), {
+        month: "2026-01",
+        total: 0.000001,
+        assemblies: 1,
+        invoice_id: "north-2026-01"
+      })
+      assert.deepInclude(yield* find("north", "2026-02"), {
+        total: 0.000008,
+        assemblies: 2,
+        bytes_in: 1000,
+        bytes_out: 7000,
+        robots: { "/file/hash": { steps: 2, bytes_in: 1000, bytes_out: 7000 } }
+      })
+      for (const empty of ["2025-12", "2026-03", "0000-01", "9999-12"]) assert.isUndefined(yield* find("north", empty))
+      assert.isUndefined(yield* find("south", "2026-01"))
+    }).pipe(Effect.provide(stores))
+  )
+
+  it.live("has the Assemblies that ended before the emulator knew bills", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = `${yield* fs.makeTempDirectoryScoped()}/emulator.sqlite`
+      const earlier = new DatabaseSync(path)
+      const scripts = Object.entries(migrations).filter(([name]) => Number.parseInt(name, 10) < 14)
+      for (const [, statements] of scripts) for (const statement of statements) earlier.exec(statement)
+      earlier.exec(`PRAGMA user_version = ${Number.parseInt(scripts.at(-1)?.[0] ?? "", 10)}`)
+      const insert = earlier.prepare(`
+        INSERT INTO assemblies (id, workspace, region, state, steps, fields, expected_uploads, created_at, ended_at,
+          input_bytes, output_bytes) VALUES (?, 'north', 'eu-west-1', 'completed', '{}', '{}', 0, 0, ?, 5, 1000)`)
+      for (const [id, ended] of [
+        ["a", "2025-12-31T23:59:59.999Z"],
+        ["b", "2026-01-01T00:00:00Z"],
+        ["c", "2026-01-05T00:00:00Z"]
+      ]) {
+        insert.run(id ?? "", DateTime.makeUnsafe(ended ?? "").epochMilliseconds)
+      }
+      insert.run("busy", null)
+      earlier.close()
+      yield* Effect.gen(function* () {
+        const moved = { assemblies: 2, bytes_in: 10, bytes_out: 2000, total: 0.000003, robots: {} }
+        assert.deepInclude(yield* find("north", "2026-01"), moved)
+        assert.deepInclude(yield* find("north", "2025-12"), { assemblies: 1 })
+        assert.isUndefined(yield* find("north", "1970-01"))
+      }).pipe(Effect.provide(BillStore.layer.pipe(Layer.provide(Database.layer(path)))))
+    }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+  )
+
+  it.effect("has an Assembly that was canceled, which moved nothing", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(DateTime.makeUnsafe("2026-02-28T12:00:00Z").epochMilliseconds)
+      yield* end("north", undefined)
+      assert.deepInclude(yield* find("north", "2026-02"), { assemblies: 1, total: 0, robots: {} })
+    }).pipe(Effect.provide(stores))
+  )
+
+  it.effect.prop(
+    "is the sum of what its Assemblies moved, in whole microdollars",
+    [Schema.Array(Ended).check(Schema.isMaxLength(20))],
+    ([all]) =>
+      Effect.gen(function* () {
+        for (const [index, { month: of, moved, workspace }] of all.entries()) {
+          yield* TestClock.setTime(DateTime.makeUnsafe(`${of}-01T00:00:00Z`).epochMilliseconds + index)
+          yield* end(workspace, moved)
+        }
+        for (const workspace of ["north", "south"]) {
+          for (const of of months) {
+            const ended = all.filter((one) => one.workspace === workspace && one.month === of)
+            const bill = yield* find(workspace, of)
+            if (ended.length === 0) {
+              assert.isUndefined(bill)
+              continue
+            }
+            const bytes = ended.reduce((sum, { moved = [0, 0] }) => sum + BigInt(moved[0]) + BigInt(moved[1]), 0n)
+            const microdollars = (bytes + 999n) / 1000n
+            const digits = microdollars.toString().padStart(7, "0")
+            const exact = `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, "")
+            assert.deepInclude(bill, { assemblies: ended.length, credit: 0, currency: "USD" })
+            // The decimal number of the JSON text, without noise of binary fractions.
+            assert.strictEqual(JSON.stringify(bill?.total), exact)
+            assert.strictEqual(bill?.sub_total, bill?.total)
+          }
+        }
+      }).pipe(Effect.provide(Layer.fresh(stores))),
+    { arbitrary: { runs: 30 } }
+  )
+})
+
+const reader = { key: "reader", secret: Redacted.make("secret of reader"), scopes: ["assemblies:read"] } as const
+const other = { key: "other", secret: Redacted.make("secret of other") }
+
+const workspaces = [
+  { slug: "north", keys: [{ key: "north", secret: Redacted.make("secret of north") }, reader] },
+  { slug: "south", keys: [other] }
+]
+
+/** Runs an effect with a client of another Auth Key. */
+const as =
+  (credentials: { readonly key: string; readonly secret: Redacted.Redacted }) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Emulator.Emulator, ({ baseUrl }) =>
+      Effect.provide(
+        effect,
+        AssemblyClient.layer({ baseUrl }).pipe(
+          Layer.provide(Authenticator.layerSigned()),
+          Layer.provide(Credentials.layer(credentials))
+        )
+      )
+    )
+
+describe("GET /bill/:month", () => {
+  // The emulator and the client share the clock of the test.
+  it.effect("answers the bills of this month and of earlier ones", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(DateTime.makeUnsafe("2026-01-31T23:59:00Z").epochMilliseconds)
+      yield* Effect.gen(function* () {
+        const first = yield* uploadOne({ steps: storeAt("a.txt") }, new Uint8Array(1500))
+        const second = yield* uploadOne({ steps: { hashed: { robot: "/file/hash" } } }, new Uint8Array(700))
+        const failed = yield* uploadOne({ steps: { fail: { robot: "/emulator/fail" } } }, new Uint8Array(100))
+        assert.deepStrictEqual(
+          [first, second, failed].map(({ bytes_usage }) => bytes_usage),
+          [3000, 1400, 100]
+        )
+        const january = {
+          ok: "BILL_FOUND" as const,
+          month: "2026-01",
+          sub_total: 0.000005,
+          credit: 0,
+          total: 0.000005,
+          currency: "USD",
+          plan: { name: "emulator", price_per_gigabyte: 1 },
+          assemblies: 3,
+          bytes_in: 2300,
+          bytes_out: 2200,
+          robots: {
+            "/file/hash": { steps: 1, bytes_in: 700, bytes_out: 700 },
+            "/transloadit/store": { steps: 1, bytes_in: 1500, bytes_out: 1500 },
+            "/upload/handle": { steps: 1, bytes_in: 1500, bytes_out: 1500 }
+          }
+        }
+        const now = yield* Billing.get(month("2026-01"))
+        assert.deepInclude(now, january)
+        assert.notProperty(now, "invoice_id")
+        const february = yield* Effect.flip(Billing.get(month("2026-02")))
+        assert.deepInclude(february, { _tag: "BillNotFound", code: "BILL_NOT_FOUND", status: 200 })
+
+        yield* TestClock.adjust("1 minute")
+        yield* uploadOne({ steps: storeAt("b.txt") }, new Uint8Array(1))
+        assert.deepInclude(yield* Billing.get(month("2026-01")), { ...january, invoice_id: "north-2026-01" })
+        assert.deepInclude(yield* Billing.get(month("2026-02")), { total: 0.000001, assemblies: 1 })
+        for (const empty of ["2025-12", "2026-03"]) {
+          assert.strictEqual((yield* Effect.flip(Billing.get(month(empty))))._tag, "BillNotFound")
+        }
+        assert.strictEqual((yield* Effect.flip(as(other)(Billing.get(month("2026-01")))))._tag, "BillNotFound")
+      }).pipe(Effect.provide(layerEmulator({ workspaces })))
+    })
+  )
+
+  it.live("refuses a month that breaks its rule, and a key without the scope", () =>
+    Effect.gen(function* () {
+      for (const invalid of ["2026-13", "2026-1", "26-01", "2026-01-01", "latest"]) {
+        const answer = yield* signedQuery(`/bill/${invalid}`, {})
+        assert.deepInclude(json(answer), { error: "SERVER_400", http_code: 400 }, invalid)
+        assert.include(answer.text, "YYYY-MM")
+      }
+      const unsigned = yield* send(HttpClientRequest.get("/bill/2026-01"))
+      assert.deepInclude(json(unsigned), { error: "NO_AUTH_PARAMETER" })
+      const error = yield* Effect.flip(as(reader)(Billing.get(month("2026-01"))))
+      assert.deepInclude(error, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
+    }).pipe(Effect.provide(layerEmulator({ workspaces })))
+  )
+
+  it.effect("is what the official client reads", () =>
+    Effect.gen(function* () {
+      yield* uploadOne({ steps: storeAt("a.txt") }, new Uint8Array(1500))
+      const client = yield* official
+      assert.deepInclude(yield* Effect.promise(() => client.getBill("1970-01")), { ok: "BILL_FOUND", total: 0.000003 })
+      const none = yield* Effect.promise(() => client.getBill("1969-12"))
+      assert.deepInclude(none, { error: "BILL_NOT_FOUND", http_code: 200 })
+    }).pipe(Effect.provide(layerEmulator()))
+  )
+})

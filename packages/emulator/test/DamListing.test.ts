@@ -1,0 +1,361 @@
+/** A walk through the list of assets finds each asset once, whatever happens to the assets meanwhile. */
+import * as Dam from "@assembly-effect/api/Dam"
+import * as DamAsset from "@assembly-effect/schema/DamAsset"
+import * as DamEntries from "@assembly-effect/schema/DamEntries"
+import type * as Identifier from "@assembly-effect/schema/Identifier"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, describe, effect, layer, live } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as DamStore from "../src/internal/dam/damStore.ts"
+import { layerStore, put, raw, storeAll, storeOne } from "./assets.ts"
+import { type SeededRandom, make as seeded } from "./fuzz/SeededRandom.ts"
+import { json, layer as layerEmulator } from "./support.ts"
+
+/** WALKS=1000 takes more walks. */
+const walks = Number(process.env["WALKS"] ?? 60)
+
+/** The path of each asset, kept beside the store. */
+type Model = Map<Identifier.AssetId, string>
+
+const folders = ["", "a", "b", "a/c", "ab", "a/c/d"]
+const joined = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`)
+
+/** Does something to the assets. A refused change does nothing. */
+const act = Effect.fnUntraced(function* (workspace: string, model: Model, chance: SeededRandom) {
+  const dam = yield* DamStore.DamStore
+  const known = [...model.keys()]
+  const some = () => [...new Set(Array.from({ length: 1 + chance.int(3) }, () => chance.one(known)))]
+  const name = `f${chance.int(40)}`
+  const action =
+    known.length < 30 ? "store" : chance.one(["store", "rename", "moveMany", "moveEntry", "delete"] as const)
+  switch (action) {
+    case "store": {
+      const path = joined(chance.one(folders), name)
+      const stored = yield* Effect.option(put(path, { workspace }))
+      if (stored._tag === "Some") model.set(stored.value.id, path)
+      return
+    }
+    case "rename":
+      return yield* Effect.ignore(
+        dam.move({ workspace, assetId: chance.one(known), filename: name, destinationFolderId: undefined })
+      )
+    case "moveMany": {
+      const there = yield* dam.move({
+        workspace,
+        assetId: chance.one(known),
+        filename: undefined,
+        destinationFolderId: undefined
+      })
+      return yield* Effect.ignore(
+        dam.moveMany({ workspace, assetIds: some(), destinationFolderId: chance.once(3) ? null : there.folderId })
+      )
+    }
+    case "moveEntry":
+      return yield* Effect.ignore(
+        dam.moveEntry({
+          workspace,
+          source: chance.once(2) ? chance.one(["a", "b", "ab", "a/c", "a/c/d"]) : (model.get(chance.one(known)) ?? ""),
+          destination: joined(chance.one(folders), chance.one([name, "a", "c", "b"]))
+        })
+      )
+    case "delete": {
+      const ids = some()
+      const done = yield* Effect.option(dam.remove(workspace, ids))
+      if (done._tag === "Some") for (const id of ids) model.delete(id)
+    }
+  }
+})
+
+/** Reads the path of each asset again. */
+const refresh = Effect.fnUntraced(function* (workspace: string, model: Model) {
+  const dam = yield* DamStore.DamStore
+  for (const id of model.keys()) model.set(id, (yield* dam.get(workspace, id, undefined)).path)
+})
+
+describe("A walk through the list", () => {
+  effect(`sees each asset that matches during the whole walk exactly once (${walks} random histories)`, () =>
+    Effect.gen(function* () {
+      let pages = 0
+      let kept = 0
+      let moved = 0
+      const dam = yield* DamStore.DamStore
+      for (let walk = 0; walk < walks; walk++) {
+        const chance = seeded(`walk ${walk}`)
+        const workspace = `walk ${walk}`
+        const model: Model = new Map()
+        for (let count = 0; count < 40; count++) yield* act(workspace, model, chance)
+        yield* refresh(workspace, model)
+        const prefix = chance.one(["", "a", "a/", "/a/c", "b/f", "ab/"])
+        const matches = (path: string | undefined) => path?.startsWith(prefix.replace(/^\//, "")) === true
+        const before = new Map(model)
+        let always = new Set([...model.keys()].filter((id) => matches(model.get(id))))
+        const seen: Array<Identifier.AssetId> = []
+        let cursor: string | null | undefined
+        while (cursor !== null) {
+          const limit = 1 + chance.int(6)
+          const page = yield* dam.list({ workspace, prefix, cursor, limit })
+          pages++
+          assert.isAtMost(page.assets.length, limit, `walk ${walk}`)
+          for (const { id, path } of page.assets) {
+            assert.strictEqual(path, model.get(id), `walk ${walk}`)
+            assert.isTrue(matches(path), `walk ${walk}: ${path} under ${prefix}`)
+            seen.push(id)
+          }
+          cursor = page.nextCursor
+          for (let count = chance.int(5); count > 0; count--) yield* act(workspace, model, chance)
+          yield* refresh(workspace, model)
+          always = new Set([...always].filter((id) => matches(model.get(id))))
+        }
+        assert.strictEqual(new Set(seen).size, seen.length, `walk ${walk}: an asset twice`)
+        for (const id of always) assert.include(seen, id, `walk ${walk}: ${model.get(id)} is missing`)
+        kept += always.size
+        moved += [...always].filter((id) => before.get(id) !== model.get(id)).length
+      }
+      // The histories are not empty.
+      assert.isAbove(pages, walks * 2)
+      assert.isAbove(kept, walks)
+      assert.isAbove(moved, walks / 2)
+    }).pipe(Effect.provide(layerStore()))
+  )
+
+  effect("ends, even if an asset is stored for each asset that is listed", () =>
+    Effect.gen(function* () {
+      const dam = yield* DamStore.DamStore
+      for (let index = 0; index < 5; index++) yield* put(`first/${index}`)
+      const paths: Array<string> = []
+      let cursor: string | null | undefined
+      while (cursor !== null && paths.length < 50) {
+        const page = yield* dam.list({ workspace: "main", prefix: "", cursor, limit: 1 })
+        for (const { path } of page.assets) {
+          paths.push(path)
+          yield* put(`second/${paths.length}`)
+        }
+        cursor = page.nextCursor
+      }
+      assert.deepStrictEqual(
+        paths,
+        Array.from({ length: 5 }, (_, index) => `first/${index}`)
+      )
+    }).pipe(Effect.provide(layerStore()))
+  )
+
+  effect("has pages that are full, and no empty page at its end", () =>
+    Effect.gen(function* () {
+      const dam = yield* DamStore.DamStore
+      for (let index = 0; index < 40; index++) yield* put(`${index % 4 === 0 ? "wanted" : "other"}/${index}`)
+      const sizes: Array<number> = []
+      let cursor: string | null | undefined
+      while (cursor !== null) {
+        const page = yield* dam.list({ workspace: "main", prefix: "wanted/", cursor, limit: 5 })
+        sizes.push(page.assets.length)
+        cursor = page.nextCursor
+      }
+      assert.deepStrictEqual(sizes, [5, 5])
+    }).pipe(Effect.provide(layerStore()))
+  )
+})
+
+const pathsOf = (assets: Iterable<DamAsset.Asset>) => Array.from(assets, ({ path }) => path)
+
+layer(layerEmulator(), { excludeTestServices: true })("The list over HTTP", (it) => {
+  it.effect("has the assets of the prefix, oldest first, page by page", () =>
+    Effect.gen(function* () {
+      const names = Array.from({ length: 25 }, (_, index) => `${index}.txt`)
+      yield* storeAll("pages", names)
+      yield* storeOne("pages of another/file.txt")
+      const expected = names.map((name) => `pages/${name}`)
+      const pages = yield* Stream.runCollect(Dam.listPages({ prefix: "/pages/", limit: 10 }))
+      assert.deepStrictEqual(
+        Array.from(pages, ({ assets }) => assets.length),
+        [10, 10, 5]
+      )
+      assert.deepInclude(pages[0], { ok: "DAM_ASSETS_LISTED", workspace: "emulator" })
+      assert.deepStrictEqual(pathsOf(pages.flatMap(({ assets }) => assets)), expected)
+      for (const limit of [1, 7, 25, 500]) {
+        const all = yield* Stream.runCollect(Dam.listAll({ prefix: "pages/", limit }))
+        assert.deepStrictEqual(pathsOf(all), expected)
+      }
+      // The prefix is the beginning of a text, not a folder.
+      assert.strictEqual((yield* Dam.list({ prefix: "pages" })).assets.length, 26)
+      assert.strictEqual((yield* Dam.list({ prefix: "pages/1" })).assets.length, 11)
+      assert.deepStrictEqual((yield* Dam.list({ prefix: "nothing" })).assets, [])
+      assert.isNull((yield* Dam.list({ prefix: "pages/", limit: 25 })).next_cursor)
+      assert.strictEqual((yield* Dam.list({ prefix: "/" })).assets.length, (yield* Dam.list()).assets.length)
+    })
+  )
+
+  it.effect("has 100 assets on a page by default", () =>
+    Effect.gen(function* () {
+      yield* storeAll(
+        "default",
+        Array.from({ length: 101 }, (_, index) => `${index}`)
+      )
+      const page = yield* Dam.list({ prefix: "default/" })
+      assert.strictEqual(page.assets.length, 100)
+      const cursor = page.next_cursor ?? assert.fail("no cursor")
+      assert.deepStrictEqual(pathsOf((yield* Dam.list({ prefix: "default/", cursor })).assets), ["default/100"])
+    })
+  )
+
+  it.effect("finds a prefix in any normal form of Unicode", () =>
+    Effect.gen(function* () {
+      const id = yield* storeOne("cafe\u0301/file.txt")
+      for (const prefix of ["cafe\u0301/", "café/", "caf"]) {
+        assert.deepStrictEqual(
+          (yield* Dam.list({ prefix })).assets.map(({ asset_id, path }) => [asset_id, path]),
+          [[id, "café/file.txt"]]
+        )
+      }
+    })
+  )
+
+  it.effect("finds nothing for a prefix that no path has", () =>
+    Effect.gen(function* () {
+      yield* storeOne("smile \u{1f600}")
+      yield* storeOne("__proto__/constructor")
+      const prefixes = [
+        "//",
+        "..",
+        "../",
+        "/../",
+        "smile/",
+        "smile\u0000",
+        "smile \ud83d",
+        "%",
+        "smi%",
+        "_".repeat(10_000)
+      ]
+      for (const prefix of prefixes) {
+        const answer = yield* raw("GET", "/dam/assets", { prefix: prefix.slice(0, 5000) })
+        assert.deepInclude(json(answer), { ok: "DAM_ASSETS_LISTED", assets: [], next_cursor: null }, prefix)
+      }
+      assert.strictEqual((yield* Dam.list({ prefix: "__proto__" })).assets.length, 1)
+    })
+  )
+
+  it.effect("goes on while assets are stored, moved and deleted at the same time", () =>
+    Effect.gen(function* () {
+      const names = Array.from({ length: 30 }, (_, index) => `${index}`)
+      const kept = yield* storeAll("busy/kept", names)
+      const deleted = yield* storeAll("busy/deleted", names)
+      const meanwhile = Effect.gen(function* () {
+        for (let turn = 0; ; turn++) {
+          const id = kept[(turn * 7) % kept.length] ?? assert.fail()
+          yield* Dam.move(id, { filename: Schema.decodeSync(DamAsset.Filename)(`turn ${turn}`) })
+          yield* Dam.moveEntry({
+            source: turn % 2 === 0 ? "busy/kept" : "busy/other",
+            destination: turn % 2 === 0 ? "busy/other" : "busy/kept"
+          })
+          if (turn < deleted.length) yield* Dam.delete(deleted[turn] ?? assert.fail())
+          yield* storeOne(`busy/new/${turn}`)
+        }
+      })
+      const busy = yield* Effect.forkChild(meanwhile, { startImmediately: true })
+      const seen = yield* Stream.runCollect(Dam.listAll({ prefix: "busy/", limit: 2 }))
+      const failed = busy.pollUnsafe()
+      yield* Fiber.interrupt(busy)
+      assert.isUndefined(failed)
+      const ids = Array.from(seen, ({ asset_id }) => asset_id)
+      assert.strictEqual(new Set(ids).size, ids.length)
+      for (const id of kept) assert.include(ids, id)
+    })
+  )
+})
+
+layer(layerEmulator(), { excludeTestServices: true })("A cursor", (it) => {
+  const first = Effect.gen(function* () {
+    yield* storeAll("cursor", ["a", "b", "c"])
+    const { next_cursor } = yield* Dam.list({ prefix: "cursor/", limit: 1 })
+    return next_cursor ?? assert.fail("no cursor")
+  })
+
+  const refused = (answer: { readonly text: string }) =>
+    assert.deepInclude(json(answer), {
+      error: "DAM_INVALID_REQUEST",
+      http_code: 400,
+      message: "cursor: Expected a next_cursor of this list, with the same prefix"
+    })
+
+  it.effect("belongs to its prefix, in any of its forms; the limit may change", () =>
+    Effect.gen(function* () {
+      const cursor = yield* first
+      const page = yield* Dam.list({ prefix: "/cursor/", cursor, limit: 500 })
+      assert.deepStrictEqual(pathsOf(page.assets), ["cursor/b", "cursor/c"])
+      for (const prefix of ["cursor", "cursor/a", "other/", "", undefined]) {
+        const error = yield* Effect.flip(Dam.list({ cursor, ...(prefix === undefined ? {} : { prefix }) }))
+        assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
+        assert.include(error.message, "cursor")
+      }
+    })
+  )
+
+  it.effect("that was changed, cut or made up is refused with its name", () =>
+    Effect.gen(function* () {
+      const cursor = yield* first
+      const bytes = Buffer.from(cursor, "base64url")
+      const changed = Array.from(bytes, (_, index) => {
+        const copy = Buffer.from(bytes)
+        copy[index] = (copy[index] ?? 0) ^ 1
+        return copy.toString("base64url")
+      })
+      const broken = [
+        ...changed,
+        cursor.slice(1),
+        cursor.slice(0, -1),
+        `${cursor}A`,
+        `${cursor}=`,
+        `${cursor.slice(0, -1)}${cursor.endsWith("A") ? "B" : "A"}`,
+        ` ${cursor}`,
+        cursor.toUpperCase(),
+        "0",
+        "null",
+        "__proto__",
+        "A".repeat(43),
+        "A".repeat(5000),
+        "\u0000",
+        "\ud800"
+      ]
+      for (const one of broken) refused(yield* raw("GET", "/dam/assets", { prefix: "cursor/", cursor: one }))
+      for (const other of ["", 5, null, {}, []]) {
+        const answer = json(yield* raw("GET", "/dam/assets", { prefix: "cursor/", cursor: other }))
+        assert.deepInclude(answer, { error: "DAM_INVALID_REQUEST", http_code: 400 })
+        assert.match(String(answer["message"]), /^cursor: /)
+      }
+    })
+  )
+
+  it.effect("of another emulator is refused", () =>
+    Effect.gen(function* () {
+      const cursor = DamEntries.Cursor.make(yield* first)
+      yield* Effect.gen(function* () {
+        yield* first
+        const error = yield* Effect.flip(Dam.list({ prefix: "cursor/", cursor }))
+        assert.deepInclude(error, { _tag: "DamInvalidRequest", status: 400 })
+      }).pipe(Effect.provide(Layer.fresh(layerEmulator())))
+    })
+  )
+})
+
+live("a cursor goes on after a restart with the same data", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const data = yield* fs.makeTempDirectoryScoped()
+    const started = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.provide(work, layerEmulator({ data }))
+    const cursor = yield* started(
+      Effect.gen(function* () {
+        const ids = yield* storeAll("kept", ["a", "b", "c", "d"])
+        yield* Dam.delete(ids[2] ?? assert.fail())
+        const page = yield* Dam.list({ prefix: "kept/", limit: 1 })
+        assert.deepStrictEqual(pathsOf(page.assets), ["kept/a"])
+        return page.next_cursor ?? assert.fail("no cursor")
+      })
+    )
+    const rest = yield* started(Stream.runCollect(Dam.listAll({ prefix: "kept/", cursor, limit: 1 })))
+    assert.deepStrictEqual(pathsOf(rest), ["kept/b", "kept/d"])
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
+)

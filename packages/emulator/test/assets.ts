@@ -1,0 +1,85 @@
+/** Assets for the tests of the DAM, over HTTP and in the store itself. */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Identifier from "@assembly-effect/schema/Identifier"
+import { assert } from "@effect/vitest"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as DamStore from "../src/internal/dam/damStore.ts"
+import * as Database from "../src/internal/data/database.ts"
+import * as Turns from "../src/internal/http/turns.ts"
+import { signedForm } from "./notified.ts"
+import { hmac, json, send, storeAt } from "./support.ts"
+
+/** An identifier that no asset, version and folder has. */
+export const nobody = "AAAAAAAAAAAAAAAAAAAAAA"
+
+const decodeIds = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ asset_id: Identifier.AssetId })))
+
+/** Stores files with these names in a folder; the empty text is the root. Answers the ids in the order of the names. */
+export const storeAll = Effect.fnUntraced(function* (folder: string, names: ReadonlyArray<string>) {
+  const files = names.map((name) => new File([name], name))
+  const path = `${folder}/\${file.name}`
+  const { ok, results } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, files))
+  assert.strictEqual(ok, "ASSEMBLY_COMPLETED")
+  return decodeIds(Object(results)["stored"]).map(({ asset_id }) => asset_id)
+})
+
+/** Stores one file. */
+export const storeOne = Effect.fnUntraced(function* (path: string) {
+  const { ok, results } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, [new File([path], "file")]))
+  assert.strictEqual(ok, "ASSEMBLY_COMPLETED")
+  const [stored] = decodeIds(Object(results)["stored"])
+  return stored?.asset_id ?? assert.fail("nothing is stored")
+})
+
+let nonce = 0
+
+const signed = Effect.fnUntraced(function* (params: object) {
+  const { credentials } = yield* Emulator.Emulator
+  const auth = { key: credentials.key, expires: "2999-01-01T00:00:00Z" }
+  const text = JSON.stringify({ auth, nonce: nonce++, ...params })
+  return { params: text, signature: hmac(text, credentials.secret) }
+})
+
+/** Sends params that our client would refuse. */
+export const raw = Effect.fnUntraced(function* (
+  method: "GET" | "POST" | "PATCH" | "DELETE",
+  path: string,
+  params: object
+) {
+  const fields = yield* signed(params)
+  const request = HttpClientRequest.make(method)(path)
+  return yield* send(
+    method === "GET"
+      ? HttpClientRequest.setUrlParams(request, fields)
+      : HttpClientRequest.bodyUrlParams(request, fields)
+  )
+})
+
+/** The store of the DAM over a database. */
+export const layerStore = (path = ":memory:") =>
+  DamStore.layer.pipe(
+    Layer.provideMerge(Database.layer(path)),
+    Layer.provide([Turns.layer, SecureRandom.layerWebCrypto])
+  )
+
+let works = 0
+
+/** Stores an asset without an Assembly. */
+export const put = Effect.fnUntraced(function* (path: string, options: { workspace?: string; madeBy?: string } = {}) {
+  const dam = yield* DamStore.DamStore
+  const names = path.split("/")
+  const { asset_id, version_id } = yield* dam.store({
+    workspace: options.workspace ?? "main",
+    folders: names.slice(0, -1),
+    filename: names.at(-1) ?? "",
+    blob: "blob",
+    madeBy: options.madeBy ?? `work ${works++}`,
+    mime: null,
+    digest: { size: 1, md5hash: "0".repeat(32), sha256: "0".repeat(64) }
+  })
+  return { id: asset_id, version: version_id }
+})
