@@ -1,8 +1,10 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Dam from "@assembly-effect/api/Dam"
 import * as Results from "@assembly-effect/api/Results"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Identifier from "@assembly-effect/schema/Identifier"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, it as test, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -116,6 +118,14 @@ layer(layerEmulator(), { excludeTestServices: true })("Results", (it) => {
       assert.strictEqual(unknown.status, 404)
       const page = yield* send(HttpClientRequest.get(url))
       assert.strictEqual(page.headers["content-disposition"], "attachment; filename*=UTF-8''page.html")
+    })
+  )
+
+  it.effect("answers 404 for the result of a deleted asset", () =>
+    Effect.gen(function* () {
+      const { file, url } = yield* store("deleted.txt", text("deleted"))
+      yield* Dam.delete(Identifier.AssetId.make(file.asset_id ?? ""))
+      assert.strictEqual((yield* send(HttpClientRequest.get(url))).status, 404)
     })
   )
 
