@@ -5,6 +5,7 @@ import { auth } from "./mutants/auth.ts"
 import { browser } from "./mutants/browser.ts"
 import { cli } from "./mutants/cli.ts"
 import { emulator } from "./mutants/emulator.ts"
+import { http } from "./mutants/http.ts"
 import { emulatorBilling } from "./mutants/emulatorBilling.ts"
 import { emulatorTemplates } from "./mutants/emulatorTemplates.ts"
 import { node } from "./mutants/node.ts"
@@ -20,6 +21,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...node,
   ...browser,
   ...sqlite,
+  ...http,
   ...emulator,
   ...emulatorBilling,
   ...emulatorTemplates,

@@ -15,7 +15,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { createHmac } from "node:crypto"
-import { embedded, existing, missing, nobody } from "./utils/embedded.ts"
+import { embedded, existing, nobody } from "./utils/embedded.ts"
 import { count, inputs, invalidParams, invalidVariables, sample } from "./utils/generated.ts"
 import { operations } from "./utils/operations.ts"
 
@@ -97,7 +97,6 @@ const isRefusal = (
   const told = `${rule}: ${status} ${text}`
   assert.isBelow(status, 500, told)
   const error = Option.getOrUndefined(decodeError(text))?.error ?? ""
-  if (missing.has(operation.name)) return assert.strictEqual(error, "SERVER_404", told)
   const isOwn = Object.hasOwn(operation.errors, error) || lifecycle.test(`${operation.name} ${error}`)
   assert.isTrue(isOwn || general.test(error) || error === further, told)
 }
@@ -109,7 +108,6 @@ const isTyped = (
 ) => {
   const { _tag, code = "", status = 0 } = error
   const told = JSON.stringify(error)
-  if (missing.has(operation.name)) return assert.strictEqual(code, "SERVER_404", told)
   // The rule about time depends on the clock.
   if (_tag === "InvalidRequest") return assert.isDefined(operation.check, told)
   assert.isBelow(status, 500, told)

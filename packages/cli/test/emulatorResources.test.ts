@@ -3,19 +3,27 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import * as Credentials from "@assembly-effect/auth/Credentials"
+import { assets } from "@assembly-effect/cli/commands/assets"
+import { bill } from "@assembly-effect/cli/commands/bill"
 import { credentials } from "@assembly-effect/cli/commands/credentials"
 import { keys } from "@assembly-effect/cli/commands/keys"
 import { notifications } from "@assembly-effect/cli/commands/notifications"
+import { queues } from "@assembly-effect/cli/commands/queues"
 import { templates } from "@assembly-effect/cli/commands/templates"
+import { upload } from "@assembly-effect/cli/commands/upload"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
+import * as Bill from "@assembly-effect/schema/Bill"
+import * as DamEntries from "@assembly-effect/schema/DamEntries"
 import * as Notification from "@assembly-effect/schema/Notification"
+import * as Queue from "@assembly-effect/schema/Queue"
 import * as Template from "@assembly-effect/schema/Template"
 import * as TemplateCredential from "@assembly-effect/schema/TemplateCredential"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { expect, layer } from "@effect/vitest"
 import * as Command from "effect/cli/Command"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
@@ -23,6 +31,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestConsole from "effect/testing/TestConsole"
 import { NotConfirmed } from "../src/internal/confirm.ts"
+import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
 
 const client = Layer.unwrap(
@@ -47,7 +56,15 @@ const assembly = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   const context = yield* Effect.context<AssemblyClient.AssemblyClient>()
   const service = Layer.succeedContext(context)
   const root = Command.make("assembly").pipe(
-    Command.withSubcommands([templates(service), credentials(service), keys(service), notifications(service)])
+    Command.withSubcommands([
+      templates(service),
+      credentials(service),
+      keys(service),
+      assets(service),
+      notifications(service),
+      Command.provide(bill, service),
+      queues(service)
+    ])
   )
   yield* Service.run(root, args)
   return String((yield* TestConsole.logLines).at(-1))
@@ -173,6 +190,58 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
       yield* list
       expect(yield* assembly("keys", "delete", "--yes", key.id)).toBe(`deleted ${key.id}`)
       expect(yield* Effect.flip(list)).toMatchObject({ _tag: "AuthenticationFailed" })
+    })
+  )
+
+  it.effect("list, show, move and delete assets", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const names = ["a.txt", "b.txt"]
+      for (const name of names) yield* fs.writeFileString(`${folder}/${name}`, name)
+      const screen = Screen.make({ columns: 0, animated: false })
+      const paths = names.map((name) => `${folder}/${name}`)
+      yield* Service.run(upload, [...paths, "--journal", `${folder}/state`]).pipe(Effect.provide(screen.layer))
+
+      const list = json(DamEntries.Page, "assets", "list")
+      const pathsOf = Effect.map(list, (page) => page.assets.map(({ path }) => path).toSorted())
+      expect(yield* pathsOf).toEqual(names)
+      const ids = (yield* list).assets.map(({ asset_id }) => asset_id)
+      const [first = ""] = ids
+      expect(yield* assembly("assets", "get", "--", first)).toContain("Size       5 B")
+      const page = yield* json(DamEntries.Page, "assets", "list", "--limit", "1")
+      const next = yield* json(DamEntries.Page, "assets", "list", "--limit", "1", `--cursor=${page.next_cursor}`)
+      expect([...page.assets, ...next.assets].map(({ path }) => path).toSorted()).toEqual(names)
+
+      expect(yield* assembly("assets", "move", "a.txt", "c.txt")).toBe("a.txt is now c.txt")
+      expect(yield* pathsOf).toEqual(["b.txt", "c.txt"])
+      expect(yield* assembly("assets", "move-many", "--root", "--", ...ids)).toContain("is now b.txt")
+      expect(yield* Effect.flip(assembly("assets", "delete", "--", ...ids))).toBeInstanceOf(NotConfirmed)
+      expect(yield* pathsOf).toEqual(["b.txt", "c.txt"])
+      expect(yield* assembly("assets", "delete", "--yes", "--", ...ids)).toContain(`deleted ${first}`)
+      expect(yield* assembly("assets", "list")).toContain("no assets")
+      expect(yield* Effect.flip(assembly("assets", "get", "--", first))).toMatchObject({ _tag: "DamResourceNotFound" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("show the bill of this month, and report a month without a bill", () =>
+    Effect.gen(function* () {
+      yield* Assemblies.create({ steps: { hashed: { robot: "/file/hash" } } })
+      const month = DateTime.formatIsoDateUtc(yield* DateTime.now).slice(0, 7)
+      expect(yield* json(Bill.Bill, "bill", month)).toMatchObject({ ok: "BILL_FOUND", month })
+      expect(yield* assembly("bill", month)).toMatch(new RegExp(`^Month +${month}$`, "m"))
+      expect(yield* Effect.flip(assembly("bill", "1999-01"))).toMatchObject({ _tag: "BillNotFound" })
+    })
+  )
+
+  it.effect("show the job slots in use, and their statistics", () =>
+    Effect.gen(function* () {
+      const slots = yield* json(Queue.JobSlots, "queues")
+      expect(slots.ok).toBe("PRIORITY_JOB_SLOTS_FOUND")
+      expect(yield* assembly("queues")).toContain(`Job slots in use  ${slots.priority_job_slots.count}`)
+      const args = ["queues", "stats", "--region", "eu-west-1", "--since", "1h", "--aggregation", "max"]
+      expect(yield* json(Queue.Statistics, ...args)).toMatchObject({ aggregation: "max" })
+      expect(yield* assembly(...args)).toContain("Maximum")
     })
   )
 })

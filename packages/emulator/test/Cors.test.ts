@@ -1,4 +1,5 @@
 import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import { assert, layer } from "@effect/vitest"
@@ -76,6 +77,18 @@ layer(layerEmulator(), { excludeTestServices: true })("A page of another origin"
       const url = given.headers["location"] ?? ""
       yield* Effect.promise(() => Upload.terminate(url, { httpStack: Browser.make(origin).httpStack }))
       assert.strictEqual((yield* head(url)).status, 404)
+    })
+  )
+
+  it.effect("creates an Assembly with the header in which Uppy names itself", () =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* Emulator.Emulator
+      const { fetch } = Browser.make(origin)
+      const refused = yield* Effect.promise(() =>
+        fetch(`${baseUrl}/assemblies`, { method: "POST", headers: { "transloadit-client": "uppy-core:6" } })
+      )
+      // The page reads the answer, so the preflight permitted the header.
+      assert.strictEqual(refused.status, 400)
     })
   )
 

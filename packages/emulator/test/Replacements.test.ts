@@ -133,11 +133,14 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("A new Assem
 
   it.effect("does not replace one that belongs to another Workspace, or if it is refused", () =>
     Effect.gen(function* () {
-      const foreign = newId()
-      yield* as(south)(Assemblies.create({ assemblyId: foreign, fields: fields("foreign"), numExpectedUploadFiles: 1 }))
-      const taken = yield* Effect.flip(Assemblies.replace(foreign, {}))
-      assert.deepInclude(taken, { _tag: "ServiceFailure", code: "ASSEMBLY_ID_TAKEN", status: 409 })
-      assert.deepInclude(yield* Assemblies.get(foreign), { ok: "ASSEMBLY_UPLOADING", fields: fields("foreign") })
+      for (const numExpectedUploadFiles of [0, 1]) {
+        const foreign = newId()
+        const create = Assemblies.create({ assemblyId: foreign, fields: fields("foreign"), numExpectedUploadFiles })
+        const { ok } = yield* as(south)(create)
+        const taken = yield* Effect.flip(Assemblies.replace(foreign, {}))
+        assert.deepInclude(taken, { _tag: "ServiceFailure", code: "ASSEMBLY_ID_TAKEN", status: 409 })
+        assert.deepInclude(yield* Assemblies.get(foreign), { ok: ok ?? null, fields: fields("foreign") })
+      }
 
       const kept = newId()
       yield* Assemblies.create({ assemblyId: kept, fields: fields("kept"), numExpectedUploadFiles: 1 })

@@ -1,13 +1,14 @@
 /**
- * The unmodified official client `@transloadit/node`: its methods for Template Credentials, and the scopes of its token.
+ * The unmodified official client `@transloadit/node`: its methods for Template Credentials and bills, and its scopes.
  */
 import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { assert, layer } from "@effect/vitest"
 import { Transloadit } from "@transloadit/node"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import { collect, official, refusal, toTemplate } from "./official.ts"
-import { layer as layerEmulator } from "./support.ts"
+import { collect, hash, official, refusal, toTemplate } from "./official.ts"
+import { layer as layerEmulator, uploadOne } from "./support.ts"
 
 /** A type of credentials of the service, with a value for each of its fields. */
 const credentialType = Effect.gen(function* () {
@@ -75,6 +76,19 @@ layer(layerEmulator(), { excludeTestServices: true })("@transloadit/node", (it) 
     })
   )
 
+  it.effect("gets the bill of a month, and hears of a month without one", () =>
+    Effect.gen(function* () {
+      const transloadit = yield* official
+      yield* uploadOne({ steps: hash.steps }, new Uint8Array(5))
+      const month = DateTime.formatIso(yield* DateTime.now).slice(0, 7)
+      const bill = yield* Effect.promise(() => transloadit.getBill(month))
+      assert.deepInclude(bill, { ok: "BILL_FOUND", month })
+      // The status is 200, so the client takes it for an answer.
+      const missing = yield* Effect.promise(() => transloadit.getBill("1999-01"))
+      assert.deepInclude(missing, { error: "BILL_NOT_FOUND" })
+    })
+  )
+
   it.effect("is refused what the scopes of its token do not allow", () =>
     Effect.gen(function* () {
       const { baseUrl } = yield* Emulator.Emulator
@@ -88,6 +102,7 @@ layer(layerEmulator(), { excludeTestServices: true })("@transloadit/node", (it) 
         () => reader.createTemplate({ name: "refused", template: toTemplate({}) }),
         () => reader.listTemplateCredentials(),
         () => reader.createTemplateCredential({ name: "refused", type: "s3", content: {} }),
+        () => reader.getBill("2026-01"),
         () => reader.replayAssemblyNotification("a".repeat(32))
       ]) {
         assert.strictEqual(yield* refusal(call), "INSUFFICIENT_AUTH_SCOPE")

@@ -25,16 +25,6 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 
-/** The operations that the embedded service does not have yet. */
-export const missing: ReadonlySet<string> = new Set([
-  "Dam.delete",
-  "Dam.deleteMany",
-  "Dam.get",
-  "Dam.list",
-  "Dam.moveEntry",
-  "Dam.moveMany"
-])
-
 const client = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
     AssemblyClient.layer({ baseUrl }).pipe(

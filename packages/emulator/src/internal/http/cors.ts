@@ -25,10 +25,13 @@ const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>
 const openMethods = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>
   open.find(([path]) => RequestPath.matches(path, RequestPath.of(request)))?.[1] ?? []
 
-/** The headers that a page may send: the headers that tusd allows, `upload-checksum`, and the headers of a range. */
+/**
+ * The headers that a page may send: the headers that tusd allows, `upload-checksum`, the header that names Uppy, and the
+ * headers of a range.
+ */
 const allowed = {
   "access-control-allow-headers": [
-    "authorization, content-type, if-range, origin, range, tus-resumable, upload-checksum, upload-concat",
+    "authorization, content-type, if-range, origin, range, transloadit-client, tus-resumable, upload-checksum, upload-concat",
     "upload-defer-length, upload-length, upload-metadata, upload-offset, x-http-method-override, x-request-id, x-requested-with"
   ].join(", "),
   "access-control-max-age": "86400"

@@ -1,0 +1,63 @@
+/**
+ * An application with the HTTP routes of `@assembly-effect/http`. Its pages upload to the service themselves, with params
+ * that the application signs, or send files to the application, which streams them on. The service notifies the
+ * application when an Assembly has ended.
+ *
+ * HttpRouter.serve(routes({ publicUrl: "https://example.com", store })).pipe(
+ *   Layer.provide(NodeHttpServer.layer(createServer, { port: 8080 })),
+ *   Layer.provide(AssemblyNode.layerConfig()),
+ *   Layer.launch,
+ *   NodeRuntime.runMain
+ * )
+ */
+import { Webhook } from "@assembly-effect/auth"
+import { HandledNotifications, PassThrough, Refusal, Signatures, Webhooks } from "@assembly-effect/http"
+import type { Assembly } from "@assembly-effect/schema"
+import { Effect, Layer, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
+
+/** What is done with the files of users. Pages can neither see nor change it. */
+const steps = { ":original": { robot: "/upload/handle" } }
+
+/** The user of a request. An application looks up its session here. */
+const userOf = ({ cookies }: HttpServerRequest.HttpServerRequest) =>
+  cookies["user"] === undefined
+    ? Effect.fail(new Refusal.Unauthenticated({ problem: "Sign in before you upload." }))
+    : Effect.succeed(cookies["user"])
+
+const Album = Schema.Struct({ album: Schema.String.check(Schema.isMaxLength(100)) })
+
+/** `publicUrl`: the URL at which the service reaches this application. */
+const signatures = (publicUrl: string) =>
+  Signatures.layer({
+    path: "/sign",
+    body: Album,
+    policy: ({ album }, request) =>
+      Effect.map(userOf(request), (user) => ({
+        params: { steps, fields: { user, album }, notifyUrl: `${publicUrl}/notifications` },
+        maxSize: 100_000_000
+      }))
+  })
+
+/** For pages and programs that cannot speak to the service. The bytes pass through, and are stored nowhere. */
+const uploads = (publicUrl: string) =>
+  PassThrough.layer({
+    path: "/uploads",
+    policy: ({ fields }, request) =>
+      Effect.map(userOf(request), (user) => ({
+        params: { steps, fields: { user, album: fields["album"] ?? "" }, notifyUrl: `${publicUrl}/notifications` },
+        maxBytes: 100_000_000
+      }))
+  })
+
+/** An application with several processes uses `HandledNotifications.layerSql` instead. */
+const notifications = <E, R>(store: (status: Assembly.Status) => Effect.Effect<void, E, R>) =>
+  Webhooks.layer({ path: "/notifications", handle: ({ status }) => store(status) }).pipe(
+    Layer.provide([Webhook.layer(), HandledNotifications.layerMemory()])
+  )
+
+/** The routes. `AssemblyNode.layerConfig()` provides what they need: the Credentials, the client and HTTP. */
+export const routes = <E, R>(options: {
+  readonly publicUrl: string
+  readonly store: (status: Assembly.Status) => Effect.Effect<void, E, R>
+}) => Layer.mergeAll(signatures(options.publicUrl), uploads(options.publicUrl), notifications(options.store))

@@ -1,0 +1,243 @@
+/**
+ * Remembers which notifications were handled, so that a repeated notification is not handled again.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Semaphore from "effect/Semaphore"
+import * as SqlClient from "effect/sql/SqlClient"
+
+/**
+ * The store failed. The route answers 503, so that the service repeats the notification.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class StoreFailed extends Schema.TaggedError<StoreFailed>()("StoreFailed", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The store of handled notifications failed: ${this.problem}`
+  }
+}
+
+/**
+ * What a claim of a notification found.
+ *
+ * - `Claimed`: nobody has handled the notification. The caller handles it, and then runs either `done` or `release`.
+ * - `Done`: the notification was handled.
+ * - `Busy`: another process handles the notification now.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Claim =
+  | {
+      readonly _tag: "Claimed"
+      readonly done: Effect.Effect<void, StoreFailed>
+      readonly release: Effect.Effect<void, StoreFailed>
+    }
+  | { readonly _tag: "Done" }
+  | { readonly _tag: "Busy" }
+
+/**
+ * The store of handled notifications. A notification is known by its key, a SHA-256 in hexadecimal digits.
+ *
+ * - `claim(key, lease)`: claims a notification before it is handled. After `lease`, another process may claim it too,
+ *   because the first process may have ended.
+ *
+ * @since 0.1.0
+ * @category services
+ */
+export class HandledNotifications extends Context.Service<
+  HandledNotifications,
+  {
+    readonly claim: (key: string, lease: Duration.Duration) => Effect.Effect<Claim, StoreFailed>
+  }
+>()("@assembly-effect/http/HandledNotifications") {}
+
+/**
+ * `timeToLive`: how long a handled notification is remembered, 7 days by default. A repetition after this time is
+ * handled again.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options {
+  readonly timeToLive?: Duration.Input | undefined
+}
+
+const lifetime = (options: Options | undefined): number =>
+  Duration.toMillis(Duration.fromInputUnsafe(options?.timeToLive ?? "7 days"))
+
+const done: Claim = { _tag: "Done" }
+const busy: Claim = { _tag: "Busy" }
+
+/**
+ * Remembers the newest notifications of this process, 10,000 by default (`capacity`). They are forgotten when the
+ * process ends.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerMemory = (
+  options?: Options & { readonly capacity?: number | undefined }
+): Layer.Layer<HandledNotifications> =>
+  Layer.sync(HandledNotifications, () => {
+    const capacity = options?.capacity ?? 10_000
+    // In the order in which the notifications were handled, so the first one is the oldest.
+    const until = new Map<string, number>()
+
+    const remember = (key: string) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        until.delete(key)
+        until.set(key, now + lifetime(options))
+        const [oldest] = until.keys()
+        if (until.size > capacity && oldest !== undefined) until.delete(oldest)
+      })
+
+    return HandledNotifications.of({
+      claim: (key) =>
+        Effect.map(Clock.currentTimeMillis, (now): Claim => {
+          if ((until.get(key) ?? 0) > now) return done
+          return { _tag: "Claimed", done: remember(key), release: Effect.void }
+        })
+    })
+  })
+
+/** Keys with the time until which they are remembered, in milliseconds since 1970. */
+const Slot = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Finite))
+const decodeSlot = Schema.decodeUnknownEffect(Slot)
+const encodeSlot = Schema.encodeEffect(Slot)
+
+/** The entries of a `KeyValueStore` that the notifications share, by the first three digits of their keys. */
+const slotOf = (key: string): string => key.slice(0, 3)
+
+const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefined) {
+  const slots = KeyValueStore.prefix(yield* KeyValueStore.KeyValueStore, "assembly-notifications-")
+  // A `KeyValueStore` has no atomic update.
+  const writing = yield* Semaphore.make(1)
+
+  const attempt = <A, E>(access: Effect.Effect<A, E>) =>
+    Effect.mapError(access, () => new StoreFailed({ problem: "the KeyValueStore cannot be read or written" }))
+
+  /** The keys of a slot that are still remembered. A torn entry counts as empty: its notifications are handled again. */
+  const read = Effect.fnUntraced(function* (key: string, now: number) {
+    const text = yield* attempt(slots.get(slotOf(key)))
+    if (text === undefined) return {}
+    const all = yield* decodeSlot(text).pipe(
+      Effect.catch(() => Effect.as(Effect.logWarning("An entry of handled notifications is torn"), {}))
+    )
+    return Object.fromEntries(Object.entries(all).filter(([, until]) => until > now))
+  })
+
+  const remember = (key: string) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const text = yield* Effect.orDie(encodeSlot({ ...(yield* read(key, now)), [key]: now + lifetime(options) }))
+      yield* attempt(slots.set(slotOf(key), text))
+    }).pipe(Semaphore.withPermit(writing))
+
+  return HandledNotifications.of({
+    claim: Effect.fnUntraced(function* (key) {
+      const remembered = yield* read(key, yield* Clock.currentTimeMillis)
+      if (Object.hasOwn(remembered, key)) return done
+      return { _tag: "Claimed", done: remember(key), release: Effect.void }
+    })
+  })
+})
+
+/**
+ * Remembers notifications in a `KeyValueStore`, in at most 4096 entries.
+ *
+ * **Gotchas**
+ *
+ * A `KeyValueStore` has no atomic update. If several processes share it, each of them may handle the same notification
+ * at the same time, and a process may overwrite what another process remembers. Use {@link layerSql} for several
+ * processes.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerKeyValueStore = (
+  options?: Options
+): Layer.Layer<HandledNotifications, never, KeyValueStore.KeyValueStore> =>
+  Layer.effect(HandledNotifications, makeKeyValueStore(options))
+
+interface Row {
+  readonly owner: string
+  readonly done: number
+}
+
+const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+  const table = sql("assembly_notifications")
+
+  const attempt = <A, E>(access: Effect.Effect<A, E>) =>
+    Effect.mapError(access, () => new StoreFailed({ problem: "the database cannot be read or written" }))
+
+  yield* attempt(
+    sql`CREATE TABLE IF NOT EXISTS ${table} (
+      id CHAR(64) PRIMARY KEY, owner CHAR(36) NOT NULL, done SMALLINT NOT NULL, until_ms BIGINT NOT NULL
+    )`
+  )
+
+  const insert = (row: Readonly<Record<string, string | number>>) =>
+    sql.onDialectOrElse({
+      mysql: () => sql`INSERT IGNORE INTO ${table} ${sql.insert(row)}`,
+      orElse: () => sql`INSERT INTO ${table} ${sql.insert(row)} ON CONFLICT (id) DO NOTHING`
+    })
+
+  const forget = Effect.gen(function* () {
+    yield* sql`DELETE FROM ${table} WHERE until_ms <= ${yield* Clock.currentTimeMillis}`
+  })
+  yield* forget.pipe(
+    Effect.catch(() => Effect.logWarning("Old notifications could not be deleted")),
+    Effect.repeat(Schedule.spaced("1 hour")),
+    Effect.forkScoped
+  )
+
+  const claim = Effect.fnUntraced(function* (key: string, lease: Duration.Duration) {
+    const owner = yield* random.uuidV4()
+    const now = yield* Clock.currentTimeMillis
+    yield* sql`DELETE FROM ${table} WHERE id = ${key} AND until_ms <= ${now}`
+    yield* insert({ id: key, owner, done: 0, until_ms: now + Duration.toMillis(lease) })
+    // The row shows who was first: whether an insert was ignored is told differently by each database.
+    const [row] = yield* sql<Row>`SELECT owner, done FROM ${table} WHERE id = ${key}`
+    if (row === undefined) return busy
+    if (row.owner !== owner) return Number(row.done) === 1 ? done : busy
+    return {
+      _tag: "Claimed",
+      done: attempt(
+        Effect.gen(function* () {
+          const until = (yield* Clock.currentTimeMillis) + lifetime(options)
+          yield* sql`UPDATE ${table} SET done = 1, until_ms = ${until} WHERE id = ${key}`
+        })
+      ),
+      release: attempt(sql`DELETE FROM ${table} WHERE id = ${key} AND owner = ${owner} AND done = 0`)
+    } satisfies Claim
+  })
+
+  return HandledNotifications.of({ claim: (key, lease) => attempt(claim(key, lease)) })
+})
+
+/**
+ * Remembers notifications in a SQL database, in the table `assembly_notifications`, which is created if it is missing.
+ * Processes that share the database handle a notification one at a time.
+ *
+ * **Details**
+ *
+ * The statements use only what SQLite, PostgreSQL and MySQL have in common. The tests use SQLite.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerSql = (options?: Options): Layer.Layer<HandledNotifications, StoreFailed, SqlClient.SqlClient> =>
+  Layer.effect(HandledNotifications, makeSql(options)).pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -1,0 +1,389 @@
+/**
+ * A route that takes a file of the application's user, and streams it on into an Assembly.
+ */
+import type * as Assemblies from "@assembly-effect/api/Assemblies"
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Settings from "@assembly-effect/auth/unstable/Settings"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as AssemblyUploadEvent from "@assembly-effect/tus/AssemblyUploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import { HttpClient } from "effect/http/HttpClient"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Multipart from "effect/http/Multipart"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type * as Body from "./internal/body.ts"
+import * as FileForm from "./internal/fileForm.ts"
+import * as Origin from "./internal/origin.ts"
+import * as Respond from "./internal/respond.ts"
+import * as UploadProblem from "./internal/uploadProblem.ts"
+import * as Watchers from "./internal/watchers.ts"
+import * as Refusal from "./Refusal.ts"
+
+/**
+ * The file of a request, as its user describes it. None of it is checked: `contentType` may be wrong, and `filename` may
+ * be a path.
+ *
+ * - `fields`: the form fields before the file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface UserFile {
+  readonly uploadId: string
+  readonly filename: string
+  readonly contentType: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/**
+ * What a policy permits.
+ *
+ * - `params`: the params of the Assembly. With an `assemblyId`, the application knows the Assembly before it exists.
+ * - `maxBytes`: the maximum size of the file.
+ * - `filename`: the name of the file in the Assembly; the name that the user sent by default.
+ * - `wait`: whether the answer waits until the Assembly has completed. By default the answer comes when the last byte is
+ *   stored, and a notification tells the rest; see `Webhooks`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Grant {
+  readonly params: Omit<Assemblies.CreateOptions, "numExpectedUploadFiles">
+  readonly maxBytes: number
+  readonly filename?: string | undefined
+  readonly wait?: boolean | undefined
+}
+
+/**
+ * - `policy`: decides for each file what is done with it, or refuses it. It runs before the bytes of the file are read.
+ * - `path`: the path of the route, `/assembly-uploads` by default. An upload has this path and an id that the page chooses.
+ * - `origins`: the origins of other sites whose pages may use the route. By default only pages of the same origin may.
+ * - `maxUploads`: the maximum number of uploads at the same time, 64 by default. Beyond it the answer is 503.
+ * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
+ * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
+ * - `timeout`: how long an upload may take, 1 hour by default.
+ * - `chunkSize`: the bytes of an upload that are in memory at most, 4 MiB by default.
+ * - `progressInterval`: the minimum time between two `Progress` events, 250 milliseconds by default.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options<R> {
+  readonly policy: (
+    file: UserFile,
+    request: HttpServerRequest.HttpServerRequest
+  ) => Effect.Effect<Grant, Refusal.PolicyRefusal, R>
+  readonly path?: `/${string}` | undefined
+  readonly origins?: ReadonlyArray<string> | undefined
+  readonly maxUploads?: number | undefined
+  readonly maxWatchers?: number | undefined
+  readonly idleTimeout?: Duration.Input | undefined
+  readonly timeout?: Duration.Input | undefined
+  readonly chunkSize?: number | undefined
+  readonly progressInterval?: Duration.Input | undefined
+}
+
+/**
+ * The answer to an upload: its size in bytes, and the Status of the Assembly without its capabilities. The Status is that
+ * of the completed Assembly if the policy chose `wait`, and else that of the new one.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Uploaded = Schema.Struct({ bytes: Schema.Int, status: AssemblyUploadEvent.PublicStatus })
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Uploaded = typeof Uploaded.Type
+
+/**
+ * The last event of an upload that failed. `problem` is that of the answer.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Failed = Schema.TaggedStruct("Failed", { problem: Schema.String })
+
+/**
+ * The last event of an upload whose answer does not wait for the Assembly.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Stored = Schema.TaggedStruct("Stored", { bytes: Schema.Int })
+
+/**
+ * An event of an upload, without capabilities. `Stored`, `Completed` and `Failed` are the last events.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Event = Schema.Union([AssemblyUploadEvent.Public, Stored, Failed])
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Event = typeof Event.Type
+
+/**
+ * The id of an upload, which the page chooses at random, for example with `crypto.randomUUID()`. Who knows the id may
+ * watch the upload.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const UploadId = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9_-]{16,64}$/u, { expected: "16 to 64 letters, digits, - and _" })
+)
+
+const defaultPath = "/assembly-uploads"
+
+const issues = (options: Options<unknown>) =>
+  Settings.issues({
+    maxUploads: Settings.whole(options.maxUploads, 1),
+    maxWatchers: Settings.whole(options.maxWatchers, 1),
+    idleTimeout: Settings.duration(options.idleTimeout),
+    timeout: Settings.duration(options.timeout),
+    chunkSize: Settings.whole(options.chunkSize, 1),
+    progressInterval: Settings.duration(options.progressInterval, { mayBeZero: true })
+  })
+
+const decodeUploadId = Schema.decodeUnknownEffect(UploadId)
+
+const uploadIdOf = Effect.flatMap(HttpRouter.params, ({ uploadId }) =>
+  Effect.mapError(
+    decodeUploadId(uploadId),
+    () => new Refusal.BodyMalformed({ problem: "The id of an upload has 16 to 64 letters, digits, - and _." })
+  )
+)
+
+const encodeUploaded = Schema.encodeEffect(Schema.toCodecJson(Uploaded))
+const encodeEvent = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Event)))
+
+/** An event as JSON text. An event without capabilities can always be encoded. */
+const toText = (event: Event) => Effect.orDie(encodeEvent(event))
+
+const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
+  const seen = Number(headers["last-event-id"] ?? 0)
+  return Number.isSafeInteger(seen) && seen > 0 ? seen : 0
+}
+
+/** Comments that keep a quiet connection open, because proxies close connections without data. */
+const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
+
+/**
+ * Makes the functions that answer the two requests of an upload, for routes of your own or for the handlers of
+ * {@link group}. `upload` takes the file, and `watch` streams the events.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
+  const broken = issues(options)
+  if (broken.length > 0) return yield* Effect.die(Settings.defect("PassThrough", broken))
+  const { origins = [], policy } = options
+  const client = yield* AssemblyClient
+  const http = yield* HttpClient
+  const uploads = yield* Watchers.make<string>({
+    uploads: options.maxUploads ?? 64,
+    watchers: options.maxWatchers ?? 1024
+  })
+  const idleTimeout = options.idleTimeout ?? "30 seconds"
+  const chunkSize = options.chunkSize ?? 4 * 1024 * 1024
+  const progressInterval = options.progressInterval ?? "250 millis"
+
+  /** Streams the file into a new Assembly. An upload that ends in any other way cancels the Assembly. */
+  const pass = Effect.fnUntraced(function* (
+    form: FileForm.FileForm,
+    grant: Grant,
+    tell: (event: Event) => Effect.Effect<void>
+  ) {
+    let problem: Body.Problem | undefined
+    const content = Stream.tapError(form.content(grant.maxBytes), (error) =>
+      Effect.sync(() => {
+        problem = error
+      })
+    )
+    const events = AssemblyUpload.events({
+      params: grant.params,
+      files: [{ source: UploadSource.fromStream(content), filename: grant.filename ?? form.filename }],
+      cancelOnInterrupt: true,
+      upload: { chunkSize },
+      progressInterval,
+      ...(grant.wait === true ? {} : { wait: false as const })
+    })
+    let bytes = 0
+    let status: AssemblyUploadEvent.PublicStatus = {}
+    yield* Stream.runForEach(events, (event) => {
+      if (event._tag === "FileCompleted") bytes = Number(event.length)
+      if ("status" in event) status = event.status
+      return event._tag === "Completed" ? Effect.void : tell(event)
+    }).pipe(
+      Effect.provideService(AssemblyClient, client),
+      Effect.provideService(HttpClient, http),
+      // The problem of the user's body is more useful than what it did to the upload.
+      Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadFailed> =>
+        problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)
+      )
+    )
+    return { bytes, status } satisfies Uploaded
+  })
+
+  const receive = Effect.fnUntraced(function* (
+    request: HttpServerRequest.HttpServerRequest,
+    uploadId: string,
+    tell: (event: Event) => Effect.Effect<void>
+  ) {
+    const form = yield* FileForm.read(request, idleTimeout)
+    const { contentType, fields, filename } = form
+    const grant = yield* policy({ uploadId, filename, contentType, fields }, request)
+    const invalid = Settings.issues({ maxBytes: Settings.whole(grant.maxBytes, 0) })
+    if (invalid.length > 0) return yield* Effect.die(Settings.defect("PassThrough: the Grant of the policy", invalid))
+    if (FileForm.announcesMore(request, grant.maxBytes)) {
+      return yield* new Refusal.BodyTooLarge({ problem: `The file has more than ${grant.maxBytes} bytes.` })
+    }
+    const uploaded = yield* pass(form, grant, tell)
+    return { uploaded, isCompleted: grant.wait === true }
+  })
+
+  const upload = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    yield* Origin.check(request, origins)
+    const uploadId = yield* uploadIdOf
+    const running = yield* uploads.start(uploadId)
+    const tell = (event: Event) => Effect.flatMap(toText(event), running.tell)
+    const end = (event: Event) => Effect.flatMap(toText(event), running.last)
+    const { uploaded } = yield* receive(request, uploadId, tell).pipe(
+      Effect.timeoutOrElse({
+        duration: options.timeout ?? "1 hour",
+        orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The upload took too long." }))
+      }),
+      Effect.onExit((exit) => {
+        if (Exit.isSuccess(exit)) {
+          const { bytes, status } = exit.value.uploaded
+          return end(exit.value.isCompleted ? { _tag: "Completed", status } : { _tag: "Stored", bytes })
+        }
+        const error = Exit.findErrorOption(exit)
+        return end({ _tag: "Failed", problem: Option.isSome(error) ? error.value.problem : "The upload was canceled." })
+      })
+    )
+    return uploaded
+  }, Effect.scoped)
+
+  const watch = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    yield* Origin.check(request, origins)
+    const uploadId = yield* uploadIdOf
+    const seen = seenBy(request)
+    // An `EventSource` connects again after the last event, unless the answer is 204.
+    if (uploads.hasSeen(uploadId, seen)) return HttpServerResponse.empty({ status: 204 })
+    const events = yield* uploads.watch(uploadId, seen)
+    return HttpServerResponse.stream(
+      Stream.map(events, ({ event, number }) => `id: ${number}\ndata: ${event}\n\n`).pipe(
+        Stream.merge(keepAlive, { haltStrategy: "left" }),
+        Stream.encodeText
+      ),
+      { contentType: "text/event-stream", headers: { "cache-control": "no-store", "x-accel-buffering": "no" } }
+    )
+  })
+
+  return {
+    upload: (request: HttpServerRequest.HttpServerRequest) =>
+      Respond.to(Effect.flatMap(upload(request), (uploaded) => Effect.orDie(encodeUploaded(uploaded)))),
+    watch: (request: HttpServerRequest.HttpServerRequest) => Respond.stream(watch(request))
+  }
+})
+
+/**
+ * Adds the two routes of an upload to the `HttpRouter`: `POST` takes a file, and `GET` streams its events.
+ *
+ * **Details**
+ *
+ * - The body is a multipart form with one file; its other fields come before the file. The file is not stored: its bytes go
+ *   on to the service as they arrive, and the user can send no faster than the service takes them.
+ * - Each file gets its own Assembly. If the file is too large, stops, breaks off or is followed by another one, or if the
+ *   user goes away, the Assembly is canceled.
+ * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before it starts.
+ *   Events of an upload are known only to the process that receives it.
+ *
+ * **Gotchas**
+ *
+ * An upload that breaks off starts again from its first byte. To resume, let the page upload to the service itself; see
+ * `Signatures`.
+ *
+ * @example
+ * PassThrough.layer({
+ *   policy: ({ filename }) => Effect.succeed({ params: { templateId: "my-template" }, maxBytes: 100_000_000 })
+ * })
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = <R>(options: Options<R>) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      const { upload, watch } = yield* make(options)
+      const path = `${options.path ?? defaultPath}/:uploadId` as const
+      yield* router.add("POST", path, upload)
+      yield* router.add("GET", path, watch)
+    })
+  )
+
+/**
+ * The routes as a group of an `HttpApi`, so that the OpenAPI document of the application contains them. The handlers of
+ * its endpoints `upload` and `watch` are the functions of {@link make}.
+ *
+ * @example
+ * const Api = HttpApi.make("application").add(PassThrough.group())
+ *
+ * HttpApiBuilder.group(Api, "uploads", (handlers) =>
+ *   Effect.map(PassThrough.make({ policy }), ({ upload, watch }) =>
+ *     handlers
+ *       .handleRaw("upload", ({ request }) => upload(request))
+ *       .handleRaw("watch", ({ request }) => watch(request))
+ *   )
+ * )
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const group = <const Path extends `/${string}` = typeof defaultPath>(options?: {
+  readonly path?: Path | undefined
+}) => {
+  const path = `${(options?.path ?? defaultPath) as Path}/:uploadId` as const
+  return HttpApiGroup.make("uploads").add(
+    HttpApiEndpoint.post("upload", path, {
+      params: { uploadId: UploadId },
+      payload: Schema.Struct({ file: Multipart.SingleFileSchema }).pipe(HttpApiSchema.asMultipartStream()),
+      success: Uploaded,
+      error: [
+        Refusal.BodyMalformed,
+        Refusal.Unauthenticated,
+        Refusal.Forbidden,
+        Refusal.OriginRefused,
+        Refusal.BodyTooSlow,
+        Refusal.UploadExists,
+        Refusal.BodyTooLarge,
+        Refusal.UnsupportedBody,
+        Refusal.TooManyRequests,
+        Refusal.ApplicationFailed,
+        Refusal.UploadFailed,
+        Refusal.Busy
+      ]
+    }),
+    HttpApiEndpoint.get("watch", path, {
+      params: { uploadId: UploadId },
+      success: [HttpApiSchema.StreamSse({ data: Event }), HttpApiSchema.NoContent],
+      error: [Refusal.BodyMalformed, Refusal.OriginRefused, Refusal.Busy]
+    })
+  )
+}

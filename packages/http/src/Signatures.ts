@@ -1,0 +1,265 @@
+/**
+ * A route that signs the params of an Assembly for a browser, so that a page uploads to the service itself.
+ */
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Settings from "@assembly-effect/auth/unstable/Settings"
+import * as Signer from "@assembly-effect/auth/Signer"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Instructions from "@assembly-effect/schema/Instructions"
+import * as Json from "@assembly-effect/schema/Json"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Body from "./internal/body.ts"
+import * as Origin from "./internal/origin.ts"
+import * as Respond from "./internal/respond.ts"
+import * as Refusal from "./Refusal.ts"
+
+/**
+ * What a policy permits one page to do once.
+ *
+ * - `params`: the params of the Assembly. The page cannot change them.
+ * - `maxSize`: the maximum size of each file in bytes. `"unlimited"` sets no limit.
+ * - `expiresIn`: how long the signature is valid, 5 minutes by default, at most a day. The page creates the Assembly in
+ *   this time; the uploads may take longer.
+ * - `referer`: a regular expression for the `referer` of the request that creates the Assembly.
+ * - `credentials`: the Auth Key and the secret of the signature. By default these are the `Credentials` in the context.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Grant {
+  readonly params: Assembly.CreateParams
+  readonly maxSize: number | "unlimited"
+  readonly expiresIn?: Duration.Input | undefined
+  readonly referer?: string | undefined
+  readonly credentials?: { readonly key: string; readonly secret: Redacted.Redacted } | undefined
+}
+
+/**
+ * - `policy`: decides for each request what is signed, or refuses the request. `asked` is the body of the request. Nothing
+ *   of it is signed unless the policy puts it into the `Grant`.
+ * - `body`: the schema of the JSON body. Without it, the body is not read, and `asked` is undefined.
+ * - `path`: the path of the route, `/assembly-signatures` by default.
+ * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`. By default only
+ *   pages of the same origin may.
+ * - `maxBytes`: the maximum size of the body, 16 KiB by default.
+ * - `receiveTimeout`: how long the body may take to arrive, 10 seconds by default.
+ * - `algorithm`: the algorithm of the signatures, `"sha384"` by default.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options<A, R> {
+  readonly policy: (
+    asked: A,
+    request: HttpServerRequest.HttpServerRequest
+  ) => Effect.Effect<Grant, Refusal.PolicyRefusal, R>
+  readonly body?: Schema.Codec<A, unknown> | undefined
+  readonly path?: HttpRouter.PathInput | undefined
+  readonly origins?: ReadonlyArray<string> | undefined
+  readonly maxBytes?: number | undefined
+  readonly receiveTimeout?: Duration.Input | undefined
+  readonly algorithm?: Signer.Algorithm | undefined
+}
+
+/**
+ * The answer: the signed text, its signature, and the time after which the service refuses it. `@uppy/transloadit` takes
+ * the answer as its `assemblyOptions`.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Signed = Schema.Struct({ params: Schema.String, signature: Schema.String, expires: Schema.String })
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Signed = typeof Signed.Type
+
+const defaultPath = "/assembly-signatures"
+
+const longest = Duration.days(1)
+
+const encodeParams = Schema.encodeEffect(Assembly.CreateParams)
+
+const validityIssue = (expiresIn: Duration.Input | undefined): string | undefined =>
+  Settings.duration(expiresIn) ??
+  (expiresIn !== undefined && Duration.isGreaterThan(Duration.fromInputUnsafe(expiresIn), longest)
+    ? "Expected at most a day"
+    : undefined)
+
+/** The rules that a grant breaks. */
+const grantIssues = ({ credentials, expiresIn, maxSize, params }: Grant): ReadonlyArray<Settings.Issue> => [
+  ...Settings.issues({
+    maxSize: maxSize === "unlimited" ? undefined : Settings.whole(maxSize, 0),
+    expiresIn: validityIssue(expiresIn),
+    "credentials.key": Settings.notBlank(credentials?.key),
+    "credentials.secret": credentials && Settings.notBlank(Redacted.value(credentials.secret))
+  }),
+  ...(params.steps === undefined
+    ? []
+    : Instructions.problems(params.steps, params.templateId === undefined ? "whole" : "changes").map(
+        ({ path, rule }) => ({ path: ["params", "steps", ...path.map(String)], message: rule })
+      ))
+]
+
+/** An invalid grant is a bug of the policy, so it is a defect: the route logs it, signs nothing, and answers 500. */
+const checkGrant = (grant: Grant): Effect.Effect<void> => {
+  const broken = grantIssues(grant)
+  return broken.length === 0 ? Effect.void : Effect.die(Settings.defect("Signatures: the Grant of the policy", broken))
+}
+
+/** Reads the body as JSON, and decodes it. */
+const readBody = <A>(
+  request: HttpServerRequest.HttpServerRequest,
+  schema: Schema.Codec<A, unknown>,
+  limits: Body.Limits,
+  shared: Body.Budget
+): Effect.Effect<A, Body.Problem | Refusal.UnsupportedBody> =>
+  Effect.gen(function* () {
+    // A page of another site can send other types without asking first.
+    if (Body.mediaType(request) !== "application/json") {
+      return yield* new Refusal.UnsupportedBody({ problem: "The body is not application/json." })
+    }
+    const text = yield* Body.within(request, limits, shared, Body.text)
+    const value = yield* Effect.mapError(
+      Effect.fromResult(Json.parse(text)),
+      (problem) => new Refusal.BodyMalformed({ problem: `The body is ${problem}.` })
+    )
+    return yield* Effect.mapError(
+      Schema.decodeUnknownEffect(schema)(value),
+      () => new Refusal.BodyMalformed({ problem: "The body does not have the form that the route expects." })
+    )
+  })
+
+/**
+ * Makes the function that answers a request, for a route of your own or for the handler of {@link group}.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = Effect.fnUntraced(
+  function* <R, A = undefined>(options: Options<A, R>) {
+    const { algorithm, body, origins = [], policy } = options
+    const broken = Settings.issues({
+      maxBytes: Settings.whole(options.maxBytes, 1),
+      receiveTimeout: Settings.duration(options.receiveTimeout)
+    })
+    if (broken.length > 0) return yield* Effect.die(Settings.defect("Signatures", broken))
+    const own = yield* Credentials.Credentials
+    const random = yield* SecureRandom.SecureRandom
+    const mac = yield* Mac.Mac
+    const limits: Body.Limits = { bytes: options.maxBytes ?? 16 * 1024, time: options.receiveTimeout ?? "10 seconds" }
+    const buffered = Body.budget(512 * limits.bytes)
+
+    /** Signs the params of a grant. The proof comes last, so that no param replaces a part of it. */
+    const sign = Effect.fnUntraced(function* (grant: Grant) {
+      yield* checkGrant(grant)
+      const { key, secret } = grant.credentials ?? own
+      const now = yield* DateTime.now
+      const expires = DateTime.formatIso(DateTime.addDuration(now, grant.expiresIn ?? "5 minutes"))
+      const params = JSON.stringify({
+        ...(yield* encodeParams(grant.params)),
+        auth: {
+          key,
+          expires,
+          ...(grant.maxSize === "unlimited" ? {} : { max_size: grant.maxSize }),
+          ...(grant.referer === undefined ? {} : { referer: grant.referer })
+        },
+        nonce: yield* random.uuidV4()
+      })
+      const signer = yield* Effect.provideService(Signer.make({ secret, algorithm }), Mac.Mac, mac)
+      return { params, signature: Redacted.value(yield* signer.sign(params)), expires } satisfies Signed
+    }, Effect.orDie)
+
+    const answer = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+      yield* Origin.check(request, origins)
+      // Without a schema, `A` is undefined.
+      const asked = body === undefined ? (undefined as A) : yield* readBody(request, body, limits, buffered)
+      return yield* sign(yield* policy(asked, request))
+    })
+
+    return (request: HttpServerRequest.HttpServerRequest) => Respond.to(answer(request))
+  },
+  Effect.provide(Layer.provideMerge(Mac.layerWebCrypto, SecureRandom.layerWebCrypto))
+)
+
+/**
+ * Adds the route to the `HttpRouter`.
+ *
+ * **Details**
+ *
+ * - The answer contains `params` and `signature`, as the service expects them in the form that creates an Assembly. Each
+ *   answer has its own nonce, so the page can create one Assembly with it.
+ * - The page sends the number of files (`num_expected_upload_files`) next to the signed params, so the signature cannot
+ *   limit it. `maxSize` limits each file.
+ * - A page of another site gets 403 before the policy runs; see `origins`. The policy still decides which user asks, for
+ *   example by a cookie, and may fail with `Unauthenticated`, `Forbidden` or `TooManyRequests`.
+ *
+ * **Gotchas**
+ *
+ * If the params name a Template that permits other Steps, nothing changes: the page cannot add Steps to signed params. But
+ * an unsigned request may use the same Template, unless the Template requires signatures (`require_signature_auth`).
+ *
+ * @example
+ * Signatures.layer({
+ *   policy: () => Effect.succeed({ params: { templateId: "my-template" }, maxSize: 100_000_000 })
+ * })
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = <R, A = undefined>(options: Options<A, R>) =>
+  HttpRouter.use((router) =>
+    Effect.flatMap(make(options), (answer) => router.add("POST", options.path ?? defaultPath, answer))
+  )
+
+/**
+ * The route as a group of an `HttpApi`, so that the OpenAPI document of the application contains it. The handler of its
+ * endpoint `sign` is a function of {@link make}.
+ *
+ * @example
+ * const Api = HttpApi.make("application").add(Signatures.group())
+ *
+ * HttpApiBuilder.group(Api, "signatures", (handlers) =>
+ *   Effect.map(Signatures.make({ policy }), (answer) => handlers.handleRaw("sign", ({ request }) => answer(request)))
+ * )
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const group = <
+  const Path extends HttpRouter.PathInput = typeof defaultPath,
+  Body extends Schema.Top = never
+>(options?: {
+  readonly path?: Path | undefined
+  readonly body?: Body | undefined
+}) =>
+  HttpApiGroup.make("signatures").add(
+    HttpApiEndpoint.post("sign", (options?.path ?? defaultPath) as Path, {
+      payload: options?.body,
+      success: Signed,
+      error: [
+        Refusal.BodyMalformed,
+        Refusal.Unauthenticated,
+        Refusal.Forbidden,
+        Refusal.OriginRefused,
+        Refusal.BodyTooSlow,
+        Refusal.BodyTooLarge,
+        Refusal.UnsupportedBody,
+        Refusal.TooManyRequests,
+        Refusal.ApplicationFailed,
+        Refusal.Busy
+      ]
+    })
+  )

@@ -1,0 +1,279 @@
+/**
+ * A route that receives the notifications of the service.
+ */
+import * as Webhook from "@assembly-effect/auth/Webhook"
+import * as Settings from "@assembly-effect/auth/unstable/Settings"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Cause from "effect/Cause"
+import * as Digest from "effect/crypto/Digest"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import * as Exit from "effect/Exit"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as HttpRouter from "effect/http/HttpRouter"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as HandledNotifications from "./HandledNotifications.ts"
+import * as Body from "./internal/body.ts"
+import * as Form from "./internal/form.ts"
+import * as Respond from "./internal/respond.ts"
+import * as Refusal from "./Refusal.ts"
+
+/**
+ * A verified notification.
+ *
+ * - `status`: the Status of the Assembly.
+ * - `key`: the SHA-256 of the text of the notification, in hexadecimal digits. Every repetition has the same key.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Notification {
+  readonly status: Assembly.Status
+  readonly key: string
+}
+
+/**
+ * - `handle`: handles a notification. If it fails, the answer is 500, and the service repeats the notification.
+ * - `path`: the path of the route, `/assembly-notifications` by default.
+ * - `maxBytes`: the maximum size of a notification, 16 MiB by default.
+ * - `maxFields`: the maximum number of form fields, 16 by default.
+ * - `maxBufferedBytes`: the maximum size of all notifications that are being received, 64 MiB by default. Beyond it the
+ *   answer is 503.
+ * - `receiveTimeout`: how long a notification may take to arrive, 30 seconds by default.
+ * - `handleTimeout`: how long `handle` may run, 5 minutes by default. After that it is interrupted, and the answer is 500.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options<E, R> {
+  readonly handle: (notification: Notification) => Effect.Effect<void, E, R>
+  readonly path?: HttpRouter.PathInput | undefined
+  readonly maxBytes?: number | undefined
+  readonly maxFields?: number | undefined
+  readonly maxBufferedBytes?: number | undefined
+  readonly receiveTimeout?: Duration.Input | undefined
+  readonly handleTimeout?: Duration.Input | undefined
+}
+
+/**
+ * The answer to a notification. `Handled`: the handler succeeded. `Repeated`: an earlier run of the handler succeeded.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Received = Schema.Struct({ outcome: Schema.Literals(["Handled", "Repeated"]) })
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Received = typeof Received.Type
+
+const defaultPath = "/assembly-notifications"
+
+/** The time limit for looking up or storing what was handled, besides the time of the handler. */
+const margin = Duration.seconds(30)
+
+const issues = (options: Omit<Options<unknown, unknown>, "handle">) =>
+  Settings.issues({
+    maxBytes: Settings.whole(options.maxBytes, 1),
+    maxFields: Settings.whole(options.maxFields, 2),
+    maxBufferedBytes: Settings.whole(options.maxBufferedBytes, 1),
+    receiveTimeout: Settings.duration(options.receiveTimeout),
+    handleTimeout: Settings.duration(options.handleTimeout)
+  })
+
+const sha256 = (text: string): Effect.Effect<string> =>
+  Digest.Digest.use((digest) => digest.digest(Digest.sha256, new TextEncoder().encode(text))).pipe(
+    Effect.map(Hex.encode),
+    Effect.orDie,
+    Effect.provide(Digest.layerWebCrypto)
+  )
+
+const fieldOf = (form: Partial<Record<"transloadit" | "signature", string>>) => (name: "transloadit" | "signature") => {
+  const value = form[name]
+  return value === undefined
+    ? Effect.fail(new Refusal.BodyMalformed({ problem: `The form has no field ${name}.` }))
+    : Effect.succeed(value)
+}
+
+type Outcome = Deferred.Deferred<Received, Refusal.ApplicationFailed | Refusal.Busy>
+
+const failed = new Refusal.ApplicationFailed({ problem: "The notification could not be handled." })
+const stopping = new Refusal.Busy({ problem: "The server is stopping." })
+
+/** How a run of the handler ended. A run without an error was interrupted. */
+const toOutcome = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E | Refusal.Busy> =>
+  Exit.isSuccess(exit) ? exit : Exit.fail(Option.getOrElse(Exit.findErrorOption(exit), () => stopping))
+
+/**
+ * Makes the function that answers a notification, for a route of your own or for the handler of {@link group}. A running
+ * handler is interrupted when the scope closes.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
+  const broken = issues(options)
+  if (broken.length > 0) return yield* Effect.die(Settings.defect("Webhooks", broken))
+  const webhook = yield* Webhook.Webhook
+  const handled = yield* HandledNotifications.HandledNotifications
+  const scope = yield* Effect.scope
+  const handleTimeout = Duration.fromInputUnsafe(options.handleTimeout ?? "5 minutes")
+  const lease = Duration.sum(handleTimeout, margin)
+  const limits: Form.Limits = {
+    bytes: options.maxBytes ?? 16 * 1024 * 1024,
+    fields: options.maxFields ?? 16,
+    time: options.receiveTimeout ?? "30 seconds"
+  }
+  const buffered = Body.budget(options.maxBufferedBytes ?? 64 * 1024 * 1024)
+
+  /** The notifications that are being handled, by their keys. */
+  const running = new Map<string, Outcome>()
+
+  const handle = (notification: Notification) =>
+    Effect.scoped(options.handle(notification)).pipe(
+      Effect.timeout(handleTimeout),
+      Effect.tapCause((cause) => Effect.logError("The handler of a notification failed", cause)),
+      Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(failed)))
+    )
+
+  /** Handles a notification unless it was handled, and remembers that it was. Nothing comes between claim and release. */
+  const handleOnce = (notification: Notification) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const claim = yield* handled.claim(notification.key, lease).pipe(
+          Effect.tapError((error) => Effect.logError(error.message)),
+          Effect.mapError(() => new Refusal.Busy({ problem: "The store of handled notifications failed." }))
+        )
+        if (claim._tag === "Done") return { outcome: "Repeated" } as const
+        if (claim._tag === "Busy") return yield* new Refusal.Busy({ problem: "The notification is being handled." })
+        yield* Effect.onExit(restore(handle(notification)), (exit) =>
+          // If the store fails here, the handler may run once more.
+          Effect.catchTag(Exit.isSuccess(exit) ? claim.done : claim.release, "StoreFailed", ({ message }) =>
+            Effect.logWarning(message)
+          )
+        )
+        return { outcome: "Handled" } as const
+      })
+    )
+
+  /**
+   * Handles a notification in the scope of the route, because the service may close the connection before a slow handler
+   * ends. Its repetition then waits for the same run.
+   */
+  const handleShared = (notification: Notification) =>
+    Effect.suspend(() => {
+      const known = running.get(notification.key)
+      if (known !== undefined) return Deferred.await(known)
+      const result: Outcome = Deferred.makeUnsafe()
+      running.set(notification.key, result)
+      return handleOnce(notification).pipe(
+        Effect.interruptible,
+        Effect.catchDefect((defect) =>
+          Effect.andThen(Effect.logError("A notification failed", defect), Effect.fail(failed))
+        ),
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            running.delete(notification.key)
+            Deferred.doneUnsafe(result, toOutcome(exit))
+          })
+        ),
+        Effect.forkIn(scope),
+        // Between the entry in `running` and the start of the handler, nothing may stop.
+        Effect.uninterruptible,
+        Effect.andThen(Deferred.await(result))
+      )
+    })
+
+  /** Reads and verifies a notification. */
+  const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const form = yield* Form.read(request, ["transloadit", "signature"], limits, buffered)
+    const field = fieldOf(form)
+    const transloadit = yield* field("transloadit")
+    const status = yield* webhook.verify({ transloadit, signature: yield* field("signature") }).pipe(
+      Effect.catchTags({
+        SignatureMismatch: ({ message }) => Effect.fail(new Refusal.SignatureRefused({ problem: message })),
+        MalformedNotification: ({ message }) => Effect.fail(new Refusal.BodyMalformed({ problem: message }))
+      })
+    )
+    return { status, key: yield* sha256(transloadit) } satisfies Notification
+  })
+
+  return (request: HttpServerRequest.HttpServerRequest) => Respond.to(Effect.flatMap(read(request), handleShared))
+})
+
+/**
+ * Adds the route to the `HttpRouter`.
+ *
+ * **Details**
+ *
+ * - The form is multipart or urlencoded. Its size, its fields and the time in which it arrives are limited.
+ * - The answer is 200 only after `handle` has succeeded, 403 if the signature is wrong, 400, 408, 413 or 415 if the form
+ *   cannot be read, and 500 or 503 if the notification could not be handled. The service repeats a notification until
+ *   the answer is 200.
+ * - A notification that was handled is answered with 200 and not handled again, and a notification that arrives while it
+ *   is being handled waits for the same run. `HandledNotifications` remembers the handled notifications.
+ *
+ * **Gotchas**
+ *
+ * A notification is handled at least once, and not exactly once. What `handle` does and what `HandledNotifications`
+ * stores are two writes. If the process ends between them, nobody knows whether the first write happened, so the
+ * repetition is handled again. If a handler may not run twice, write `key` with a unique index in the same transaction
+ * as its effect.
+ *
+ * @example
+ * Webhooks.layer({ handle: ({ status }) => Effect.log(`${status.ok}`) }).pipe(
+ *   Layer.provide([HandledNotifications.layerMemory(), Webhook.layer()])
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = <E, R>(options: Options<E, R>) =>
+  HttpRouter.use((router) =>
+    Effect.flatMap(make(options), (receive) => router.add("POST", options.path ?? defaultPath, receive))
+  )
+
+/**
+ * The route as a group of an `HttpApi`, so that the OpenAPI document of the application contains it. The handler of its
+ * endpoint `receive` is a function of {@link make}.
+ *
+ * @example
+ * const Api = HttpApi.make("application").add(Webhooks.group())
+ *
+ * HttpApiBuilder.group(Api, "webhooks", (handlers) =>
+ *   Effect.map(Webhooks.make({ handle }), (receive) =>
+ *     handlers.handleRaw("receive", ({ request }) => receive(request))
+ *   )
+ * )
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const group = <const Path extends HttpRouter.PathInput = typeof defaultPath>(options?: {
+  readonly path?: Path | undefined
+}) =>
+  HttpApiGroup.make("webhooks").add(
+    HttpApiEndpoint.post("receive", (options?.path ?? defaultPath) as Path, {
+      payload: [
+        Webhook.Notification.pipe(HttpApiSchema.asMultipart()),
+        Webhook.Notification.pipe(HttpApiSchema.asFormUrlEncoded())
+      ],
+      success: Received,
+      error: [
+        Refusal.BodyMalformed,
+        Refusal.SignatureRefused,
+        Refusal.BodyTooSlow,
+        Refusal.BodyTooLarge,
+        Refusal.UnsupportedBody,
+        Refusal.ApplicationFailed,
+        Refusal.Busy
+      ]
+    })
+  )

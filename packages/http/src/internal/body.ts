@@ -1,0 +1,111 @@
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Stream from "effect/Stream"
+import * as Refusal from "../Refusal.ts"
+
+/** `bytes`: the maximum size of a body. `time`: how long a body may take to arrive. */
+export interface Limits {
+  readonly bytes: number
+  readonly time: Duration.Input
+}
+
+/** The bytes that all requests of a route hold in memory together. */
+export interface Budget {
+  readonly take: (bytes: number) => boolean
+  readonly give: (bytes: number) => void
+}
+
+export const budget = (most: number): Budget => {
+  let held = 0
+  return {
+    take: (bytes) => {
+      if (held + bytes > most) return false
+      held += bytes
+      return true
+    },
+    give: (bytes) => {
+      held -= bytes
+    }
+  }
+}
+
+/** Why a body cannot be read. */
+export type Problem = Refusal.BodyMalformed | Refusal.BodyTooLarge | Refusal.BodyTooSlow | Refusal.Busy
+
+const tooLarge = (bytes: number) => new Refusal.BodyTooLarge({ problem: `The body has more than ${bytes} bytes.` })
+
+/** The media type of a body in lower case, without its parameters. */
+export const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
+  (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
+
+/** The body of a request, which fails beyond `most` bytes. */
+const bounded = (
+  request: HttpServerRequest.HttpServerRequest,
+  most: number
+): Stream.Stream<Uint8Array, Refusal.BodyMalformed | Refusal.BodyTooLarge> =>
+  Stream.suspend(() => {
+    // A body that announces its size is refused before it is received.
+    if (Number(request.headers["content-length"] ?? 0) > most) return Stream.fail(tooLarge(most))
+    let bytes = 0
+    return request.stream.pipe(
+      Stream.mapError(() => new Refusal.BodyMalformed({ problem: "The body breaks off." })),
+      Stream.mapEffect((chunk) => {
+        bytes += chunk.length
+        return bytes > most ? Effect.fail(tooLarge(most)) : Effect.succeed(chunk)
+      })
+    )
+  })
+
+/** Fails if `reading` does not end within the time. */
+const inTime =
+  (time: Duration.Input) =>
+  <A, E, R>(reading: Effect.Effect<A, E, R>): Effect.Effect<A, E | Refusal.BodyTooSlow, R> =>
+    Effect.timeoutOrElse(reading, {
+      duration: time,
+      orElse: () => Effect.fail(new Refusal.BodyTooSlow({ problem: "The body took too long to arrive." }))
+    })
+
+/**
+ * Reads a whole body with `read`, within its limits. The bytes count towards the budget until `read` ends, so that many
+ * requests together stay within it.
+ */
+export const within = <A, E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  limits: Limits,
+  shared: Budget,
+  read: (body: Stream.Stream<Uint8Array, Problem>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Refusal.BodyTooSlow, R> =>
+  Effect.suspend(() => {
+    let held = 0
+    const body = Stream.mapEffect(bounded(request, limits.bytes), (chunk) => {
+      if (!shared.take(chunk.length)) {
+        return Effect.fail(new Refusal.Busy({ problem: "Too many requests are being received." }))
+      }
+      held += chunk.length
+      return Effect.succeed(chunk)
+    })
+    return Effect.ensuring(
+      inTime(limits.time)(read(body)),
+      Effect.sync(() => shared.give(held))
+    )
+  })
+
+/** The body as text. Invalid UTF-8 is refused. */
+export const text = (body: Stream.Stream<Uint8Array, Problem>): Effect.Effect<string, Problem> =>
+  Effect.gen(function* () {
+    const chunks: Array<Uint8Array> = []
+    yield* Stream.runForEach(body, (chunk) => Effect.sync(() => chunks.push(chunk)))
+    return yield* decode(chunks)
+  })
+
+const decode = (chunks: ReadonlyArray<Uint8Array>): Effect.Effect<string, Refusal.BodyMalformed> =>
+  Effect.try({
+    try: () => {
+      const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+      let whole = ""
+      for (const chunk of chunks) whole += decoder.decode(chunk, { stream: true })
+      return whole + decoder.decode()
+    },
+    catch: () => new Refusal.BodyMalformed({ problem: "The body is not UTF-8." })
+  })

@@ -1,0 +1,115 @@
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import * as Multipart from "effect/http/Multipart"
+import * as Pull from "effect/Pull"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Refusal from "../Refusal.ts"
+import * as Body from "./body.ts"
+import * as Form from "./form.ts"
+
+/** The maximum size of everything in a form except its file: the fields, and what stands between them. */
+const besides = 256 * 1024
+
+const limits = { bytes: 64 * 1024, fields: 32, time: 0 }
+
+/**
+ * A form with one file.
+ *
+ * - `fields`: the fields before the file.
+ * - `content`: the bytes of the file. They end only after the form has ended without another file. Until then nobody knows
+ *   whether the body was cut off.
+ */
+export interface FileForm {
+  readonly fields: Readonly<Record<string, string>>
+  readonly filename: string
+  readonly contentType: string
+  readonly content: (maxBytes: number) => Stream.Stream<Uint8Array, Body.Problem>
+}
+
+const malformed = (problem: string) => new Refusal.BodyMalformed({ problem })
+const secondFile = malformed("The form has more than one file.")
+
+/** The body of a request. `room` tells how many bytes it may have; a silence of `idleTimeout` ends it. */
+const bodyOf = (
+  request: HttpServerRequest.HttpServerRequest,
+  idleTimeout: Duration.Input,
+  room: () => number
+): Stream.Stream<Uint8Array, Body.Problem> => {
+  let bytes = 0
+  return request.stream.pipe(
+    Stream.mapError((): Body.Problem => malformed("The body breaks off.")),
+    Stream.timeoutOrElse({
+      duration: idleTimeout,
+      orElse: () => Stream.fail<Body.Problem>(new Refusal.BodyTooSlow({ problem: "The body stopped arriving." }))
+    }),
+    Stream.mapEffect((chunk) => {
+      bytes += chunk.length
+      return bytes > room()
+        ? Effect.fail<Body.Problem>(new Refusal.BodyTooLarge({ problem: "The body is too large." }))
+        : Effect.succeed(chunk)
+    })
+  )
+}
+
+/**
+ * Reads a multipart form up to its file. The file is read later, while the scope is open.
+ */
+export const read = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  idleTimeout: Duration.Input
+): Effect.fn.Return<FileForm, Body.Problem | Refusal.UnsupportedBody, Scope.Scope> {
+  if (Body.mediaType(request) !== "multipart/form-data") {
+    return yield* new Refusal.UnsupportedBody({ problem: "The body is not multipart/form-data." })
+  }
+  let room = besides
+  const pull = yield* Stream.toPull(
+    Form.parts(
+      request,
+      bodyOf(request, idleTimeout, () => room),
+      limits
+    )
+  )
+  const next = Pull.catchDone(pull, () => Effect.succeed([] as ReadonlyArray<Multipart.Part>))
+
+  const fields: Array<readonly [string, string]> = []
+  let parts = yield* next
+  while (parts.length > 0 && !parts.some(Multipart.isFile)) {
+    for (const part of parts) if (Multipart.isField(part)) fields.push([part.key, part.value])
+    parts = yield* next
+  }
+  const at = parts.findIndex(Multipart.isFile)
+  const file = parts[at]
+  if (file === undefined || !Multipart.isFile(file)) return yield* malformed("The form has no file.")
+  for (const part of parts.slice(0, at)) if (Multipart.isField(part)) fields.push([part.key, part.value])
+  if (parts.slice(at + 1).some(Multipart.isFile)) return yield* secondFile
+
+  const end = Effect.gen(function* () {
+    for (let rest = yield* next; rest.length > 0; rest = yield* next) {
+      if (rest.some(Multipart.isFile)) return yield* secondFile
+    }
+  })
+
+  const content = (maxBytes: number) =>
+    Stream.suspend(() => {
+      room = maxBytes + besides
+      let bytes = 0
+      return file.content.pipe(
+        Stream.mapError(Form.toProblem(limits)),
+        Stream.mapEffect((chunk) => {
+          bytes += chunk.length
+          return bytes > maxBytes
+            ? Effect.fail(new Refusal.BodyTooLarge({ problem: `The file has more than ${maxBytes} bytes.` }))
+            : Effect.succeed(chunk)
+        }),
+        Stream.concat(Stream.drain(Stream.fromEffect(end)))
+      )
+    })
+
+  return { fields: Object.fromEntries(fields), filename: file.name, contentType: file.contentType, content }
+})
+
+/** Whether a request announces a body that can contain no file within the limit. */
+export const announcesMore = (request: HttpServerRequest.HttpServerRequest, maxBytes: number): boolean =>
+  Number(request.headers["content-length"] ?? 0) > maxBytes + besides

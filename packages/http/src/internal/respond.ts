@@ -1,0 +1,35 @@
+import * as Effect from "effect/Effect"
+import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Refusal from "../Refusal.ts"
+
+/** What each answer says to caches and to a browser that would guess the type of the content. */
+const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
+
+/**
+ * The answer of a route: the value as JSON, or the answer of its error. A defect is logged, and the answer does not
+ * repeat it.
+ */
+export const to = <A, E extends HttpServerRespondable.Respondable, R>(
+  route: Effect.Effect<A, E, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
+  route.pipe(
+    Effect.map((value) => HttpServerResponse.jsonUnsafe(value, { headers })),
+    Effect.catch((error) => HttpServerRespondable.toResponse(error)),
+    Effect.catchDefect(defect)
+  )
+
+/** Like {@link to}, for a route that makes its own response. */
+export const stream = <E extends HttpServerRespondable.Respondable, R>(
+  route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never, R> =>
+  route.pipe(
+    Effect.catch((error) => HttpServerRespondable.toResponse(error)),
+    Effect.catchDefect(defect)
+  )
+
+const failed = new Refusal.ApplicationFailed({ problem: "The application failed." })
+
+/** Logs a defect, and makes the answer that does not repeat it. */
+const defect = (what: unknown) =>
+  Effect.logError("A route failed", what).pipe(Effect.andThen(HttpServerRespondable.toResponse(failed)))

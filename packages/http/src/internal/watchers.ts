@@ -1,0 +1,131 @@
+import * as Effect from "effect/Effect"
+import * as PubSub from "effect/PubSub"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as Refusal from "../Refusal.ts"
+
+/** An event with its number. `isLast`: no other event follows. */
+export interface Numbered<Event> {
+  readonly number: number
+  readonly event: Event
+  readonly isLast: boolean
+}
+
+/** An upload: announced by a page that watches it, running, or ended. */
+interface Entry<Event> {
+  readonly events: PubSub.PubSub<Numbered<Event>>
+  state: "announced" | "running" | "ended"
+  count: number
+  watchers: number
+}
+
+/** The events that a watcher gets that comes late or is slow. Older ones are dropped. */
+const kept = 64
+
+/** How long an ended upload is known, in milliseconds. A page that lost its connection learns the end in this time. */
+const remembered = 60_000
+
+export interface Limits {
+  readonly uploads: number
+  readonly watchers: number
+}
+
+/** An upload that runs. `last` ends the events of its watchers. */
+export interface Running<Event> {
+  readonly tell: (event: Event) => Effect.Effect<void>
+  readonly last: (event: Event) => Effect.Effect<void>
+}
+
+/** The uploads of a route, by the ids that their pages chose. */
+export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
+  const scope = yield* Effect.scope
+  const entries = new Map<string, Entry<Event>>()
+  let running = 0
+  let watching = 0
+
+  const forget = (id: string, entry: Entry<Event>) =>
+    Effect.sync(() => {
+      if (entries.get(id) === entry) entries.delete(id)
+    })
+
+  const add = (id: string) =>
+    Effect.map(PubSub.sliding<Numbered<Event>>({ capacity: kept, replay: kept }), (events) => {
+      // Another fiber may have been first.
+      const entry: Entry<Event> = entries.get(id) ?? { events, state: "announced", count: 0, watchers: 0 }
+      entries.set(id, entry)
+      return entry
+    })
+
+  const find = (id: string) =>
+    Effect.suspend(() => {
+      const entry = entries.get(id)
+      return entry === undefined ? add(id) : Effect.succeed(entry)
+    })
+
+  const publish = (entry: Entry<Event>, event: Event, isLast: boolean) =>
+    Effect.suspend(() => PubSub.publish(entry.events, { number: ++entry.count, event, isLast }))
+
+  /** Starts an upload until the scope closes. */
+  const start = (id: string): Effect.Effect<Running<Event>, Refusal.Busy | Refusal.UploadExists, Scope.Scope> =>
+    Effect.acquireRelease(
+      Effect.gen(function* () {
+        const entry = yield* find(id)
+        if (entry.state !== "announced") {
+          return yield* new Refusal.UploadExists({ problem: "An upload with this id runs or has ended." })
+        }
+        if (running >= limits.uploads) {
+          if (entry.watchers === 0) yield* forget(id, entry)
+          return yield* new Refusal.Busy({ problem: "Too many uploads are running." })
+        }
+        running++
+        entry.state = "running"
+        return entry
+      }),
+      (entry) =>
+        Effect.gen(function* () {
+          running--
+          entry.state = "ended"
+          yield* Effect.forkIn(Effect.andThen(Effect.sleep(remembered), forget(id, entry)), scope)
+        })
+    ).pipe(
+      Effect.map((entry) => ({
+        tell: (event) => publish(entry, event, false),
+        last: (event) => publish(entry, event, true)
+      }))
+    )
+
+  /** Whether the upload has ended and the watcher has seen its end. */
+  const hasSeen = (id: string, seen: number): boolean => {
+    const entry = entries.get(id)
+    return entry?.state === "ended" && entry.count <= seen
+  }
+
+  /** The events of an upload after the event `seen`, to the last one. It may start later than its watcher. */
+  const watch = (id: string, seen: number): Effect.Effect<Stream.Stream<Numbered<Event>>, Refusal.Busy, Scope.Scope> =>
+    Effect.gen(function* () {
+      const entry = yield* Effect.acquireRelease(
+        Effect.gen(function* () {
+          if (watching >= limits.watchers) {
+            return yield* new Refusal.Busy({ problem: "Too many pages watch uploads." })
+          }
+          watching++
+          const found = yield* find(id)
+          found.watchers++
+          return found
+        }),
+        (found) =>
+          Effect.suspend(() => {
+            watching--
+            found.watchers--
+            return found.watchers === 0 && found.state === "announced" ? forget(id, found) : Effect.void
+          })
+      )
+      const subscription = yield* PubSub.subscribe(entry.events)
+      return Stream.fromSubscription(subscription).pipe(
+        Stream.filter(({ number }) => number > seen),
+        Stream.takeUntil(({ isLast }) => isLast)
+      )
+    })
+
+  return { start, watch, hasSeen }
+})

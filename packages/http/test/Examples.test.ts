@@ -1,0 +1,86 @@
+/** Runs docs/examples/http-server.ts against the embedded service. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as Signatures from "@assembly-effect/http/Signatures"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import { routes } from "../../../docs/examples/http-server.ts"
+import { send, serve } from "./support.ts"
+
+const application = Effect.gen(function* () {
+  const { baseUrl, credentials } = yield* Emulator.Emulator
+  const client = AssemblyClient.layer({ baseUrl }).pipe(
+    Layer.provide(Authenticator.layerSigned()),
+    Layer.provideMerge(Credentials.layer(credentials)),
+    Layer.provideMerge(FetchHttpClient.layer)
+  )
+  const stored = yield* Queue.unbounded<Assembly.Status>()
+  const store = (status: Assembly.Status) => Effect.asVoid(Queue.offer(stored, status))
+  const served = HttpServer.addressFormattedWith((publicUrl) => Effect.succeed(routes({ publicUrl, store })))
+  const { origin } = yield* serve(Layer.unwrap(served).pipe(Layer.provide(client)))
+  const page = (path: string, body: unknown, user?: string) =>
+    send(`${origin}${path}`, {
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json", ...(user === undefined ? {} : { cookie: `user=${user}` }) }
+    })
+  return { baseUrl, origin, page, stored }
+})
+
+layer(Emulator.layer(), { excludeTestServices: true })("docs/examples/http-server.ts", (it) => {
+  it.effect("signs for a page that then uploads by itself, and is notified", () =>
+    Effect.gen(function* () {
+      const { baseUrl, page, stored } = yield* application
+      const { body, status } = yield* page("/sign", { album: "holidays" }, "ada")
+      assert.strictEqual(status, 200)
+      const { params, signature } = body as Signatures.Signed
+
+      const form = new FormData()
+      form.set("params", params)
+      form.set("signature", signature)
+      form.set("file", new Blob(["a picture"]), "a.txt")
+      const created = yield* send(`${baseUrl}/assemblies`, { body: form })
+      assert.strictEqual(created.status, 200)
+
+      const told = yield* Queue.take(stored)
+      assert.strictEqual(told.assembly_id, (created.body as { readonly assembly_id: string }).assembly_id)
+      assert.deepStrictEqual([told.ok, told.uploads?.[0]?.name], ["ASSEMBLY_COMPLETED", "a.txt"])
+
+      const again = yield* send(`${baseUrl}/assemblies`, { body: form })
+      assert.strictEqual((again.body as { readonly error: string }).error, "SIGNATURE_REUSE_DETECTED")
+    })
+  )
+
+  it.effect("streams a file of a user on, and is notified", () =>
+    Effect.gen(function* () {
+      const { origin, stored } = yield* application
+      const form = new FormData()
+      form.set("album", "holidays")
+      form.set("file", new Blob(["a picture"]), "a.txt")
+      const uploaded = yield* send(`${origin}/uploads/${crypto.randomUUID()}`, {
+        body: form,
+        headers: { cookie: "user=ada" }
+      })
+      assert.strictEqual(uploaded.status, 200)
+      const told = yield* Queue.take(stored)
+      assert.deepStrictEqual([told.ok, told.uploads?.[0]?.name], ["ASSEMBLY_COMPLETED", "a.txt"])
+      assert.deepStrictEqual(told.fields, { user: "ada", album: "holidays" })
+      assert.strictEqual((yield* send(`${origin}/uploads/${crypto.randomUUID()}`, { body: form })).status, 401)
+    })
+  )
+
+  it.effect("signs nothing for a page without a user", () =>
+    Effect.gen(function* () {
+      const { page } = yield* application
+      const { body, status } = yield* page("/sign", { album: "holidays" })
+      assert.deepStrictEqual([status, body], [401, { _tag: "Unauthenticated", problem: "Sign in before you upload." }])
+      assert.strictEqual((yield* page("/sign", { album: "a".repeat(101) }, "ada")).status, 400)
+    })
+  )
+})

@@ -1,0 +1,184 @@
+import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as KeyValueStore from "effect/persistence/KeyValueStore"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as TestClock from "effect/testing/TestClock"
+import { createHash } from "node:crypto"
+
+const keyOf = (name: string) => createHash("sha256").update(name).digest("hex")
+const lease = Duration.minutes(1)
+
+const claim = (name: string) =>
+  HandledNotifications.HandledNotifications.use((handled) => handled.claim(keyOf(name), lease))
+
+/** Claims what must be free. */
+const claimed = Effect.fnUntraced(function* (name: string) {
+  const found = yield* claim(name)
+  if (found._tag !== "Claimed") throw new Error(`${name} is ${found._tag}`)
+  return found
+})
+
+const tagOf = (name: string) => Effect.map(claim(name), ({ _tag }) => _tag)
+
+const sqlite = SqliteClient.layer({ path: ":memory:" })
+
+const stores = {
+  memory: HandledNotifications.layerMemory(),
+  KeyValueStore: HandledNotifications.layerKeyValueStore().pipe(Layer.provide(KeyValueStore.layerMemory)),
+  SQL: HandledNotifications.layerSql().pipe(Layer.provide(sqlite))
+}
+
+describe.each(Object.entries(stores))("HandledNotifications in %s", (_name, store) => {
+  layer(store)((stored) => {
+    stored.effect("knows what is done", () =>
+      Effect.gen(function* () {
+        yield* (yield* claimed("done")).done
+        assert.deepStrictEqual([yield* tagOf("done"), yield* tagOf("done")], ["Done", "Done"])
+        yield* claimed("another")
+      })
+    )
+
+    stored.effect("does not know what was released", () =>
+      Effect.gen(function* () {
+        yield* (yield* claimed("released")).release
+        yield* (yield* claimed("released")).done
+        assert.strictEqual(yield* tagOf("released"), "Done")
+      })
+    )
+
+    stored.effect("forgets what is done after 7 days", () =>
+      Effect.gen(function* () {
+        yield* (yield* claimed("old")).done
+        yield* TestClock.adjust("6 days")
+        assert.strictEqual(yield* tagOf("old"), "Done")
+        yield* TestClock.adjust("2 days")
+        yield* claimed("old")
+      })
+    )
+
+    stored.effect("keeps many at once", () =>
+      Effect.gen(function* () {
+        const names = Array.from({ length: 300 }, (_, index) => `many ${index}`)
+        yield* Effect.forEach(names, (name) => Effect.flatMap(claimed(name), ({ done }) => done), { concurrency: 20 })
+        for (const name of names) assert.strictEqual(yield* tagOf(name), "Done")
+      })
+    )
+  })
+})
+
+describe("HandledNotifications.layerMemory", () => {
+  it.effect("keeps the newest ones only", () =>
+    Effect.gen(function* () {
+      for (const name of ["a", "b", "a", "c"]) {
+        const found = yield* claim(name)
+        if (found._tag === "Claimed") yield* found.done
+      }
+      assert.deepStrictEqual([yield* tagOf("a"), yield* tagOf("b"), yield* tagOf("c")], ["Claimed", "Done", "Done"])
+    }).pipe(Effect.provide(HandledNotifications.layerMemory({ capacity: 2 })))
+  )
+})
+
+/** A store whose answers take a turn, like those of every store outside of the memory. */
+const slowStore = Layer.effect(
+  KeyValueStore.KeyValueStore,
+  Effect.map(KeyValueStore.KeyValueStore, (store) =>
+    KeyValueStore.makeStringOnly({
+      ...store,
+      get: (key) => Effect.tap(store.get(key), () => Effect.yieldNow),
+      set: (key, value) => Effect.andThen(Effect.yieldNow, store.set(key, value))
+    })
+  )
+)
+
+describe("HandledNotifications.layerKeyValueStore", () => {
+  it.effect("has at most 4096 entries, and drops what it has forgotten from them", () =>
+    Effect.gen(function* () {
+      const store = yield* KeyValueStore.KeyValueStore
+      const [first = "", second = ""] = Array.from({ length: 20_000 }, (_, index) => `name ${index}`).filter((name) =>
+        keyOf(name).startsWith("abc")
+      )
+      yield* (yield* claimed(first)).done
+      yield* TestClock.adjust("8 days")
+      yield* (yield* claimed(second)).done
+      assert.deepStrictEqual(yield* store.keys, ["assembly-notifications-abc"])
+      const entry = yield* store.get("assembly-notifications-abc")
+      assert.deepStrictEqual(Object.keys(JSON.parse(entry ?? "{}")), [keyOf(second)])
+    }).pipe(
+      Effect.provide(HandledNotifications.layerKeyValueStore().pipe(Layer.provideMerge(KeyValueStore.layerMemory)))
+    )
+  )
+
+  it.effect("keeps every key of an entry that is written at the same time, in a store that is not immediate", () =>
+    Effect.gen(function* () {
+      const names = Array.from({ length: 20_000 }, (_, index) => `name ${index}`).filter((name) =>
+        keyOf(name).startsWith("ab")
+      )
+      yield* Effect.forEach(names, (name) => Effect.flatMap(claimed(name), ({ done }) => done), {
+        concurrency: "unbounded"
+      })
+      for (const name of names) assert.strictEqual(yield* tagOf(name), "Done")
+    }).pipe(
+      Effect.provide(
+        HandledNotifications.layerKeyValueStore().pipe(
+          Layer.provide(slowStore),
+          Layer.provide(KeyValueStore.layerMemory)
+        )
+      )
+    )
+  )
+
+  it.effect("survives the process, and a torn entry", () =>
+    Effect.gen(function* () {
+      const store = yield* KeyValueStore.KeyValueStore
+      const inProcess = Effect.provide(HandledNotifications.layerKeyValueStore())
+      yield* inProcess(Effect.flatMap(claimed("a"), ({ done }) => done))
+      assert.strictEqual(yield* inProcess(tagOf("a")), "Done")
+      const [entry = ""] = yield* store.keys
+      yield* store.set(entry, '{"torn')
+      yield* inProcess(Effect.flatMap(claimed("a"), ({ done }) => done))
+      assert.strictEqual(yield* inProcess(tagOf("a")), "Done")
+    }).pipe(Effect.provide(KeyValueStore.layerMemory))
+  )
+})
+
+describe("HandledNotifications.layerSql", () => {
+  const inProcess = <A, E>(effect: Effect.Effect<A, E, HandledNotifications.HandledNotifications>) =>
+    Effect.provide(effect, HandledNotifications.layerSql())
+
+  it.effect("lets one process handle a notification at a time, and the next one after the lease", () =>
+    Effect.gen(function* () {
+      const first = yield* inProcess(claimed("a"))
+      assert.strictEqual(yield* inProcess(tagOf("a")), "Busy")
+      yield* TestClock.adjust("61 seconds")
+      const second = yield* inProcess(claimed("a"))
+      // The first process is late: it must not free what another one holds.
+      yield* first.release
+      assert.strictEqual(yield* inProcess(tagOf("a")), "Busy")
+      yield* second.done
+      yield* second.release
+      assert.strictEqual(yield* inProcess(tagOf("a")), "Done")
+    }).pipe(Effect.provide(sqlite))
+  )
+
+  it.effect("deletes what it has forgotten", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* (yield* claimed("a")).done
+      yield* TestClock.adjust("8 days")
+      assert.deepStrictEqual(yield* sql`SELECT * FROM assembly_notifications`, [])
+    }).pipe(Effect.provide(HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))))
+  )
+
+  it.effect("fails with StoreFailed when its table is gone", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DROP TABLE assembly_notifications`
+      const error = yield* Effect.flip(claim("a"))
+      assert.strictEqual(error._tag, "StoreFailed")
+    }).pipe(Effect.provide(HandledNotifications.layerSql().pipe(Layer.provideMerge(sqlite))))
+  )
+})

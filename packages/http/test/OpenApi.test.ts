@@ -1,0 +1,161 @@
+/** The routes as groups of the application's own HttpApi. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Webhook from "@assembly-effect/auth/Webhook"
+import * as HandledNotifications from "@assembly-effect/http/HandledNotifications"
+import * as PassThrough from "@assembly-effect/http/PassThrough"
+import * as Refusal from "@assembly-effect/http/Refusal"
+import * as Signatures from "@assembly-effect/http/Signatures"
+import * as Webhooks from "@assembly-effect/http/Webhooks"
+import { assert, describe, it } from "@effect/vitest"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Effect from "effect/Effect"
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpApiClient from "effect/http-api/HttpApiClient"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { credentials, send, serve, signatureOf } from "./support.ts"
+
+const Asked = Schema.Struct({ album: Schema.String })
+
+const Api = HttpApi.make("application").add(
+  Webhooks.group({ path: "/hooks/assembly" }),
+  Signatures.group({ path: "/uploads/sign", body: Asked }),
+  PassThrough.group({ path: "/files" })
+)
+
+const webhooks = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
+  Effect.map(Webhooks.make({ handle: () => Effect.void }), (receive) =>
+    handlers.handleRaw("receive", ({ request }) => receive(request))
+  )
+)
+
+const signatures = HttpApiBuilder.group(Api, "signatures", (handlers) =>
+  Effect.map(
+    Signatures.make({
+      body: Asked,
+      policy: ({ album }) =>
+        album === "closed"
+          ? Effect.fail(new Refusal.Forbidden({ problem: "The album is closed." }))
+          : Effect.succeed({ params: { templateId: album }, maxSize: 1000 })
+    }),
+    (answer) => handlers.handleRaw("sign", ({ request }) => answer(request))
+  )
+)
+
+const uploads = HttpApiBuilder.group(Api, "uploads", (handlers) =>
+  Effect.map(
+    PassThrough.make({ policy: () => Effect.fail(new Refusal.Forbidden({ problem: "The album is full." })) }),
+    ({ upload, watch }) =>
+      handlers.handleRaw("upload", ({ request }) => upload(request)).handleRaw("watch", ({ request }) => watch(request))
+  )
+)
+
+const service = AssemblyClient.layer({ baseUrl: "http://127.0.0.1:9" }).pipe(
+  Layer.provide(Authenticator.layerSigned()),
+  Layer.provideMerge(Credentials.layer(credentials)),
+  Layer.provideMerge(FetchHttpClient.layer)
+)
+
+const routes = HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+  Layer.provide([webhooks, signatures, uploads]),
+  Layer.provide([
+    HandledNotifications.layerMemory(),
+    Webhook.layer().pipe(Layer.provide(Credentials.layer(credentials))),
+    service,
+    NodeHttpServer.layerHttpServices
+  ])
+)
+
+describe("the groups of an HttpApi", () => {
+  it("are in the OpenAPI document of the application", () => {
+    const { paths } = OpenApi.fromApi(Api)
+    const receive = paths["/hooks/assembly"]?.post
+    assert.deepStrictEqual(Object.keys(receive?.requestBody?.content ?? {}).toSorted(), [
+      "application/x-www-form-urlencoded",
+      "multipart/form-data"
+    ])
+    assert.deepStrictEqual(Object.keys(receive?.responses ?? {}).toSorted(), [
+      "200",
+      "400",
+      "403",
+      "408",
+      "413",
+      "415",
+      "500",
+      "503"
+    ])
+    const file = paths["/files/{uploadId}"]
+    assert.deepStrictEqual(Object.keys(file?.post?.requestBody?.content ?? {}), ["multipart/form-data"])
+    assert.includeMembers(Object.keys(file?.post?.responses ?? {}), ["200", "408", "409", "413", "502"])
+    assert.hasAllKeys(file?.get?.responses?.["200"]?.content ?? {}, ["text/event-stream"])
+    assert.includeMembers(Object.keys(file?.get?.responses ?? {}), ["204", "503"])
+    const sign = paths["/uploads/sign"]?.post
+    assert.deepStrictEqual(Object.keys(sign?.requestBody?.content ?? {}), ["application/json"])
+    assert.deepStrictEqual(Object.keys(sign?.responses ?? {}).toSorted(), [
+      "200",
+      "400",
+      "401",
+      "403",
+      "408",
+      "413",
+      "415",
+      "429",
+      "500",
+      "503"
+    ])
+  })
+
+  it("have paths of their own, and no body where no policy asks for one", () => {
+    const { paths } = OpenApi.fromApi(
+      HttpApi.make("application").add(Webhooks.group(), Signatures.group(), PassThrough.group())
+    )
+    assert.deepStrictEqual(Object.keys(paths).toSorted(), [
+      "/assembly-notifications",
+      "/assembly-signatures",
+      "/assembly-uploads/{uploadId}"
+    ])
+    assert.isUndefined(paths["/assembly-signatures"]?.post?.requestBody)
+  })
+
+  it.effect("answer as their schemas say, to a client that is made of them", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* serve(routes)
+      const client = yield* Effect.provide(HttpApiClient.make(Api, { baseUrl: origin }), FetchHttpClient.layer)
+
+      const signed = yield* client.signatures.sign({ payload: { album: "open" } })
+      assert.strictEqual(signed.signature, signatureOf(signed.params))
+      const refused = yield* Effect.flip(client.signatures.sign({ payload: { album: "closed" } }))
+      assert.deepStrictEqual(refused, new Refusal.Forbidden({ problem: "The album is closed." }))
+
+      const transloadit = JSON.stringify({ ok: "ASSEMBLY_COMPLETED", assembly_id: "a".repeat(32) })
+      const payload = { transloadit, signature: signatureOf(transloadit) }
+      assert.deepStrictEqual(yield* client.webhooks.receive({ payload }), { outcome: "Handled" })
+      const forged = yield* Effect.flip(client.webhooks.receive({ payload: { ...payload, signature: "sha384:00" } }))
+      assert.strictEqual(forged._tag, "SignatureRefused")
+
+      const form = new FormData()
+      form.set("file", new Blob(["x"]), "a.txt")
+      const params = { uploadId: crypto.randomUUID() }
+      const full = yield* Effect.flip(client.uploads.upload({ params, payload: form }))
+      assert.deepStrictEqual(full, new Refusal.Forbidden({ problem: "The album is full." }))
+      const events = yield* client.uploads.watch({ params })
+      assert.isTrue(Stream.isStream(events))
+      if (Stream.isStream(events)) {
+        assert.deepStrictEqual(yield* Stream.runCollect(events), [{ _tag: "Failed", problem: "The album is full." }])
+      }
+
+      const document = yield* send(`${origin}/openapi.json`, { method: "GET" })
+      assert.hasAllKeys((document.body as { readonly paths: object }).paths, [
+        "/hooks/assembly",
+        "/uploads/sign",
+        "/files/{uploadId}"
+      ])
+    })
+  )
+})

@@ -1,0 +1,172 @@
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import type * as PassThrough from "@assembly-effect/http/PassThrough"
+import * as Refusal from "@assembly-effect/http/Refusal"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { createHash, randomBytes } from "node:crypto"
+import { application, before, chunked, last, live, newUploadId, watch } from "./passing.ts"
+import { chunk, headOf, open, send, statusIn, until } from "./support.ts"
+
+const MiB = 1024 * 1024
+
+const formOf = (bytes: Uint8Array<ArrayBuffer>, filename = "a.bin"): FormData => {
+  const form = new FormData()
+  form.set("album", "holidays")
+  form.set("file", new Blob([bytes], { type: "video/mp4" }), filename)
+  return form
+}
+
+layer(live, { excludeTestServices: true })("PassThrough", (it) => {
+  it.effect("streams a file into an Assembly, and answers without a capability", () =>
+    Effect.gen(function* () {
+      const { assemblies, files, origin, states } = yield* application()
+      const bytes = randomBytes(3 * MiB + 17)
+      const uploadId = newUploadId()
+      const { body, status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(bytes, "é.mp4") })
+      assert.strictEqual(status, 200)
+      assert.strictEqual((body as PassThrough.Uploaded).bytes, bytes.length)
+      assert.notInclude(JSON.stringify(body), last(assemblies))
+      assert.deepStrictEqual(files, [
+        { uploadId, filename: "é.mp4", contentType: "video/mp4", fields: { album: "holidays" } }
+      ])
+      assert.deepStrictEqual(yield* states, ["Completed"])
+      const { uploads } = yield* Assemblies.get(last(assemblies))
+      assert.deepStrictEqual(
+        uploads?.map(({ md5hash, name, size }) => ({ md5hash, name, size })),
+        [{ md5hash: createHash("md5").update(bytes).digest("hex"), name: "é.mp4", size: bytes.length }]
+      )
+    })
+  )
+
+  it.effect("takes an empty file, and one whose bytes look like a boundary", () =>
+    Effect.gen(function* () {
+      const { assemblies, origin } = yield* application()
+      for (const text of ["", "\r\n--", "\r\n----", "--b--\r\n"]) {
+        const { status } = yield* send(`${origin}/assembly-uploads/${newUploadId()}`, {
+          body: formOf(new TextEncoder().encode(text))
+        })
+        assert.strictEqual(status, 200)
+        const { uploads } = yield* Assemblies.get(last(assemblies))
+        assert.strictEqual(uploads?.[0]?.md5hash, createHash("md5").update(text).digest("hex"))
+      }
+    })
+  )
+
+  it.effect("tells the events to a page that watches, even one that was first", () =>
+    Effect.gen(function* () {
+      const { assemblies, origin, port } = yield* application()
+      const uploadId = newUploadId()
+      const first = yield* watch(port, uploadId)
+      yield* until(() => first.received().includes("text/event-stream"))
+      yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(2 * MiB)) })
+      yield* until(() => first.tags().includes("Stored"))
+      assert.deepStrictEqual(
+        first.tags().filter((tag) => !["FileEvent", "Progress"].includes(tag)),
+        ["AssemblyCreated", "FileCompleted", "Uploaded", "Stored"]
+      )
+      assert.include(first.tags(), "Progress")
+      assert.strictEqual(first.events().at(-1)?.bytes, 2 * MiB)
+      assert.notInclude(first.received(), last(assemblies))
+      assert.notInclude(first.received(), "/resumable/files/")
+
+      // One that comes later learns the end, and one that saw the end does not connect again.
+      const late = yield* watch(port, uploadId)
+      yield* until(() => late.tags().includes("Stored"))
+      const seen = /id: (\d+)\n[^\n]*"Stored"/.exec(late.received())?.[1]
+      const again = yield* watch(port, uploadId, `last-event-id: ${seen}\r\n`)
+      yield* until(() => statusIn(again.received()) === 204)
+    })
+  )
+
+  it.effect("waits for the results if the policy says so", () =>
+    Effect.gen(function* () {
+      const { origin, port } = yield* application({}, { wait: true, filename: "named-by-us.bin" })
+      const uploadId = newUploadId()
+      const { body } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(1000)) })
+      const { status } = body as PassThrough.Uploaded
+      assert.deepStrictEqual([status.ok, status.uploads?.[0]?.name], ["ASSEMBLY_COMPLETED", "named-by-us.bin"])
+      const watcher = yield* watch(port, uploadId)
+      yield* until(() => watcher.tags().at(-1) === "Completed")
+    })
+  )
+
+  it.effect("answers with the refusal of the policy, and creates nothing", () =>
+    Effect.gen(function* () {
+      const { origin, port } = yield* application({
+        policy: () => Effect.fail(new Refusal.Forbidden({ problem: "The album is full." }))
+      })
+      const uploadId = newUploadId()
+      const { body, status } = yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: formOf(randomBytes(9)) })
+      assert.deepStrictEqual([status, body], [403, { _tag: "Forbidden", problem: "The album is full." }])
+      const watcher = yield* watch(port, uploadId)
+      yield* until(() => watcher.tags().length > 0)
+      assert.deepStrictEqual(watcher.events(), [{ _tag: "Failed", problem: "The album is full." }])
+    })
+  )
+
+  it.effect("answers 502 if the service refuses, and does not repeat what it says", () =>
+    Effect.gen(function* () {
+      const { origin } = yield* application()
+      const faults = yield* Faults.Faults
+      yield* faults.inject(
+        Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 400, body: "a secret" })
+      )
+      const { body, status } = yield* send(`${origin}/assembly-uploads/${newUploadId()}`, {
+        body: formOf(randomBytes(9))
+      })
+      assert.deepStrictEqual(
+        [status, body],
+        [502, { _tag: "UploadFailed", problem: "The service did not take the upload." }]
+      )
+    })
+  )
+
+  it.effect("lets the user send no faster than the service takes", () =>
+    Effect.gen(function* () {
+      const { bytesRead, port, states } = yield* application({ chunkSize: MiB, progressInterval: 0 })
+      const faults = yield* Faults.Faults
+      yield* faults.inject(
+        Faults.Fault.Delay({
+          method: "PATCH",
+          path: "/resumable/files/:uploadId",
+          duration: "1 second",
+          times: Infinity
+        })
+      )
+      const uploadId = newUploadId()
+      const raw = yield* open(port)
+      yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, chunked) + chunk(before()))
+      yield* Effect.forkScoped(Effect.forever(raw.write(chunk("x".repeat(MiB)))))
+      const watcher = yield* watch(port, uploadId)
+      const taken = () => Math.max(0, ...watcher.events().map(({ acknowledged = 0 }) => Number(acknowledged)))
+      while (taken() < 2 * MiB) {
+        const read = bytesRead()
+        yield* Effect.sleep("20 millis")
+        assert.isBelow(read, taken() + 4 * MiB)
+      }
+      // Nobody reads from the user now, so the end of the connection is noticed when the service takes the next bytes.
+      yield* raw.destroy
+      yield* Effect.repeat(states, { until: ([state]) => state === "Canceled" })
+      yield* faults.clear
+    })
+  )
+
+  it.effect("cancels the Assembly when the user goes away", () =>
+    Effect.gen(function* () {
+      const { bytesRead, port, sockets, states } = yield* application()
+      const uploadId = newUploadId()
+      const raw = yield* open(port)
+      yield* raw.write(headOf(`/assembly-uploads/${uploadId}`, chunked) + chunk(before() + "x".repeat(1000)))
+      const watcher = yield* watch(port, uploadId)
+      yield* until(() => watcher.tags().includes("AssemblyCreated"))
+      assert.deepStrictEqual(yield* states, ["Busy"])
+      yield* raw.destroy
+      yield* until(() => watcher.tags().includes("Failed"))
+      assert.deepStrictEqual(yield* states, ["Canceled"])
+      yield* watcher.destroy
+      yield* until(() => sockets.size === 0)
+      assert.isAbove(bytesRead(), 1000)
+    })
+  )
+})

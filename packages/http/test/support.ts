@@ -1,0 +1,136 @@
+/** An application on a port of its own, and clients that nobody could call polite. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Effect from "effect/Effect"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import { createHmac } from "node:crypto"
+import { createServer } from "node:http"
+import { type AddressInfo, connect, type Socket } from "node:net"
+
+export const credentials = { key: "the-auth-key", secret: Redacted.make("the-secret-of-the-tests") }
+
+/** The signature of a text, computed without the code under test. */
+export const signatureOf = (text: string, secret = Redacted.value(credentials.secret)): string =>
+  `sha384:${createHmac("sha384", secret).update(text).digest("hex")}`
+
+interface Application {
+  readonly origin: string
+  readonly port: number
+  /** The connections that are open now. */
+  readonly sockets: ReadonlySet<Socket>
+  /** The bytes of all requests that were read from connections. */
+  readonly bytesRead: () => number
+}
+
+/** Serves routes until the scope closes. */
+export const serve = Effect.fnUntraced(function* <E, R>(routes: Layer.Layer<never, E, R>) {
+  const sockets = new Set<Socket>()
+  let closedBytes = 0
+  const server = createServer({ requestTimeout: 0 })
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.once("close", () => {
+      closedBytes += socket.bytesRead
+      sockets.delete(socket)
+    })
+  })
+  // Connections that a failing test leaves open would delay the end of the server.
+  yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+  yield* Layer.build(
+    HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+      Layer.provide(
+        NodeHttpServer.layerServer(() => server, { host: "127.0.0.1", port: 0, gracefulShutdownTimeout: 0 })
+      )
+    )
+  )
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    port,
+    sockets,
+    bytesRead: () => [...sockets].reduce((all, socket) => all + socket.bytesRead, closedBytes)
+  } satisfies Application
+})
+
+/** Lets sockets, and everything else that is not a clock, have their turn. */
+const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+/** Waits until something is so. */
+export const until = (isSo: () => boolean): Effect.Effect<void> =>
+  Effect.suspend(() => (isSo() ? Effect.void : Effect.andThen(turn, until(isSo))))
+
+/** Lets the time of the test pass until an Effect ends. */
+export const passTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.raceFirst(effect, Effect.forever(Effect.andThen(turn, TestClock.adjust("5 seconds"))))
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly headers: Headers
+}
+
+/** A request of `fetch`, with its answer as JSON. */
+export const send = (url: string, init?: RequestInit): Effect.Effect<Answer> =>
+  Effect.promise(async (signal) => {
+    const response = await fetch(url, { method: "POST", ...init, signal })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) }
+  })
+
+/** A connection on which a test writes a request itself. */
+export interface Raw {
+  readonly write: (bytes: string | Uint8Array) => Effect.Effect<void>
+  readonly received: () => string
+  readonly isClosed: () => boolean
+  readonly destroy: Effect.Effect<void>
+}
+
+export const open = (port: number): Effect.Effect<Raw, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    let text = ""
+    let closed = false
+    const socket = yield* Effect.acquireRelease(
+      Effect.callback<Socket>((resume) => {
+        const connection = connect(port, "127.0.0.1", () => resume(Effect.succeed(connection)))
+        connection.on("error", () => {})
+      }),
+      (connection) => Effect.sync(() => connection.destroy())
+    )
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1")
+    })
+    socket.once("close", () => {
+      closed = true
+    })
+    return {
+      received: () => text,
+      isClosed: () => closed,
+      destroy: Effect.sync(() => socket.destroy()),
+      // Without a turn, a loop of writes to a broken connection would starve the event that closes it.
+      write: (bytes) =>
+        Effect.callback<void>((resume) => {
+          if (closed) return resume(turn)
+          const done = () => {
+            socket.off("close", done)
+            resume(turn)
+          }
+          socket.once("close", done)
+          socket.write(bytes, done)
+        })
+    } satisfies Raw
+  })
+
+/** The head of a request whose body is written piece by piece. */
+export const headOf = (path: string, headers: Readonly<Record<string, string>>): string =>
+  [`POST ${path} HTTP/1.1`, "host: localhost", ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
+    .map((line) => `${line}\r\n`)
+    .join("") + "\r\n"
+
+/** A chunk of a chunked body. */
+export const chunk = (bytes: string): string => `${Buffer.byteLength(bytes).toString(16)}\r\n${bytes}\r\n`
+
+/** The status of the first answer in a text. */
+export const statusIn = (text: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1])

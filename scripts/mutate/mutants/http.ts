@@ -1,0 +1,253 @@
+import { changes } from "../Mutant.ts"
+
+export const http = [
+  ...changes(
+    "packages/http/src/Webhooks.ts",
+    ["Webhooks"],
+    [
+      {
+        name: "a handler that failed counts as done",
+        find: `Exit.isSuccess(exit) ? claim.done : claim.release`,
+        replace: `Exit.isSuccess(exit) ? claim.done : claim.done`
+      },
+      {
+        name: "a handler that succeeded is forgotten",
+        find: `Exit.isSuccess(exit) ? claim.done : claim.release`,
+        replace: `Exit.isSuccess(exit) ? claim.release : claim.release`
+      },
+      {
+        name: "notifications at the same time are handled each",
+        find: `running.set(notification.key, result)`,
+        replace: `void result`
+      },
+      {
+        name: "what was handled stays in the table of what runs",
+        find: `running.delete(notification.key)`,
+        replace: `void running`
+      },
+      {
+        name: "a handler runs in the scope of its request",
+        find: `Effect.forkIn(scope),`,
+        replace: `Effect.forkChild,`
+      },
+      {
+        name: "a notification is handled before it is verified",
+        find: `const status = yield* webhook.verify(`,
+        replace: `const status = JSON.parse(transloadit) ?? webhook.verify(`
+      },
+      {
+        name: "a handler may run for ever",
+        find: `Effect.timeout(handleTimeout),`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/HandledNotifications.ts",
+    ["HandledNotifications"],
+    [
+      {
+        name: "the memory grows",
+        find: `until.size > capacity && `,
+        replace: `until.size < 0 && `
+      },
+      {
+        name: "two writers of an entry overwrite each other",
+        find: `.pipe(Semaphore.withPermit(writing))`,
+        replace: ``
+      },
+      {
+        name: "a late process frees what another one holds",
+        find: ` AND owner = \${owner} AND done = 0`,
+        replace: ` AND done = 0`
+      },
+      {
+        name: "a lease never ends",
+        find: `DELETE FROM \${table} WHERE id = \${key} AND until_ms <= \${now}`,
+        replace: `DELETE FROM \${table} WHERE id = \${key} AND until_ms < 0 AND until_ms <= \${now}`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/internal/body.ts",
+    ["WebhooksHostile", "Signatures"],
+    [
+      {
+        name: "a body has no end",
+        find: `return bytes > most ? `,
+        replace: `return bytes < 0 ? `
+      },
+      {
+        name: "bodies together have no limit",
+        find: `if (held + bytes > most) return false`,
+        replace: ``
+      },
+      {
+        name: "what a body took is not given back",
+        find: `shared.give(held)`,
+        replace: `shared.give(0)`
+      },
+      {
+        name: "a body may take for ever",
+        find: `inTime(limits.time)(read(body))`,
+        replace: `read(body)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/internal/form.ts",
+    ["WebhooksHostile"],
+    [
+      {
+        name: "fields of a urlencoded form have no limit",
+        find: `if (hasMore(text, limits.fields)) return yield* tooMany(limits)`,
+        replace: ``
+      },
+      {
+        name: "the second of two fields counts",
+        find: `if (found[wanted] !== undefined) {`,
+        replace: `if (found[wanted] === "") {`
+      },
+      {
+        name: "parts of a multipart form have no limit",
+        find: `maxParts: limits.fields, `,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/Signatures.ts",
+    ["Signatures"],
+    [
+      {
+        name: "the time of a signature has no limit",
+        find: `Duration.isGreaterThan(Duration.fromInputUnsafe(expiresIn), longest)`,
+        replace: `longest === undefined`
+      },
+      {
+        name: "what the policy decides is not checked",
+        find: `yield* checkGrant(grant)`,
+        replace: `void checkGrant`
+      },
+      {
+        name: "pages of other sites may ask",
+        find: `yield* Origin.check(request, origins)`,
+        replace: `void Origin.check(request, origins)`
+      },
+      {
+        name: "the maximum size is not signed",
+        find: `{ max_size: grant.maxSize }`,
+        replace: `{}`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/internal/origin.ts",
+    ["Signatures"],
+    [
+      {
+        name: "another site counts as the same",
+        find: `site === "same-origin" || site === "none"`,
+        replace: `site !== ""`
+      },
+      {
+        name: "the host is not compared",
+        find: `new URL(origin).host === host.toLowerCase()`,
+        replace: `new URL(origin).host !== ""`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/PassThrough.ts",
+    ["PassThrough"],
+    [
+      {
+        name: "the Assembly of a user who went away waits for ever",
+        find: `cancelOnInterrupt: true,`,
+        replace: ``
+      },
+      {
+        name: "an upload may take for ever",
+        find: `duration: options.timeout ?? "1 hour",`,
+        replace: `duration: "1 hour",`
+      },
+      {
+        name: "an announced size is not compared",
+        find: `if (FileForm.announcesMore(request, grant.maxBytes)) {`,
+        replace: `if (FileForm.announcesMore(request, Infinity)) {`
+      },
+      {
+        name: "the user is told what the body did to the upload, and not what is wrong with the body",
+        find: `problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)`,
+        replace: `problem === null ? Effect.fail(problem) : UploadProblem.of(error)`
+      },
+      {
+        name: "a page that saw the end connects again and again",
+        find: `if (uploads.hasSeen(uploadId, seen)) return`,
+        replace: `if (seen < 0) return`
+      },
+      {
+        name: "events have capabilities",
+        find: `const encodeEvent = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Event)))`,
+        replace: `const encodeEvent = (event: unknown) => Effect.sync(() => JSON.stringify(event, (_, one) => typeof one === "bigint" ? String(one) : one))`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/internal/fileForm.ts",
+    ["PassThrough"],
+    [
+      {
+        name: "a body that is cut off becomes a complete file",
+        find: `Stream.concat(Stream.drain(Stream.fromEffect(end)))`,
+        replace: `Stream.tap(() => Effect.succeed(end))`
+      },
+      {
+        name: "a file has no maximum size",
+        find: `return bytes > maxBytes`,
+        replace: `return bytes < 0`
+      },
+      {
+        name: "a silent user keeps the connection",
+        find: `duration: idleTimeout,`,
+        replace: `duration: "1 hour",`
+      },
+      {
+        name: "what is beside the file has no limit",
+        find: `return bytes > room()`,
+        replace: `return bytes < 0`
+      },
+      {
+        name: "a second small file is dropped",
+        find: `if (parts.slice(at + 1).some(Multipart.isFile)) return yield* secondFile`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/http/src/internal/watchers.ts",
+    ["PassThrough"],
+    [
+      {
+        name: "uploads have no limit",
+        find: `if (running >= limits.uploads) {`,
+        replace: `if (running < 0) {`
+      },
+      {
+        name: "watchers have no limit",
+        find: `if (watching >= limits.watchers) {`,
+        replace: `if (watching < 0) {`
+      },
+      {
+        name: "an id is used twice",
+        find: `if (entry.state !== "announced") {`,
+        replace: `if (entry.state === "ended") {`
+      },
+      {
+        name: "an upload that ended counts as running",
+        find: `running--`,
+        replace: `void running`
+      }
+    ]
+  )
+]
