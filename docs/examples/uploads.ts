@@ -7,10 +7,12 @@ import {
   AssemblyUpload,
   AssemblyUploadEvent,
   Upload,
+  UploadBandwidth,
   Uploader,
   UploadJournal,
   UploadSource,
-  UploadTarget
+  UploadTarget,
+  WebSource
 } from "@assembly-effect/tus"
 import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import { Console, Effect, FileSystem, Schema, Stream } from "effect"
@@ -27,6 +29,21 @@ export const sources = Effect.gen(function* () {
 // #endregion
 
 const metadata = { filename: "cat.jpg", fieldname: "file" }
+
+// #region sink
+/** Writes rows of a database, one JSON object on each line, to a file of the Assembly. */
+export const exported = <E, R>(target: UploadTarget.UploadTarget, rows: Stream.Stream<object, E, R>) =>
+  rows.pipe(
+    Stream.map((row) => `${JSON.stringify(row)}\n`),
+    Stream.encodeText,
+    Stream.run(Upload.sink(target, { metadata: { filename: "rows.jsonl", fieldname: "file" } }))
+  )
+// #endregion
+
+// #region url
+export const copied = (target: UploadTarget.UploadTarget, url: string) =>
+  Effect.flatMap(WebSource.fromUrl(url), (source) => Upload.run(target, source, { metadata }))
+// #endregion
 
 // #region events
 export const withProgress = (target: UploadTarget.UploadTarget, source: UploadSource.UploadSource) =>
@@ -72,6 +89,14 @@ export const forgetOld = (before: number) =>
       if (entry.writtenAt < before) yield* journal.forget(key)
     }
   })
+// #endregion
+
+// #region bandwidth
+/** Uploads all files with at most 1 MB a second together. */
+export const slowly = (target: UploadTarget.UploadTarget, files: ReadonlyArray<UploadSource.UploadSource>) =>
+  Effect.forEach(files, (source) => Upload.run(target, source, { metadata }), { concurrency: 4 }).pipe(
+    Effect.provide(UploadBandwidth.layer({ bytesPerSecond: 1_000_000 }))
+  )
 // #endregion
 
 // #region parallel

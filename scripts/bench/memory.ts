@@ -4,12 +4,14 @@
  */
 import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import * as UndiciClient from "@assembly-effect/node/UndiciClient"
+import * as Upload from "@assembly-effect/tus/Upload"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import { createHash } from "node:crypto"
 import { readdirSync } from "node:fs"
 import * as Service from "./service.ts"
 import * as Uploads from "./uploads.ts"
@@ -40,7 +42,7 @@ const batch = (count: number) =>
   }).pipe(Effect.provide(Service.layerClient(origin)))
 
 const works: Readonly<
-  Record<string, Effect.Effect<Readonly<Record<string, number>>, unknown, Layer.Success<typeof Uploads.node>>>
+  Record<string, Effect.Effect<Readonly<Record<string, number | string>>, unknown, Layer.Success<typeof Uploads.node>>>
 > = {
   file: Effect.as(Uploads.ours(origin, path), {}),
   stream: Effect.as(
@@ -55,6 +57,22 @@ const works: Readonly<
     ),
     {}
   ),
+  sink: Effect.gen(function* () {
+    const hash = createHash("sha256")
+    // Each piece has its own memory and differs from every other piece.
+    const bytes = Stream.unfold(0, (at) =>
+      Effect.sync(() => {
+        if (at >= first) return undefined
+        const piece = new Uint8Array(256 * 1024).fill((at / (256 * 1024)) % 251)
+        new DataView(piece.buffer).setFloat64(0, at)
+        hash.update(piece)
+        return [piece, at + piece.length] as const
+      })
+    )
+    const target = yield* Uploads.target(origin)
+    yield* Stream.run(bytes, Upload.sink(target, { metadata: Uploads.metadata }))
+    return { sha256: hash.digest("hex") }
+  }),
   many: Effect.as(
     Effect.forEach(Array.from({ length: work === "many" ? first : 0 }), () => Uploads.ours(origin, path), {
       concurrency: "unbounded",

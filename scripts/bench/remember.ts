@@ -8,6 +8,7 @@ export interface Memory {
   readonly peak: number
   readonly slope?: number
   readonly left?: number
+  readonly sha256?: string
   readonly rate?: number
 }
 

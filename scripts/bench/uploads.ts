@@ -19,13 +19,13 @@ import * as Harness from "./harness.ts"
 
 export const mebi = 1024 * 1024
 
-const metadata = { filename: "a.bin", fieldname: "file" }
+export const metadata = { filename: "a.bin", fieldname: "file" }
 
-export const sink = (env: Readonly<Record<string, string>> = {}) =>
+const server = (module: URL, env: Readonly<Record<string, string>>) =>
   Effect.suspend(() => {
     // The harness forks processes with the environment of this process.
     Object.assign(process.env, env)
-    return Harness.child(new URL("sink.ts", import.meta.url))
+    return Harness.child(module)
   }).pipe(
     Effect.map(({ port }) => `http://127.0.0.1:${port}`),
     Effect.ensuring(
@@ -34,6 +34,13 @@ export const sink = (env: Readonly<Record<string, string>> = {}) =>
       })
     )
   )
+
+/** The origin of a server that counts bytes, see `sink.ts`. */
+export const sink = (env: Readonly<Record<string, string>> = {}) => server(new URL("sink.ts", import.meta.url), env)
+
+/** The origin of a server that cuts connections, see `servers/cutting.ts`. */
+export const cutting = (every: number) =>
+  server(new URL("servers/cutting.ts", import.meta.url), { CUT_EVERY: String(every) })
 
 /** Creates a sparse file of the given size, which is deleted with the scope. */
 export const file = (bytes: number) =>

@@ -1,21 +1,28 @@
 /**
  * Uploads a source: creates the upload, streams the bytes, and continues from the offset of the server after a failure.
  */
+import type * as Arr from "effect/Array"
+import type * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import type * as HttpClient from "effect/http/HttpClient"
+import * as Pull from "effect/Pull"
 import type * as Scope from "effect/Scope"
-import type * as Stream from "effect/Stream"
+import * as Sink from "effect/Sink"
+import * as Stream from "effect/Stream"
 import * as Continuation from "./internal/continuation.ts"
 import * as Events from "./internal/events.ts"
 import * as Interpreter from "./internal/interpreter.ts"
 import * as OptionRules from "./internal/options.ts"
+import * as Removal from "./internal/removal.ts"
 import * as Session from "./internal/session.ts"
 import * as StateStore from "./internal/stateStore.ts"
 import * as Telemetry from "./internal/telemetry.ts"
 import type { UploadError } from "./UploadError.ts"
 import type { UploadEvent, UploadResult } from "./UploadEvent.ts"
-import type { UploadSource } from "./UploadSource.ts"
+import { SourceFailed, type UploadSource } from "./UploadSource.ts"
 import * as UploadState from "./UploadState.ts"
 import type { UploadTarget, UploadUrl } from "./UploadTarget.ts"
 
@@ -73,23 +80,34 @@ export interface Options {
   readonly progressInterval?: Duration.Input | undefined
 }
 
+type Sending = Effect.Effect<void, UploadError, HttpClient.HttpClient | Scope.Scope>
+
+/** What happens when the work of a session ends without a result. */
+type AtEnd = (work: Sending, session: Session.Session<never>) => Sending
+
 const program = (
   target: UploadTarget,
   source: UploadSource,
   options: Options,
-  emit: Events.Emit
-): Effect.Effect<void, UploadError, HttpClient.HttpClient | Scope.Scope> =>
+  emit: Events.Emit,
+  atEnd: AtEnd
+): Sending =>
   Effect.gen(function* () {
     yield* OptionRules.check({ ...options, source })
     const { parallel = 1 } = options
     const tell = yield* Events.paced(emit, options.progressInterval)
     const plan = source._tag === "OneShot" ? UploadState.planned : UploadState.inParts(source.size, parallel)
     const session = yield* Session.make(target, options, tell, StateStore.forgetful(plan))
-    yield* Interpreter.run({ session, source, concurrency: parallel })
+    yield* atEnd(Interpreter.run({ session, source, concurrency: parallel }), session)
   })
 
-const observed = (target: UploadTarget, source: UploadSource, options: Options, emit: Events.Emit) =>
-  Telemetry.observe("Upload", source, emit, (tell) => program(target, source, options, tell))
+const observed = (
+  target: UploadTarget,
+  source: UploadSource,
+  options: Options,
+  emit: Events.Emit,
+  atEnd: AtEnd = identity
+) => Telemetry.observe("Upload", source, emit, (tell) => program(target, source, options, tell, atEnd))
 
 /**
  * Uploads a source and emits events. The upload does not wait for the reader of its events. Interrupting the stream
@@ -192,3 +210,73 @@ export const resumeEvents = (
   options: ResumeOptions
 ): Stream.Stream<UploadEvent, UploadError, HttpClient.HttpClient> =>
   Events.fromProgram((emit) => resumption(target, url, source, options, emit))
+
+/**
+ * The options of {@link sink}: those of {@link Options} without `parallel` and `progressInterval`, and:
+ *
+ * - `size`: the number of bytes of the stream, if known. A stream with another number of bytes fails with `SourceFailed`.
+ * - `onFailure`: what happens to an incomplete upload. `terminate` (default) removes it from the server. `keep` leaves it
+ *   there until it expires; its URL is in the receipts of the Assembly.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface SinkOptions extends Omit<Options, "parallel" | "progressInterval"> {
+  readonly size?: bigint | undefined
+  readonly onFailure?: "terminate" | "keep" | undefined
+}
+
+/**
+ * A sink that uploads the bytes of a stream, and returns when all bytes are stored.
+ *
+ * **When to use**
+ *
+ * Use it at the end of a pipeline: for the body of a request, the rows of a database, or an archive in the making.
+ *
+ * **Details**
+ *
+ * - The upload is that of a one-shot stream: at most `chunkSize` bytes (8 MiB by default) and one chunk of the stream are
+ *   held in memory, the stream is read only when the server has acknowledged the bytes before, and the upload recovers
+ *   from failures of the network and of the server.
+ * - If the stream fails, dies or is interrupted, the upload ends at once, without a retry. `Stream.run` then fails with
+ *   the error of the stream.
+ * - If the upload fails, or the program is interrupted, the stream is not read any further.
+ * - In all these cases the incomplete upload is terminated, because its bytes are gone with the stream. An interruption
+ *   waits at most one second for this request. If the request fails, the upload stays until it expires.
+ * - The stream runs with the services of the caller, not within the span and the scope of the upload.
+ *
+ * **Gotchas**
+ *
+ * A piece must not change after the stream has emitted it, because it may be sent later, or again.
+ *
+ * @example
+ * Stream.run(request.stream, Upload.sink(target, { metadata: { filename: "a.zip", fieldname: "file" } }))
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const sink = (
+  target: UploadTarget,
+  { onFailure = "terminate", size, ...options }: SinkOptions
+): Sink.Sink<UploadResult, Uint8Array, never, UploadError, HttpClient.HttpClient> =>
+  Sink.fromTransform((upstream: Pull.Pull<Arr.NonEmptyReadonlyArray<Uint8Array>, never, void>) =>
+    Effect.contextWith((context: Context.Context<HttpClient.HttpClient>) => {
+      let failure: Cause.Cause<never> | undefined
+      const pull = Effect.catchCause(
+        Effect.updateContext(upstream, (_own: Context.Context<never>) => context),
+        (cause): Pull.Pull<never, SourceFailed, void> => {
+          if (Pull.isDoneCause(cause)) return Effect.failCause(cause)
+          // A typed error, so that metrics and spans do not report a defect of the upload.
+          failure = cause as Cause.Cause<never>
+          return Effect.fail(new SourceFailed({ kind: "Unreadable", problem: "the stream failed" }))
+        }
+      )
+      const source: UploadSource = { _tag: "OneShot", size, stream: Stream.fromPull(Effect.succeed(pull)) }
+      return Events.toResult((emit) =>
+        observed(target, source, options, emit, onFailure === "keep" ? identity : Removal.unlessDone)
+      ).pipe(
+        Effect.catchCause((cause) => Effect.failCause(failure ?? cause)),
+        Effect.map((result) => [result] as const)
+      )
+    })
+  )

@@ -2,19 +2,18 @@
  * The targets of uploads. This module creates and checks every upload URL (spec.md, "Create a tus upload").
  */
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
-import * as Transport from "@assembly-effect/api/unstable/Transport"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
 import * as TusUpload from "@assembly-effect/schema/TusUpload"
 import type * as Brand from "effect/Brand"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
+import { foreign } from "./internal/foreign.ts"
 import { secureUrl } from "./internal/secureUrl.ts"
 
 /**
@@ -87,15 +86,6 @@ const decodePath = SchemaParser.decodeUnknownResult(TusUpload.UploadPath)
 
 const refused = (field: InvalidTarget["field"], rule: string) => new InvalidTarget({ field, rule })
 
-/** The maximum length of a host name. */
-const maxHost = 253
-
-/** The reason why the origin of a URL is refused. The text contains the host, which helps to find the problem. */
-const foreign = (url: string): string =>
-  URL.canParse(url)
-    ? `the host ${Transport.Redaction.text(new URL(url).host, { max: maxHost })} does not belong to the service; if it does, add its origin to the option origins`
-    : "not an absolute URL"
-
 /**
  * Makes a target from its parts, for a program without an `AssemblyClient`, such as a web page.
  *
@@ -157,45 +147,6 @@ export const fromAssembly = (status: Assembly.Status): Effect.Effect<UploadTarge
     return yield* make({ tusUrl, assemblySslUrl, baseUrl, origins: additional })
   })
 
-/**
- * Replaces the origins of a target with `origins`, and checks the `tus_url` of the target against them.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const within = (
-  target: UploadTarget,
-  origins: ServiceOrigins.ServiceOrigins
-): Result.Result<UploadTarget, InvalidTarget> =>
-  ServiceOrigins.includes(origins, Redacted.value(target.tusUrl))
-    ? Result.succeed({ ...target, origins })
-    : Result.fail(refused("tus_url", foreign(Redacted.value(target.tusUrl))))
-
-/**
- * The permitted origins for a target: the origins of the `AssemblyClient` if it is provided, otherwise the origin of
- * the Assembly URL, and the `additional` origins. The Assembly URL must belong to one of these origins.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const deployment = (
-  target: UploadTarget,
-  additional: ReadonlyArray<string> = []
-): Effect.Effect<ServiceOrigins.ServiceOrigins, InvalidTarget> =>
-  Effect.gen(function* () {
-    const assembly = Redacted.value(target.assemblySslUrl)
-    const client = yield* Effect.serviceOption(AssemblyClient)
-    const [baseUrl, ...known]: readonly [string, ...ReadonlyArray<string>] = Option.match(client, {
-      onNone: () => [assembly],
-      onSome: ({ origins }) => origins.entries
-    })
-    const origins = yield* Effect.mapError(
-      Effect.fromResult(ServiceOrigins.make(baseUrl, [...known, ...additional])),
-      ([problem]) => refused(problem?.index === undefined ? "assembly_ssl_url" : "origins", problem?.rule ?? "")
-    )
-    return ServiceOrigins.includes(origins, assembly) ? origins : yield* refused("assembly_ssl_url", foreign(assembly))
-  })
-
 /** The part of an absolute URL before its path. The text is checked unchanged, because a URL parser could repair it. */
 const originPart = /^https?:\/\/[^/]*/i
 
@@ -220,16 +171,8 @@ export const resolve = (target: UploadTarget, location: string): Result.Result<U
 
 const isUploadTarget = (u: unknown): u is UploadTarget => typeof u === "object" && u !== null && TypeId in u
 
-const invalid = (expected: string, actual: unknown) => Effect.fail(new SchemaIssue.InvalidValue({ expected }, actual))
-
-const fromRest = ({
-  origins: [baseUrl, ...origins],
-  ...urls
-}: {
-  readonly tusUrl: string
-  readonly assemblySslUrl: string
-  readonly origins: ReadonlyArray<string>
-}) => make({ ...urls, baseUrl, origins })
+const invalid = ({ message }: InvalidTarget | UnsafeLocation) =>
+  Effect.fail(new SchemaIssue.InvalidValue({ expected: message }, ""))
 
 /**
  * The stored form of a target, as plain JSON. The JSON contains capabilities, so store it as a secret. Decoding repeats
@@ -244,8 +187,8 @@ export const AtRest = Schema.Struct({
   origins: Schema.Array(Schema.String)
 }).pipe(
   Schema.decodeTo(Schema.declare<UploadTarget>(isUploadTarget, { expected: "an UploadTarget" }), {
-    decode: SchemaGetter.transformEffect((parts) =>
-      Effect.catchTag(fromRest(parts), "InvalidTarget", (error) => invalid(error.message, ""))
+    decode: SchemaGetter.transformEffect(({ origins: [baseUrl, ...origins], ...urls }) =>
+      Effect.catchTag(make({ ...urls, baseUrl, origins }), "InvalidTarget", invalid)
     ),
     encode: SchemaGetter.transform((target) => ({
       tusUrl: Redacted.value(target.tusUrl) as string,
@@ -276,7 +219,7 @@ export const urlAtRest = (target: UploadTarget): Schema.Codec<UploadUrl, string>
       decode: SchemaGetter.transformEffect((text) =>
         Result.match(resolve(target, text), {
           onSuccess: Effect.succeed,
-          onFailure: (error) => invalid(error.message, "")
+          onFailure: invalid
         })
       ),
       encode: SchemaGetter.transform((url) => Redacted.value(url))

@@ -16,6 +16,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import * as Examples from "../../../docs/examples/uploads.ts"
 import * as Scene from "./utils/Scene.ts"
+import * as WebResource from "./utils/WebResource.ts"
 
 const client = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
@@ -44,6 +45,29 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
       const regions = [...(yield* text("examples/uploads.ts")).matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
       assert.isAtLeast(regions.length, 6)
       for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
+    })
+  )
+
+  it.effect("a sink", () =>
+    Effect.gen(function* () {
+      const rows = Stream.map(Stream.range(1, 1000), (id) => ({ id }))
+      const { length } = yield* Examples.exported(yield* newTarget, rows)
+      assert.strictEqual(length, 10_893n)
+    })
+  )
+
+  it.effect("an HTTP resource", () =>
+    Effect.gen(function* () {
+      const { url } = yield* WebResource.make(Scene.content(400_000))
+      const { length } = yield* Examples.copied(yield* newTarget, url)
+      assert.strictEqual(length, 400_000n)
+    })
+  )
+
+  it.effect("a limit of bandwidth", () =>
+    Effect.gen(function* () {
+      const sources = [UploadSource.fromBytes(Scene.content(10_000))]
+      assert.strictEqual((yield* Examples.slowly(yield* newTarget, sources))[0]?.length, 10_000n)
     })
   )
 

@@ -83,6 +83,7 @@ const shown = [
   "Upload.resume: UploadError",
   "Upload.resumeEvents: UploadError",
   "Upload.run: UploadError",
+  "UploadBandwidth.layer: InvalidRequest",
   "UploadJournal.layerFileSystem: JournalFailed",
   "UploadJournal.layerKeyValueStore: JournalFailed",
   "UploadJournal.layerMemory: JournalFailed",
@@ -92,7 +93,6 @@ const shown = [
   "UploadSteps.finish: UploadError",
   "UploadSteps.finishEvents: UploadError",
   "UploadSteps.recover: UploadError",
-  "UploadTarget.deployment: InvalidTarget",
   "UploadTarget.fromAssembly: InvalidTarget",
   "UploadTarget.make: InvalidTarget",
   "Uploader.assemblyEvents: AssemblyUploadError",
@@ -100,7 +100,8 @@ const shown = [
   "Uploader.events: UploadError",
   "Uploader.run: UploadError",
   "Uploader.runAssembly: AssemblyUploadError",
-  "Uploader.uploaded: UploadError"
+  "Uploader.uploaded: UploadError",
+  "WebSource.fromUrl: SourceFailed"
 ]
 
 const sorted = (...names: ReadonlyArray<string>) =>

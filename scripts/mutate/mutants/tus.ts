@@ -723,7 +723,13 @@ export const tus = [
         name: "parts are sent where the server says that it cannot concatenate",
         find: `offered.length === 0 || offered.includes("concatenation")`,
         replace: `offered.length >= 0`
-      },
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/removal.ts",
+    ["Concatenation", "Parallel", "UploadSink"],
+    [
       {
         name: "the parts of an upload that was left stay",
         find: `Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))`,
@@ -892,21 +898,146 @@ export const tus = [
     ]
   ),
   ...changes(
-    "packages/tus/src/UploadTarget.ts",
-    ["UploadTarget", "/Tus.test"],
+    "packages/tus/src/internal/journalTarget.ts",
+    ["EditedJournal"],
     [
       {
         name: "an edited journal names its own service",
-        tests: ["EditedJournal"],
         find: `ServiceOrigins.includes(origins, Redacted.value(target.tusUrl))`,
         replace: `!ServiceOrigins.includes(origins, Redacted.value(target.tusUrl).slice(0, 5))`
       },
       {
         name: "an upload is resumed for an Assembly of another service",
-        tests: ["EditedJournal"],
         find: `return ServiceOrigins.includes(origins, assembly)`,
         replace: `return assembly !== ""`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/Upload.ts",
+    ["UploadSink"],
+    [
+      {
+        name: "a failed stream leaves its upload",
+        find: `onFailure === "keep" ? identity : Removal.unlessDone`,
+        replace: `onFailure === "terminate" ? identity : Removal.unlessDone`
       },
+      {
+        name: "a failed stream is a failure of the source, whatever it failed with",
+        find: `Effect.failCause(failure ?? cause)`,
+        replace: `Effect.failCause(cause ?? failure)`
+      },
+      {
+        name: "a stream runs in the scope and the span of its upload",
+        find: `Effect.updateContext(upstream, (_own: Context.Context<never>) => context)`,
+        replace: `Effect.updateContext(upstream, (_own: Context.Context<never>) => _own ?? context)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/window.ts",
+    ["UploadSink", "ReadableStreams"],
+    [
+      {
+        name: "text is uploaded as if it were bytes",
+        find: `if (piece.BYTES_PER_ELEMENT !== 1) {`,
+        replace: `if (piece.BYTES_PER_ELEMENT === 2) {`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadBandwidth.ts",
+    ["UploadBandwidth"],
+    [
+      {
+        name: "the bandwidth of a pause is made up for",
+        find: `free = Math.max(free, now - interval)`,
+        replace: `free = Math.max(free, -interval)`
+      },
+      {
+        name: "an upload takes more than its turn",
+        find: `Math.max(1, Math.min(largest, Math.floor((bytesPerSecond * interval) / 1000)))`,
+        replace: `Math.max(1, largest * 1024)`
+      },
+      {
+        name: "uploads do not wait for each other",
+        find: `turn.withPermit(`,
+        replace: `Effect.suspend(() => `
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/append.ts",
+    ["UploadBandwidth"],
+    [
+      {
+        name: "a wait for bandwidth is a stall",
+        find: `meter.movedAt = Infinity`,
+        replace: `meter.movedAt += 0`
+      },
+      {
+        name: "the start of a request ends a wait for bandwidth",
+        find: `meter.movedAt = Math.max(meter.movedAt, clock.currentTimeMillisUnsafe())`,
+        replace: `meter.movedAt = clock.currentTimeMillisUnsafe()`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/exchange.ts",
+    ["UploadBandwidth"],
+    [
+      {
+        name: "bodies in memory are not limited",
+        find: `bandwidth !== undefined && options.streaming !== true`,
+        replace: `bandwidth !== undefined && options.streaming === undefined`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/urlSource.ts",
+    ["UrlSource"],
+    [
+      {
+        name: "a resource that changed in the middle is read on",
+        find: `if (headers["etag"] !== etag) return`,
+        replace: `if (headers["etag"] === "") return`
+      },
+      {
+        name: "a resource of another size is read on",
+        find: `if (part.total !== size) {`,
+        replace: `if (part.total === 0n) {`
+      },
+      {
+        name: "the wrong range is taken",
+        find: `if (part.first !== start || part.last < start || part.last >= end) {`,
+        replace: `if (part.last < 0n) {`
+      },
+      {
+        name: "a weak ETag is taken for a strong one",
+        find: `etag !== undefined && /^"[^"]*"$/.test(etag)`,
+        replace: `etag !== undefined && /"[^"]*"$/.test(etag)`
+      },
+      {
+        name: "bytes that are decoded or not are uploaded",
+        find: `return coding === undefined || coding === "" || coding === "identity"`,
+        replace: `return coding !== "none"`
+      },
+      {
+        name: "a body that ends early is complete",
+        find: `if (position < until) {`,
+        replace: `if (position < -1n) {`
+      },
+      {
+        name: "a resource that is read once may change before it is read",
+        find: `if (response.headers["etag"] !== described.etag)`,
+        replace: `if (response.headers["etag"] === "")`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadTarget.ts",
+    ["UploadTarget", "/Tus.test"],
+    [
       {
         name: "uploads into another Assembly are authorized",
         find: `if (ServiceOrigins.assemblyIdAt(assemblySslUrl) !== status.assembly_id) {`,
@@ -1044,6 +1175,143 @@ export const tus = [
         name: "an entry says itself which origins are the service's",
         find: `return { about: { ...entry, target }, state }`,
         replace: `return { about: entry, state }`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/journalTarget.ts",
+    ["EditedJournal"],
+    [
+      {
+        name: "an edited journal names its own service",
+        find: `ServiceOrigins.includes(origins, Redacted.value(target.tusUrl))`,
+        replace: `!ServiceOrigins.includes(origins, Redacted.value(target.tusUrl).slice(0, 5))`
+      },
+      {
+        name: "an upload is resumed for an Assembly of another service",
+        find: `return ServiceOrigins.includes(origins, assembly)`,
+        replace: `return assembly !== ""`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/Upload.ts",
+    ["UploadSink"],
+    [
+      {
+        name: "a failed stream leaves its upload",
+        find: `onFailure === "keep" ? identity : Removal.unlessDone`,
+        replace: `onFailure === "terminate" ? identity : Removal.unlessDone`
+      },
+      {
+        name: "a failed stream is a failure of the source, whatever it failed with",
+        find: `Effect.failCause(failure ?? cause)`,
+        replace: `Effect.failCause(cause ?? failure)`
+      },
+      {
+        name: "a stream runs in the scope and the span of its upload",
+        find: `Effect.updateContext(upstream, (_own: Context.Context<never>) => context)`,
+        replace: `Effect.updateContext(upstream, (_own: Context.Context<never>) => _own ?? context)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/window.ts",
+    ["UploadSink", "ReadableStreams"],
+    [
+      {
+        name: "text is uploaded as if it were bytes",
+        find: `if (piece.BYTES_PER_ELEMENT !== 1) {`,
+        replace: `if (piece.BYTES_PER_ELEMENT === 2) {`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/UploadBandwidth.ts",
+    ["UploadBandwidth"],
+    [
+      {
+        name: "the bandwidth of a pause is made up for",
+        find: `free = Math.max(free, now - interval)`,
+        replace: `free = Math.max(free, -interval)`
+      },
+      {
+        name: "an upload takes more than its turn",
+        find: `Math.max(1, Math.min(largest, Math.floor((bytesPerSecond * interval) / 1000)))`,
+        replace: `Math.max(1, largest * 1024)`
+      },
+      {
+        name: "uploads do not wait for each other",
+        find: `turn.withPermit(`,
+        replace: `Effect.suspend(() => `
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/append.ts",
+    ["UploadBandwidth"],
+    [
+      {
+        name: "a wait for bandwidth is a stall",
+        find: `meter.movedAt = Infinity`,
+        replace: `meter.movedAt += 0`
+      },
+      {
+        name: "the start of a request ends a wait for bandwidth",
+        find: `meter.movedAt = Math.max(meter.movedAt, clock.currentTimeMillisUnsafe())`,
+        replace: `meter.movedAt = clock.currentTimeMillisUnsafe()`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/exchange.ts",
+    ["UploadBandwidth"],
+    [
+      {
+        name: "bodies in memory are not limited",
+        find: `bandwidth !== undefined && options.streaming !== true`,
+        replace: `bandwidth !== undefined && options.streaming === undefined`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/urlSource.ts",
+    ["UrlSource"],
+    [
+      {
+        name: "a resource that changed in the middle is read on",
+        find: `if (headers["etag"] !== etag) return`,
+        replace: `if (headers["etag"] === "") return`
+      },
+      {
+        name: "a resource of another size is read on",
+        find: `if (part.total !== size) {`,
+        replace: `if (part.total === 0n) {`
+      },
+      {
+        name: "the wrong range is taken",
+        find: `if (part.first !== start || part.last < start || part.last >= end) {`,
+        replace: `if (part.last < 0n) {`
+      },
+      {
+        name: "a weak ETag is taken for a strong one",
+        find: `etag !== undefined && /^"[^"]*"$/.test(etag)`,
+        replace: `etag !== undefined && /"[^"]*"$/.test(etag)`
+      },
+      {
+        name: "bytes that are decoded or not are uploaded",
+        find: `return coding === undefined || coding === "" || coding === "identity"`,
+        replace: `return coding !== "none"`
+      },
+      {
+        name: "a body that ends early is complete",
+        find: `if (position < until) {`,
+        replace: `if (position < -1n) {`
+      },
+      {
+        name: "a resource that is read once may change before it is read",
+        find: `if (response.headers["etag"] !== described.etag)`,
+        replace: `if (response.headers["etag"] === "")`
       }
     ]
   ),

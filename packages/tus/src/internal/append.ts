@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import * as PieceMemory from "../PieceMemory.ts"
 import * as Tus from "../Tus.ts"
 import * as TusError from "../TusError.ts"
+import { UploadBandwidth } from "../UploadBandwidth.ts"
 import type { SourceFailed } from "../UploadSource.ts"
 import type { UploadUrl } from "../UploadTarget.ts"
 import { hostOf } from "./host.ts"
@@ -22,7 +23,10 @@ import type { Policy, RequestError } from "./policy.ts"
 import * as Slices from "./slices.ts"
 import { inTime } from "./timeout.ts"
 
-/** The state of a running request: the number of sent bytes, and the time of the last progress. */
+/**
+ * The state of a running request: the number of sent bytes, and the time of the last progress. While the next bytes wait
+ * for the limit of bandwidth, which is no stall, this time is `Infinity`.
+ */
 interface Meter {
   count: bigint
   movedAt: number
@@ -84,7 +88,8 @@ const watch = (
 ): Effect.Effect<never, TusError.Stalled> =>
   Effect.suspend(() => {
     const limit = meter.allSent ? policy.finishTimeout : policy.stallTimeout
-    const left = meter.movedAt + Duration.toMillis(limit) - clock.currentTimeMillisUnsafe()
+    const most = Duration.toMillis(limit)
+    const left = Math.min(most, meter.movedAt + most - clock.currentTimeMillisUnsafe())
     return left <= 0
       ? Effect.fail(new TusError.Stalled({ request, host, after: limit }))
       : Effect.flatMap(Effect.sleep(left), () => watch(request, host, meter, policy, clock))
@@ -134,18 +139,17 @@ export const append = (options: {
       failed: Deferred.makeUnsafe()
     }
     const memory = PieceMemory.isRegistered(yield* HttpClient.HttpClient) ? pool.lend() : undefined
-    const stream = metered(
-      Stream.provideService(bytes.stream, FilePieces.MemoryRef, memory),
-      bytes.length,
-      meter,
-      clock,
-      () => onSent(meter.count, meter.allSent)
-    )
+    const source = Stream.provideService(bytes.stream, FilePieces.MemoryRef, memory)
+    const bandwidth = yield* UploadBandwidth
+    const waiting = bandwidth?.stream(source, () => {
+      meter.movedAt = Infinity
+    })
+    const stream = metered(waiting ?? source, bytes.length, meter, clock, () => onSent(meter.count, meter.allSent))
 
     const answer = yield* Transport.withLimitFromDeparture(
       request({ length: bytes.length, stream }),
       Effect.suspend(() => {
-        meter.movedAt = clock.currentTimeMillisUnsafe()
+        meter.movedAt = Math.max(meter.movedAt, clock.currentTimeMillisUnsafe())
         return watch("append", hostOf(url), meter, policy, clock)
       })
     ).pipe(

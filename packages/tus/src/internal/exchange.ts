@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as TusError from "../TusError.ts"
+import { UploadBandwidth } from "../UploadBandwidth.ts"
 import { goneAdvice } from "./errorText.ts"
 import { hostOf } from "./host.ts"
 import * as Telemetry from "./telemetry.ts"
@@ -170,7 +171,12 @@ export const exchange = <A>(options: {
     const client = yield* HttpClient.HttpClient
     const subject = { operation: `Tus.${options.request}` }
     const gate = yield* Transport.gate()
+    const bandwidth = yield* UploadBandwidth
     yield* Telemetry.server(options.http.url)
+    // Before the time limit starts. The portions of a stream wait while they are sent, see `append.ts`.
+    if (bandwidth !== undefined && options.streaming !== true) {
+      yield* bandwidth.whole(Number(options.http.headers["content-length"] ?? 0))
+    }
     yield* Transport.admit(gate, options.http.url, subject)
     const response = yield* Transport.execute(client, options.http, { ...subject, streaming: options.streaming })
     if (!options.status.includes(response.status)) {

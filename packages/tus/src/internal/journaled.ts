@@ -12,12 +12,13 @@ import * as UploadEvent from "../UploadEvent.ts"
 import * as UploadSource from "../UploadSource.ts"
 import * as UploadJournal from "../UploadJournal.ts"
 import * as UploadState from "../UploadState.ts"
-import * as UploadTarget from "../UploadTarget.ts"
+import type * as UploadTarget from "../UploadTarget.ts"
 import type { Emit } from "./events.ts"
 import * as Hold from "./hold.ts"
 import * as Interpreter from "./interpreter.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import * as JournalStore from "./journalStore.ts"
+import * as JournalTarget from "./journalTarget.ts"
 import * as Removal from "./removal.ts"
 import * as Session from "./session.ts"
 
@@ -82,7 +83,7 @@ const verify = (
     if (own !== key) {
       return yield* new UploadJournal.JournalTorn({ key, problem: "the content does not match the key" })
     }
-    const target = yield* Effect.fromResult(UploadTarget.within(entry.target, origins))
+    const target = yield* Effect.fromResult(JournalTarget.within(entry.target, origins))
     const state = yield* Effect.fromResult(JournalEntry.toState(entry, target))
     return { about: { ...entry, target }, state }
   })
@@ -200,7 +201,7 @@ export const resume = (
     const lease = yield* Hold.hold(journal, key, emit)
     const found = yield* journal.get(key)
     if (Option.isNone(found)) return yield* new UploadJournal.NoSuchUpload({ key })
-    const known = yield* verify(found.value, key, yield* UploadTarget.deployment(found.value.target, origins))
+    const known = yield* verify(found.value, key, yield* JournalTarget.deployment(found.value.target, origins))
     const { file, metadata, target } = known.about
     const identity = yield* identify(source)
     const held = { journal, lease, key, source, identity, file }

@@ -140,7 +140,9 @@ export const oneShot = (
               problem: `the server needs the bytes from ${offset}, but the bytes before ${window.start} were released`
             })
           }
-          window = yield* advance(Window.release(window, offset))
+          // Two steps, so that the acknowledged bytes are not held while the next bytes are read.
+          window = Window.release(window, offset)
+          window = yield* advance(window)
           const full = slices?.next(BigInt(window.size)) ?? BigInt(Math.min(window.size, windowSize))
           const length = most === undefined ? full : smaller(full, most)
           const parts = Window.first(window, Number(length))

@@ -1,7 +1,6 @@
 /**
  * Uploads one source in parallel parts (spec.md, "Create a tus upload", concatenation).
  */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Redacted from "effect/Redacted"
@@ -126,9 +125,6 @@ const store = <E>(
     return urls
   })
 
-/** The maximum time that an interruption waits for the removal of the parts. */
-const farewell = Duration.seconds(1)
-
 /**
  * Stores every part, and sends the final creation. After a failure or an interruption, the parts are removed from the
  * server, unless a later run can continue them, or the server may already have concatenated them.
@@ -139,10 +135,8 @@ export const run = <E>(
   { parts }: UploadState.Parts,
   concurrency: number
 ): Effect.Effect<void, Session.UploadError | E, HttpClient.HttpClient> => {
-  const free = Effect.suspend(() => (session.store.isKept ? Effect.void : Removal.tryToRemove(session)))
-  return store(session, source, parts, concurrency).pipe(
-    Effect.flatMap((urls) => Concatenation.begin(session, urls, source.size)),
-    Effect.tapCause(() => free),
-    Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))
+  const work = Effect.flatMap(store(session, source, parts, concurrency), (urls) =>
+    Concatenation.begin(session, urls, source.size)
   )
+  return session.store.isKept ? work : Removal.unlessDone(work, session)
 }

@@ -26,16 +26,18 @@ export const cutLarge = <E, R>(stream: Stream.Stream<Uint8Array, E, R>): Stream.
 /** Bytes in memory as a stream of pieces. */
 export const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> => cutLarge(Stream.succeed(bytes))
 
-/** Emits byte arrays as pieces of a suitable size: joins small arrays and cuts large arrays. */
-export const inRegularPieces = (parts: ReadonlyArray<Uint8Array>): Stream.Stream<Uint8Array> =>
+/**
+ * Emits byte arrays as pieces of a suitable size: joins small arrays and cuts large arrays. Each array is dropped when it
+ * is emitted, because an HTTP client may keep a request after its response. So the stream can be read only once.
+ */
+export const inRegularPieces = (parts: Array<Uint8Array>): Stream.Stream<Uint8Array> =>
   cutLarge(
-    Stream.unfold(0, (at) =>
+    Stream.unfold(parts, () =>
       Effect.sync(() => {
-        if (at >= parts.length) return undefined
-        let end = at
+        let count = 0
         let size = 0
-        while (end < parts.length && (end === at || size < smallest)) size += parts[end++]?.length ?? 0
-        return [Bytes.join(parts.slice(at, end)), end] as const
+        while (count < parts.length && size < smallest) size += parts[count++]?.length ?? 0
+        return count === 0 ? undefined : ([Bytes.join(parts.splice(0, count)), parts] as const)
       })
     )
   )

@@ -2,6 +2,7 @@
  * Removes the orphans of an upload from the server: the upload or its parts, if no later run continues them.
  */
 import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as HttpClient from "effect/http/HttpClient"
 import * as Option from "effect/Option"
@@ -86,7 +87,7 @@ export const remove = (
  * Tries to remove the orphans of the session's upload, and ignores failures. The server removes the remaining orphans
  * when they expire.
  */
-export const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
+const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void, never, HttpClient.HttpClient> =>
   Effect.forEach(
     orphansOf({ ...session, size: undefined }, session.store.state()),
     (find) =>
@@ -96,3 +97,18 @@ export const tryToRemove = <E>(session: Session.Session<E>): Effect.Effect<void,
       ),
     { concurrency, discard: true }
   )
+
+/** The maximum time that an interruption waits for the removal. */
+const farewell = Duration.seconds(1)
+
+/** If the work of a session fails or is interrupted, its orphans are removed. */
+export const unlessDone = <A, E, R, S>(
+  work: Effect.Effect<A, E, R>,
+  session: Session.Session<S>
+): Effect.Effect<A, E, R | HttpClient.HttpClient> => {
+  const free = Effect.suspend(() => tryToRemove(session))
+  return work.pipe(
+    Effect.tapCause(() => free),
+    Effect.onInterrupt(() => Effect.timeoutOption(free, farewell))
+  )
+}

@@ -5,7 +5,7 @@
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
-import type { SourceFailed } from "../UploadSource.ts"
+import { SourceFailed } from "../UploadSource.ts"
 
 /** The size of a window in bytes, if `chunkSize` is not set. */
 export const defaultSize = 8 * 1024 * 1024
@@ -44,6 +44,10 @@ export const fill = (window: Window, read: Reader, size: number): Effect.Effect<
     const loop: Effect.Effect<Window, SourceFailed> = Effect.flatMap(read, (more) => {
       if (more === undefined) return Effect.succeed({ start: window.start, pieces, size: held, ended: true })
       for (const piece of more) {
+        // Streams of the platform may emit text, whatever their type says. `instanceof` would refuse other realms.
+        if (piece.BYTES_PER_ELEMENT !== 1) {
+          return Effect.fail(new SourceFailed({ kind: "Unreadable", problem: "a piece is not a Uint8Array" }))
+        }
         if (piece.length === 0) continue
         pieces.push(piece)
         held += piece.length
@@ -69,7 +73,7 @@ export const release = (window: Window, offset: bigint): Window => {
 }
 
 /** The first bytes of the window, at most `size`, without copying. */
-export const first = (window: Window, size: number): ReadonlyArray<Uint8Array> => {
+export const first = (window: Window, size: number): Array<Uint8Array> => {
   const parts: Array<Uint8Array> = []
   let left = size
   for (const piece of window.pieces) {

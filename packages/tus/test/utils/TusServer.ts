@@ -232,7 +232,10 @@ const makeServer = Effect.acquireRelease(
         return answer(response, 200, { "upload-offset": size, "upload-length": size, "cache-control": "no-store" })
       }
       const checksum = request.headers["upload-checksum"]
-      if (typeof checksum === "string") return void verify(request, response, checksum)
+      if (typeof checksum === "string") {
+        // A body that breaks off is no request.
+        return void verify(request, response, checksum).catch(() => response.destroy())
+      }
       forward(request, response)
     })
     const port = await listen(front)

@@ -1,0 +1,119 @@
+/**
+ * A limit of bandwidth for all uploads of a program together.
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Semaphore from "effect/Semaphore"
+import type * as Stream from "effect/Stream"
+
+/**
+ * - `whole`: waits until a body of this size may be sent.
+ * - `stream`: cuts a body into portions, each of which waits until it may be sent. `onWait` is called before each wait.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Service {
+  readonly whole: (bytes: number) => Effect.Effect<void>
+  readonly stream: <E>(body: Stream.Stream<Uint8Array, E>, onWait: () => void) => Stream.Stream<Uint8Array, E>
+}
+
+/**
+ * The limit of the uploads in the context. There is none by default.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export const UploadBandwidth = Context.Reference<Service | undefined>("@assembly-effect/tus/UploadBandwidth", {
+  defaultValue: () => undefined
+})
+
+/** A portion is the number of bytes that may be sent in this time, in milliseconds. */
+const interval = 100
+
+/** The maximum size of a portion in bytes. */
+const largest = 64 * 1024
+
+const make = (bytesPerSecond: number): Service => {
+  const portion = Math.max(1, Math.min(largest, Math.floor((bytesPerSecond * interval) / 1000)))
+  // First come, first served. Only the first sleeps, so that an interrupted upload uses no bandwidth.
+  const turn = Semaphore.makeUnsafe(1)
+  /** The time in milliseconds at which all bytes that were passed have been sent at this rate. */
+  let free = -Infinity
+
+  /** Waits until this number of bytes, at most a portion, may be sent. */
+  const pass = (bytes: number) =>
+    turn.withPermit(
+      Clock.clockWith((clock) => {
+        const now = clock.currentTimeMillisUnsafe()
+        // A timer that fires late is made up for, but not a time in which nothing was to be sent.
+        free = Math.max(free, now - interval)
+        return Effect.map(free <= now ? Effect.void : Effect.sleep(Math.ceil(free - now)), () => {
+          free += (bytes / bytesPerSecond) * 1000
+        })
+      })
+    )
+
+  const portionsOf = (piece: Uint8Array) =>
+    Array.from({ length: Math.ceil(piece.length / portion) }, (_, index) =>
+      piece.subarray(index * portion, (index + 1) * portion)
+    )
+
+  return {
+    whole: (bytes) =>
+      Effect.forEach(
+        Array.from({ length: Math.ceil(bytes / portion) }, (_, index) => Math.min(portion, bytes - index * portion)),
+        pass,
+        { discard: true }
+      ),
+    stream: (body, onWait) =>
+      Transport.mapPieces(
+        Transport.mapPieces(body, (piece) => Effect.succeed(portionsOf(piece))),
+        (piece) =>
+          Effect.suspend(() => {
+            onWait()
+            return Effect.as(pass(piece.length), [piece])
+          })
+      )
+  }
+}
+
+/**
+ * Limits the uploads of the program to which it is provided, all together, to `bytesPerSecond`.
+ *
+ * **Details**
+ *
+ * - Uploads take turns: each sends up to 64 KiB, or what may be sent in a tenth of a second, and then waits for its next
+ *   turn. So uploads that run at the same time have the same share. An upload in parallel parts has a share for each part.
+ * - The wait for a turn is no stall, and is in no time limit of a request.
+ * - The limit counts the bytes of the files, including those that are sent again after a failure, but not the headers of
+ *   requests. It may be exceeded for a moment by the bytes of a fifth of a second.
+ * - Where request bodies are not streamed (see `Upload.CanStream`), and with `checksum`, a slice waits until all its bytes
+ *   may be sent, and is then sent at once.
+ *
+ * **Gotchas**
+ *
+ * Each Layer counts by itself, so provide it once, to the whole program. A stream that is given to `Tus.append` is not
+ * limited. If
+ * `bytesPerSecond` is not a whole number of at least 1, the Layer fails with `InvalidRequest`.
+ *
+ * @example program.pipe(Effect.provide(UploadBandwidth.layer({ bytesPerSecond: 1_000_000 })))
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (options: { readonly bytesPerSecond: number }): Layer.Layer<never, ApiError.InvalidRequest> =>
+  Layer.effect(
+    UploadBandwidth,
+    Effect.suspend(() => {
+      const issues = Settings.issues({ bytesPerSecond: Settings.whole(options.bytesPerSecond, 1) })
+      return issues.length === 0
+        ? Effect.succeed(make(options.bytesPerSecond))
+        : Effect.fail(new ApiError.InvalidRequest({ operation: "UploadBandwidth.layer", issues }))
+    })
+  )

@@ -1,0 +1,111 @@
+/**
+ * Sources of uploads from the web: HTTP resources, and web streams.
+ */
+import * as Digest from "effect/crypto/Digest"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import { identity, type LazyArg } from "effect/Function"
+import type * as Headers from "effect/http/Headers"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Stream from "effect/Stream"
+import * as UrlSource from "./internal/urlSource.ts"
+import { fromStream, type OneShot, SourceFailed, type UploadSource } from "./UploadSource.ts"
+
+/**
+ * A web `ReadableStream` of bytes, which can be read once. `evaluate` is called when the upload starts to read.
+ *
+ * **Details**
+ *
+ * The stream is read only as fast as its bytes are sent. If the upload fails or is interrupted, the stream is canceled.
+ * If `evaluate` throws, if the stream is locked or fails, or if it emits anything but a `Uint8Array`, the error is
+ * `SourceFailed`.
+ *
+ * @example WebSource.fromReadableStream(() => request.body, { size: 1024n })
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromReadableStream = (
+  evaluate: LazyArg<ReadableStream<Uint8Array>>,
+  options?: { readonly size?: bigint | undefined }
+): OneShot =>
+  fromStream(
+    Stream.unwrap(
+      Effect.map(Effect.try({ try: evaluate, catch: identity }), (readable) =>
+        readable.locked
+          ? Stream.fail(new SourceFailed({ kind: "Unreadable", problem: "the ReadableStream is locked" }))
+          : Stream.fromReadableStream({ evaluate: () => readable, onError: identity })
+      )
+    ),
+    options
+  )
+
+const toSourceFailed = ({ kind, problem }: Pick<SourceFailed, "kind" | "problem">) =>
+  new SourceFailed({ kind, problem })
+
+/** The SHA-256 of a text, in hexadecimal digits. */
+const sha256 = (text: string): Effect.Effect<string> =>
+  Digest.Digest.use((digest) => digest.digest(Digest.sha256, new TextEncoder().encode(text))).pipe(
+    Effect.map(Hex.encode),
+    Effect.provide(Digest.layerWebCrypto)
+  )
+
+const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
+  const url = URL.canParse(String(text)) ? new URL(String(text)) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
+    ? Effect.succeed(url)
+    : Effect.fail(
+        new SourceFailed({
+          kind: "Unreadable",
+          // The URL may contain a credential.
+          problem: "expected a valid http or https URL without user info (pass a credential in headers)"
+        })
+      )
+}
+
+/**
+ * An HTTP resource, such as a file in an object store. One request reads its first byte, and shows its size and whether
+ * it can be read by ranges. `headers` are sent with every request for the resource.
+ *
+ * **Details**
+ *
+ * - The source can be read again if the server accepts ranges and the resource has a strong ETag. Every range must then
+ *   have this ETag and size, else the upload fails with `Changed`. After a lost connection, the rest of a range is
+ *   requested, as the `RetryPolicy` of the program decides (8 consecutive failures by default).
+ * - Otherwise the source is a one-shot stream, of which a failed connection ends the upload.
+ * - The identity is the SHA-256 of the URL and the ETag, so that a journal contains neither.
+ * - `Tus.RequestTimeout` limits the wait for each response and for each piece of its body.
+ * - A response with a `content-encoding` is refused, because HTTP clients decode it in different ways.
+ * - No redirect is followed, so that `headers` and a request are never sent to another host than the given one.
+ *
+ * **Gotchas**
+ *
+ * The function requests any URL that it gets, including an address of a private network. If users choose the URL, your
+ * program is responsible for a check of its host, and of the addresses to which this host resolves. The `HttpClient` of
+ * the context sends the requests, with every credential that it adds by itself. Errors contain the host of the URL, but
+ * neither its path nor its query.
+ *
+ * @example
+ * WebSource.fromUrl("https://files.example.com/video.mp4", { headers: { authorization: "Bearer token" } })
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromUrl = (
+  url: string | URL,
+  options?: { readonly headers?: Headers.Input | undefined }
+): Effect.Effect<UploadSource, SourceFailed, HttpClient.HttpClient> =>
+  Effect.gen(function* () {
+    const http = yield* HttpClient.HttpClient
+    const resource = { http, url: yield* toUrl(url), headers: options?.headers ?? {} }
+    const described = yield* Effect.mapError(UrlSource.describe(resource), toSourceFailed)
+    const { etag, isRanged, size } = described
+    return isRanged && size !== undefined
+      ? {
+          _tag: "Replayable",
+          size,
+          bytes: (start, end) => Stream.mapError(UrlSource.range(resource, described, start, end), toSourceFailed),
+          identity: Effect.map(sha256(`${resource.url.href} ${etag}`), (digest) => `url ${digest}`)
+        }
+      : { _tag: "OneShot", size, stream: Stream.mapError(UrlSource.once(resource, described), toSourceFailed) }
+  })

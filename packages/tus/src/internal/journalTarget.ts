@@ -1,0 +1,50 @@
+/**
+ * Checks the target of a journal entry against the origins of the caller.
+ */
+import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as ServiceOrigins from "@assembly-effect/schema/ServiceOrigins"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { InvalidTarget, type UploadTarget } from "../UploadTarget.ts"
+import { foreign } from "./foreign.ts"
+
+/**
+ * Replaces the origins of a target with `origins`, and checks the `tus_url` of the target against them.
+ */
+export const within = (
+  target: UploadTarget,
+  origins: ServiceOrigins.ServiceOrigins
+): Result.Result<UploadTarget, InvalidTarget> =>
+  ServiceOrigins.includes(origins, Redacted.value(target.tusUrl))
+    ? Result.succeed({ ...target, origins })
+    : Result.fail(new InvalidTarget({ field: "tus_url", rule: foreign(Redacted.value(target.tusUrl)) }))
+
+/**
+ * The permitted origins for a target: the origins of the `AssemblyClient` if it is provided, otherwise the origin of
+ * the Assembly URL, and the `additional` origins. The Assembly URL must belong to one of these origins.
+ */
+export const deployment = (
+  target: UploadTarget,
+  additional: ReadonlyArray<string> = []
+): Effect.Effect<ServiceOrigins.ServiceOrigins, InvalidTarget> =>
+  Effect.gen(function* () {
+    const assembly = Redacted.value(target.assemblySslUrl)
+    const client = yield* Effect.serviceOption(AssemblyClient)
+    const [baseUrl, ...known]: readonly [string, ...ReadonlyArray<string>] = Option.match(client, {
+      onNone: () => [assembly],
+      onSome: ({ origins }) => origins.entries
+    })
+    const origins = yield* Effect.mapError(
+      Effect.fromResult(ServiceOrigins.make(baseUrl, [...known, ...additional])),
+      ([problem]) =>
+        new InvalidTarget({
+          field: problem?.index === undefined ? "assembly_ssl_url" : "origins",
+          rule: problem?.rule ?? ""
+        })
+    )
+    return ServiceOrigins.includes(origins, assembly)
+      ? origins
+      : yield* new InvalidTarget({ field: "assembly_ssl_url", rule: foreign(assembly) })
+  })

@@ -1,0 +1,315 @@
+/**
+ * Reads an HTTP resource: by ranges that continue after a lost connection, or once as a whole.
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
+import type * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Headers from "effect/http/Headers"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Option from "effect/Option"
+import * as Pull from "effect/Pull"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { retryPolicy } from "./policy.ts"
+import * as Timeout from "./timeout.ts"
+
+/** Why the resource cannot be read. `WebSource` converts it to a `SourceFailed`. */
+interface Failed {
+  readonly kind: "Unreadable" | "Changed"
+  readonly problem: string
+  /** The failure for the retry policy, if a request from the reached position may help. */
+  readonly temporary?: Pick<RetryPolicy.Failure, "error" | "wait"> | undefined
+}
+
+type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
+
+/** A resource: where it is, and how it is requested. */
+export interface Resource {
+  readonly http: HttpClient.HttpClient
+  readonly url: URL
+  readonly headers: Headers.Input
+}
+
+/**
+ * What the first response said. `etag` is undefined if there is none. `isRanged` means that ranges can be requested, and
+ * that a strong ETag shows whether the resource has changed; then `size` is known.
+ */
+export interface Described {
+  readonly size: bigint | undefined
+  readonly etag: string | undefined
+  readonly isRanged: boolean
+}
+
+const unreadable = ({ url }: Resource, problem: string): Failed => ({
+  kind: "Unreadable",
+  problem: `the resource at ${url.host}: ${problem}`
+})
+
+const changed = ({ url }: Resource, problem: string): Failed => ({
+  kind: "Changed",
+  problem: `the resource at ${url.host}: ${problem}`
+})
+
+const lost = (resource: Resource, problem: string, error: RetryPolicy.Failure["error"]): Failed => ({
+  ...unreadable(resource, problem),
+  ...(error.permanent === true ? undefined : { temporary: { error, wait: Option.none() } })
+})
+
+const fromFailure =
+  (resource: Resource) =>
+  (error: ApiError.TransportFailure): Failed =>
+    lost(resource, error.problem, error)
+
+/** Limits a wait for the server. */
+const inTime = <A, E, R>(resource: Resource, wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | Failed, R> =>
+  Effect.flatMap(Timeout.RequestTimeout, (limit) =>
+    Duration.isFinite(limit)
+      ? Effect.timeoutOrElse(wait, {
+          duration: limit,
+          orElse: () =>
+            Effect.fail(
+              lost(resource, `nothing was received for ${Duration.format(limit)}`, { _tag: "TimedOut", sent: "maybe" })
+            )
+        })
+      : wait
+  )
+
+const subject = { operation: "WebSource.fromUrl" }
+
+/** Without a coding, because clients decode it in different ways, and ranges are those of the coded bytes. */
+const bare = { "accept-encoding": "identity" }
+
+/** Requests the resource. The connection is freed when the scope closes. */
+const get = (
+  resource: Resource,
+  headers: Readonly<Record<string, string>>
+): Effect.Effect<HttpClientResponse.HttpClientResponse, Failed, Scope.Scope> => {
+  const request = HttpClientRequest.get(resource.url).pipe(
+    HttpClientRequest.setHeaders(resource.headers),
+    HttpClientRequest.setHeaders({ ...bare, ...headers })
+  )
+  return inTime(
+    resource,
+    Effect.mapError(Transport.execute(resource.http, request, subject), fromFailure(resource))
+  ).pipe(Effect.filterOrFail(isPlain, () => unreadable(resource, "the response has a content-encoding")))
+}
+
+const isPlain = ({ headers }: HttpClientResponse.HttpClientResponse): boolean => {
+  const coding = headers["content-encoding"]?.trim().toLowerCase()
+  return coding === undefined || coding === "" || coding === "identity"
+}
+
+/** Statuses after which another request may help. */
+const isTemporary = (status: number): boolean => status === 429 || status >= 500
+
+const refused = (resource: Resource, { headers, status }: HttpClientResponse.HttpClientResponse) =>
+  Effect.gen(function* () {
+    if (status === 0 || (status >= 300 && status < 400)) {
+      return yield* Effect.fail(
+        unreadable(resource, "it redirects to another URL, and redirects are not followed; use the final URL")
+      )
+    }
+    const answered = unreadable(resource, `status ${status}`)
+    if (!isTemporary(status)) return yield* Effect.fail(answered)
+    const wait = yield* Transport.namedWait(headers, undefined)
+    return yield* Effect.fail({ ...answered, temporary: { error: { _tag: "ServerFailure", status }, wait } })
+  })
+
+/** A part of a resource, from `first` to `last` (inclusive). */
+interface Part {
+  readonly first: bigint
+  readonly last: bigint
+  readonly total: bigint | undefined
+}
+
+/** Reads `content-range`. */
+const partOf = ({ headers }: HttpClientResponse.HttpClientResponse): Part | undefined => {
+  const found = /^bytes (\d{1,19})-(\d{1,19})\/(\d{1,19}|\*)$/i.exec(headers["content-range"]?.trim() ?? "")
+  if (found === null) return undefined
+  const [, first = "", last = "", total = ""] = found
+  return { first: BigInt(first), last: BigInt(last), total: total === "*" ? undefined : BigInt(total) }
+}
+
+const lengthOf = ({ headers }: HttpClientResponse.HttpClientResponse): bigint | undefined => {
+  const length = headers["content-length"]?.trim() ?? ""
+  return /^\d{1,19}$/.test(length) ? BigInt(length) : undefined
+}
+
+/** A strong ETag. A weak ETag stays the same while the bytes may change. */
+const isStrong = (etag: string | undefined): boolean => etag !== undefined && /^"[^"]*"$/.test(etag)
+
+/**
+ * Requests the first byte of a resource. The response shows more reliably than the response to HEAD whether the resource
+ * can be read by ranges, and some URLs are only valid for GET.
+ */
+export const describe = (resource: Resource): Effect.Effect<Described, Failed> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const response = yield* get(resource, { range: "bytes=0-0" })
+      const { headers, status } = response
+      const { etag } = headers
+      const isOffered = (headers["accept-ranges"] ?? "bytes").trim().toLowerCase() === "bytes"
+      if (status === 206) {
+        const part = partOf(response)
+        const size = part?.first === 0n && part.last === 0n ? part.total : undefined
+        return { size, etag, isRanged: isOffered && isStrong(etag) && size !== undefined }
+      }
+      // An empty resource has no first byte.
+      if (status === 416 && headers["content-range"]?.trim() === "bytes */0") return { size: 0n, etag, isRanged: false }
+      if (status === 200) return { size: lengthOf(response), etag, isRanged: false }
+      return yield* refused(resource, response)
+    })
+  )
+
+/** The body of a response, with time limits. */
+const piecesOf = (
+  resource: Resource,
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<Pull.Pull<Pieces, Failed>, never, Scope.Scope> =>
+  Effect.map(
+    Stream.toPull(
+      Stream.mapError(response.stream, (error) => fromFailure(resource)(Transport.toFailure(subject)(error)))
+    ),
+    (pull) => inTime(resource, pull)
+  )
+
+/** The whole resource, read once. */
+export const once = (resource: Resource, described: Described): Stream.Stream<Uint8Array, Failed> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const response = yield* get(resource, {})
+      if (response.status !== 200) return yield* refused(resource, response)
+      if (response.headers["etag"] !== described.etag)
+        return yield* Effect.fail(changed(resource, "it has another ETag"))
+      const length = lengthOf(response)
+      if (length !== undefined && described.size !== undefined && length !== described.size) {
+        return yield* Effect.fail(changed(resource, `was ${described.size} bytes, is ${length} bytes`))
+      }
+      return Stream.fromPull(Effect.succeed(yield* piecesOf(resource, response)))
+    })
+  )
+
+/** The body of a response with a range. It contains the bytes up to `until` (exclusive). */
+interface Connection {
+  readonly until: bigint
+  readonly pull: Pull.Pull<Pieces, Failed>
+  readonly close: Effect.Effect<void>
+}
+
+/** Requests the bytes from `start` to `end`. The server may send only the first of them. */
+const connect = (
+  resource: Resource,
+  { etag = "", size }: Described,
+  start: bigint,
+  end: bigint
+): Effect.Effect<{ readonly until: bigint; readonly pull: Connection["pull"] }, Failed, Scope.Scope> =>
+  Effect.gen(function* () {
+    const response = yield* get(resource, { range: `bytes=${start}-${end - 1n}`, "if-match": etag })
+    const { headers, status } = response
+    if (status === 412) return yield* Effect.fail(changed(resource, "it has another ETag"))
+    if (status === 416) return yield* Effect.fail(changed(resource, `it has fewer than ${start} bytes`))
+    if (status !== 206 && status !== 200) return yield* refused(resource, response)
+    if (headers["etag"] !== etag) return yield* Effect.fail(changed(resource, "it has another ETag"))
+    if (status === 200) return yield* Effect.fail(unreadable(resource, "status 200 instead of a range"))
+    const part = partOf(response)
+    if (part === undefined) return yield* Effect.fail(unreadable(resource, "invalid content-range"))
+    if (part.total !== size) {
+      return yield* Effect.fail(changed(resource, `was ${size} bytes, is ${part.total ?? "unknown"} bytes`))
+    }
+    if (part.first !== start || part.last < start || part.last >= end) {
+      return yield* Effect.fail(
+        unreadable(resource, `bytes ${part.first}-${part.last} instead of ${start}-${end - 1n}`)
+      )
+    }
+    return { until: part.last + 1n, pull: yield* piecesOf(resource, response) }
+  })
+
+const size = (pieces: Pieces): bigint => pieces.reduce((sum, { length }) => sum + BigInt(length), 0n)
+
+/**
+ * A range of a resource. After a lost connection, the rest of the range is requested. Every response must have the ETag
+ * and the size of the first response.
+ */
+export const range = (
+  resource: Resource,
+  described: Described,
+  start: bigint,
+  end: bigint
+): Stream.Stream<Uint8Array, Failed> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const outer = yield* Effect.scope
+      const policy = retryPolicy(yield* RetryPolicy.RetryPolicy, { retryDelay: Duration.millis(500) })
+      let position = start
+      let failures = 0
+      let next: Effect.Success<RetryPolicy.Policy["start"]> | undefined
+      let connection: Connection | undefined
+
+      const open = Effect.gen(function* () {
+        const scope = yield* Scope.fork(outer)
+        const close = Scope.close(scope, Exit.void)
+        const { pull, until } = yield* connect(resource, described, position, end).pipe(
+          Effect.provideService(Scope.Scope, scope),
+          Effect.tapError(() => close)
+        )
+        connection = { until, pull, close }
+        return connection
+      })
+
+      const leave = Effect.suspend(() => {
+        const { close = Effect.void } = connection ?? {}
+        connection = undefined
+        return close
+      })
+
+      const read: Effect.Effect<Pieces | undefined, Failed> = Effect.gen(function* () {
+        const { pull, until } = connection ?? (yield* open)
+        const pieces = yield* Pull.catchDone(pull as Pull.Pull<Pieces | undefined, Failed>, () =>
+          Effect.succeed(undefined)
+        )
+        if (pieces === undefined) {
+          if (position < until) {
+            return yield* Effect.fail(
+              lost(resource, "the body ended early", { _tag: "TransportFailure", sent: "maybe" })
+            )
+          }
+          yield* leave
+          return undefined
+        }
+        position += size(pieces)
+        if (position > until) return yield* Effect.fail(unreadable(resource, "more bytes than its content-range"))
+        failures = 0
+        return pieces
+      })
+
+      /** Pauses before the rest is requested, unless the policy gives up. */
+      const recover = (failed: Failed): Effect.Effect<undefined, Failed> =>
+        Effect.gen(function* () {
+          yield* leave
+          const { temporary } = failed
+          if (temporary === undefined) return yield* Effect.fail(failed)
+          failures++
+          if (next === undefined || failures === 1) next = yield* policy.start
+          const pause = yield* next({ operation: subject.operation, retry: "resumes", failures, ...temporary })
+          if (Option.isNone(pause)) return yield* Effect.fail(failed)
+          yield* Effect.sleep(pause.value)
+          return undefined
+        })
+
+      const pull: Pull.Pull<Pieces, Failed> = Effect.suspend(() =>
+        position === end && connection === undefined
+          ? Cause.done()
+          : Effect.flatMap(read.pipe(Effect.catch(recover)), (pieces) =>
+              pieces === undefined ? pull : Effect.succeed(pieces)
+            )
+      )
+      return Stream.fromPull(Effect.succeed(pull))
+    })
+  )

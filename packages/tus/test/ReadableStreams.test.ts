@@ -1,0 +1,146 @@
+/**
+ * Web streams as sources of uploads.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as WebSource from "@assembly-effect/tus/WebSource"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { assert, layer } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Scene from "./utils/Scene.ts"
+import * as TusServer from "./utils/TusServer.ts"
+
+const bytes = Scene.content(3_000_000)
+const options = {
+  ...Scene.options,
+  stallTimeout: "10 seconds",
+  finishTimeout: "20 seconds",
+  chunkSize: 1_000_000
+} as const
+
+/** A web stream of pieces that are made when they are asked for, how many were made, and why it was canceled. */
+const web = (
+  end: (controller: ReadableStreamDefaultController<Uint8Array>) => void | Promise<void>,
+  size = bytes.length
+) => {
+  const seen: { made: number; canceled: boolean } = { made: 0, canceled: false }
+  const piece = 100_000
+  const readable = new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) => {
+        if (seen.made >= size) return end(controller)
+        controller.enqueue(bytes.subarray(seen.made, Math.min(size, seen.made + piece)))
+        seen.made += piece
+      },
+      cancel: () => {
+        seen.canceled = true
+      }
+    },
+    { highWaterMark: 0 }
+  )
+  return { seen, readable }
+}
+
+layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("WebSource.fromReadableStream", (it) => {
+  it.effect("uploads a web stream through a cut", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make([{ _tag: "Cut", method: "PATCH", bytes: 300_000 }])
+      const { readable } = web((controller) => controller.close())
+      const source = WebSource.fromReadableStream(() => readable, { size: 3_000_000n })
+      yield* Upload.run(target, source, options)
+      assert.strictEqual(yield* Scene.stored(server), TusServer.sha256(bytes))
+    })
+  )
+
+  it.effect("reads no further than its window", () =>
+    Effect.gen(function* () {
+      const { server, target } = yield* Scene.make([{ _tag: "SlowAnswer", method: "PATCH", millis: 3_600_000 }])
+      const { readable, seen } = web((controller) => controller.close())
+      const fiber = yield* Effect.forkChild(
+        Upload.run(
+          target,
+          WebSource.fromReadableStream(() => readable),
+          options
+        )
+      )
+      while (!server.requests.includes("PATCH")) yield* Effect.sleep("1 millis")
+      assert.isAtMost(seen.made, 1_100_000)
+      assert.isFalse(seen.canceled)
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(seen.canceled)
+      assert.isFalse(readable.locked)
+    })
+  )
+
+  it.effect("is canceled when the upload is interrupted while the stream waits", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make()
+      const waits = yield* Deferred.make<void>()
+      const { readable, seen } = web(() => {
+        Deferred.doneUnsafe(waits, Effect.void)
+        return new Promise(() => undefined)
+      }, 500_000)
+      const fiber = yield* Effect.forkChild(
+        Upload.run(
+          target,
+          WebSource.fromReadableStream(() => readable),
+          options
+        )
+      )
+      yield* Deferred.await(waits)
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(seen.canceled)
+    })
+  )
+
+  const failures: Readonly<Record<string, readonly [evaluate: () => ReadableStream<Uint8Array>, problem: string]>> = {
+    "that fails": [
+      () => web((controller) => controller.error(new Error("the disk is gone")), 2_500_000).readable,
+      "the disk is gone"
+    ],
+    "that fails without an Error": [
+      () => web((controller) => controller.error({ _tag: "DiskGone" }), 0).readable,
+      "reading failed with DiskGone"
+    ],
+    "that is locked": [
+      () => {
+        const { readable } = web(() => undefined)
+        readable.getReader()
+        return readable
+      },
+      "the ReadableStream is locked"
+    ],
+    "that cannot be made": [
+      () => {
+        throw new Error("no such file")
+      },
+      "no such file"
+    ],
+    "of text": [
+      () => new Response("text").body?.pipeThrough(new TextDecoderStream()) as unknown as ReadableStream<Uint8Array>,
+      "a piece is not a Uint8Array"
+    ]
+  }
+  for (const [name, [evaluate, problem]] of Object.entries(failures)) {
+    it.effect(`is SourceFailed for a stream ${name}, and heals nothing`, () =>
+      Effect.gen(function* () {
+        const { server, target } = yield* Scene.make()
+        const error = yield* Effect.flip(Upload.run(target, WebSource.fromReadableStream(evaluate), options))
+        assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable", problem })
+        assert.notInclude(server.requests, "HEAD")
+      })
+    )
+  }
+
+  it.effect("makes the stream only when the upload reads it", () =>
+    Effect.gen(function* () {
+      const { target } = yield* Scene.make()
+      const source = WebSource.fromReadableStream(() => {
+        throw new Error("it was made")
+      })
+      const error = yield* Effect.flip(Upload.run(target, source, { ...options, chunkSize: 0 }))
+      assert.strictEqual(error._tag, "InvalidRequest")
+    })
+  )
+})

@@ -1,0 +1,233 @@
+/**
+ * A limit of bandwidth, on the TestClock: how long uploads take, that they share it, and that a wait is no stall.
+ */
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadBandwidth from "@assembly-effect/tus/UploadBandwidth"
+import * as UploadEvent from "@assembly-effect/tus/UploadEvent"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Scene from "./utils/Scene.ts"
+
+interface Arrival {
+  readonly upload: string
+  readonly millis: number
+  readonly bytes: number
+}
+
+/** A server in memory, and when which bytes arrived. From `hangsAfter` bytes on, the first body is not read. */
+const makeServer = (hangsAfter = Infinity) => {
+  const arrivals: Array<Arrival> = []
+  const offsets = new Map<string, number>()
+  let isHanging = hangsAfter < Infinity
+  const receive = (upload: string, bytes: number) =>
+    Effect.map(Clock.currentTimeMillis, (millis) => {
+      arrivals.push({ upload, millis, bytes })
+      offsets.set(upload, (offsets.get(upload) ?? 0) + bytes)
+    })
+  const http = HttpClient.make(
+    Effect.fnUntraced(function* (request) {
+      const { body } = request
+      const created = `/resumable/files/${offsets.size}`
+      const upload = request.method === "POST" ? created : new URL(request.url).pathname
+      if (request.method === "POST") offsets.set(upload, 0)
+      if (body._tag === "Uint8Array") yield* receive(upload, body.body.length)
+      if (body._tag === "Stream") {
+        yield* body.stream.pipe(
+          Stream.runForEach((piece) =>
+            Effect.suspend(() => {
+              if (!isHanging || (offsets.get(upload) ?? 0) < hangsAfter) return receive(upload, piece.length)
+              isHanging = false
+              return Effect.never
+            })
+          ),
+          Effect.orDie
+        )
+      }
+      const headers = {
+        "tus-resumable": "1.0.0",
+        "tus-extension": "creation,checksum",
+        "tus-checksum-algorithm": "sha256",
+        "upload-offset": String(offsets.get(upload) ?? 0),
+        location: `https://tus.example.com${upload}`
+      }
+      const status = request.method === "POST" ? 201 : request.method === "HEAD" ? 200 : 204
+      return HttpClientResponse.fromWeb(request, new Response(null, { status, headers }))
+    })
+  )
+  return { arrivals, http, offsets }
+}
+
+const settle = Effect.promise(() => new Promise((done) => setImmediate(done)))
+
+/** Runs to the end while the clock is moved on, and returns the result and the time that passed, in seconds. */
+const timed = <A, E, R>(effect: Effect.Effect<A, E, R>, step = 100) =>
+  Effect.gen(function* () {
+    const begun = yield* Clock.currentTimeMillis
+    const fiber = yield* Effect.forkChild(effect)
+    for (let turn = 0; turn < 20_000 && fiber.pollUnsafe() === undefined; turn++) {
+      for (let again = 0; again < 3; again++) yield* settle
+      if (fiber.pollUnsafe() === undefined) yield* TestClock.adjust(step)
+    }
+    const value = yield* Fiber.join(fiber)
+    return { value, seconds: ((yield* Clock.currentTimeMillis) - begun) / 1000 }
+  })
+
+const upload = (http: HttpClient.HttpClient, size: number, options: Partial<Upload.Options> = {}) =>
+  Effect.gen(function* () {
+    const target = yield* UploadTarget.make({
+      tusUrl: "https://tus.example.com/resumable/files/",
+      assemblySslUrl: "https://api.example.com/assemblies/0123456789abcdef0123456789abcdef"
+    })
+    return yield* Upload.events(target, UploadSource.fromBytes(Scene.content(size)), {
+      ...Scene.options,
+      stallTimeout: "5 seconds",
+      ...options
+    }).pipe(Stream.runCollect, Effect.provideService(HttpClient.HttpClient, http))
+  })
+
+const limited = (bytesPerSecond: number) => Effect.provide(UploadBandwidth.layer({ bytesPerSecond }))
+
+/** More than is sent with the creation. */
+const size = 300_000
+
+describe("a limit of bandwidth", () => {
+  it.effect("is absent by default", () =>
+    Effect.gen(function* () {
+      assert.isUndefined(yield* UploadBandwidth.UploadBandwidth)
+      const { http } = makeServer()
+      const { seconds } = yield* timed(upload(http, size))
+      assert.strictEqual(seconds, 0)
+    })
+  )
+
+  it.effect("is kept by an upload, in every second of it", () =>
+    Effect.gen(function* () {
+      const { arrivals, http } = makeServer()
+      const { seconds } = yield* timed(upload(http, size).pipe(limited(30_000)))
+      assert.closeTo(seconds, 10, 0.3)
+      for (const { millis } of arrivals) {
+        const within = arrivals.filter((other) => other.millis >= millis && other.millis < millis + 1000)
+        assert.isAtMost(
+          within.reduce((sum, { bytes }) => sum + bytes, 0),
+          30_000 * 1.2
+        )
+      }
+    })
+  )
+
+  it.effect("is shared by the uploads of a program", () =>
+    Effect.gen(function* () {
+      const { arrivals, http, offsets } = makeServer()
+      const many = Effect.forEach([0, 1, 2], () => upload(http, size), { concurrency: "unbounded" })
+      const { seconds } = yield* timed(many.pipe(limited(30_000)))
+      assert.closeTo(seconds, 30, 0.5)
+      assert.strictEqual(offsets.size, 3)
+      // Until half of the bytes have arrived, no upload is more than three turns ahead of another.
+      const sums = new Map<string, number>()
+      for (const { bytes, upload: id } of arrivals.slice(0, arrivals.length / 2)) {
+        sums.set(id, (sums.get(id) ?? 0) + bytes)
+        const counts = [...offsets.keys()].map((each) => sums.get(each) ?? 0)
+        assert.isAtMost(Math.max(...counts) - Math.min(...counts), 3 * 3000)
+      }
+    })
+  )
+
+  it.effect("makes an upload wait for its turn longer than a request may stall", () =>
+    Effect.gen(function* () {
+      const { http } = makeServer()
+      // A turn is 30 kB, and comes every 10 seconds.
+      const many = Effect.forEach(Array.from({ length: 100 }), () => upload(http, size), { concurrency: "unbounded" })
+      const { value } = yield* timed(many.pipe(limited(300_000)))
+      assert.isFalse(value.some((events) => events.some(UploadEvent.$is("Retrying"))))
+      assert.isTrue(value.every((events) => events.some(UploadEvent.$is("Completed"))))
+    })
+  )
+
+  it.effect("does not hide a stall", () =>
+    Effect.gen(function* () {
+      const { http } = makeServer(10_000)
+      const { value } = yield* timed(upload(http, size).pipe(limited(30_000)))
+      const retrying = value.find(UploadEvent.$is("Retrying"))
+      assert.include(retrying?.reason ?? "", "nothing was sent or received for 5s")
+    })
+  )
+
+  it.effect("counts what is not streamed: creations with a body, slices, and bodies with a checksum", () =>
+    Effect.gen(function* () {
+      const { arrivals, http } = makeServer()
+      const small = yield* timed(Effect.andThen(upload(http, 200_000), upload(http, 200_000)).pipe(limited(20_000)))
+      assert.closeTo(small.seconds, 20, 0.5)
+      assert.strictEqual(arrivals.length, 2)
+
+      const slices = upload(http, size).pipe(Effect.provideService(Upload.CanStream, false), limited(30_000))
+      const sliced = yield* timed(slices)
+      assert.closeTo(sliced.seconds, 10, 0.5)
+      assert.isFalse(sliced.value.some(UploadEvent.$is("Retrying")))
+
+      const summed = yield* timed(upload(http, size, { checksum: "sha256" }).pipe(limited(30_000)))
+      // The clock also moves on while the checksum is computed, outside of the runtime of Effect.
+      assert.isAtLeast(summed.seconds, 9.5)
+      assert.isFalse(summed.value.some(UploadEvent.$is("Retrying")))
+    })
+  )
+
+  it.effect("is not used by an upload that is interrupted while it waits", () =>
+    Effect.gen(function* () {
+      const { http } = makeServer()
+      const many = Effect.gen(function* () {
+        const gone = yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.forkChild(upload(http, size)))
+        yield* Effect.sleep("1 second")
+        yield* Fiber.interruptAll(gone)
+        return yield* timed(upload(http, size), 100)
+      })
+      const fiber = yield* Effect.forkChild(many.pipe(limited(30_000)))
+      for (let turn = 0; turn < 100; turn++) {
+        yield* settle
+        yield* settle
+        yield* TestClock.adjust("100 millis")
+        if (fiber.pollUnsafe() !== undefined) break
+      }
+      const { seconds } = yield* Fiber.join(fiber)
+      assert.closeTo(seconds, 10, 0.5)
+    })
+  )
+
+  it.effect("is made up for when timers fire late, but not when nothing is sent", () =>
+    Effect.gen(function* () {
+      const { http } = makeServer()
+      // The clock moves on in steps that no portion divides.
+      const late = yield* timed(upload(http, size).pipe(limited(30_000)), 73)
+      assert.closeTo(late.seconds, 10, 0.4)
+      const twice = Effect.gen(function* () {
+        yield* upload(http, size)
+        yield* Effect.sleep("60 seconds")
+        return yield* upload(http, size)
+      })
+      const { seconds } = yield* timed(twice.pipe(limited(30_000)))
+      assert.closeTo(seconds, 80, 0.5)
+    })
+  )
+
+  it.effect("is a whole number of at least 1", () =>
+    Effect.gen(function* () {
+      for (const bytesPerSecond of [0, -1, 1.5, Number.NaN, Infinity]) {
+        const exit = yield* Effect.exit(Effect.void.pipe(limited(bytesPerSecond)))
+        assert.isTrue(Exit.isFailure(exit))
+        const error = yield* Effect.flip(Effect.void.pipe(limited(bytesPerSecond)))
+        assert.deepStrictEqual(
+          error.issues.map(({ path }) => path),
+          [["bytesPerSecond"]]
+        )
+      }
+    })
+  )
+})

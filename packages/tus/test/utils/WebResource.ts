@@ -1,0 +1,76 @@
+/**
+ * A resource on an HTTP server that supports ranges and ETags, unless a test makes it lie.
+ */
+import * as Effect from "effect/Effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import * as Loopback from "../../../../test/hostile/Loopback.ts"
+
+export interface WebResource {
+  readonly url: string
+  bytes: Uint8Array
+  /** The ETag, or none. */
+  etag: string | undefined
+  ranges: boolean
+  /** The header `content-length` of responses with the whole resource; chunked without it. */
+  hasLength: boolean
+  /** `method range`, and what the request has as `if-match`. */
+  readonly requests: Array<{ readonly line: string; readonly headers: IncomingMessage["headers"] }>
+  /** Responses of bodies that were closed before their end. */
+  readonly left: () => number
+  /** Called for each request. `go` responds as the resource does; `cutAfter` limits the bytes of its body. */
+  meet: (request: IncomingMessage, response: ServerResponse, go: (cutAfter?: number) => void, index: number) => void
+}
+
+const parse = (
+  range: string | undefined,
+  size: number
+): { readonly start: number; readonly end: number } | undefined => {
+  const found = /^bytes=(\d+)-(\d+)$/.exec(range ?? "")
+  return found === null ? undefined : { start: Number(found[1]), end: Math.min(Number(found[2]) + 1, size) }
+}
+
+export const make = (bytes: Uint8Array) =>
+  Effect.gen(function* () {
+    let left = 0
+    const resource: Omit<WebResource, "url"> = {
+      bytes,
+      etag: '"one"',
+      ranges: true,
+      hasLength: true,
+      requests: [],
+      left: () => left,
+      meet: (_, __, go) => go()
+    }
+    const origin = yield* Loopback.serve(async (request, response) => {
+      const { range } = request.headers
+      resource.requests.push({ line: `${request.method} ${range ?? "all"}`, headers: request.headers })
+      response.on("close", () => {
+        if (!response.writableFinished) left++
+      })
+      const send = (status: number, body: Uint8Array, headers: Record<string, string>, cutAfter?: number) => {
+        response.writeHead(status, {
+          ...(resource.hasLength ? { "content-length": String(body.length) } : undefined),
+          ...(resource.etag === undefined ? undefined : { etag: resource.etag }),
+          ...(resource.ranges ? { "accept-ranges": "bytes" } : undefined),
+          ...headers
+        })
+        if (cutAfter === undefined || cutAfter >= body.length) return void response.end(body)
+        response.write(body.subarray(0, cutAfter), () => response.destroy())
+      }
+      const go = (cutAfter?: number) => {
+        const whole = resource.bytes
+        const part = resource.ranges ? parse(range, whole.length) : undefined
+        const expected = request.headers["if-match"]
+        if (expected !== undefined && expected !== resource.etag) return send(412, new Uint8Array(0), {})
+        if (part === undefined) return send(200, whole, {}, cutAfter)
+        if (part.start >= whole.length) {
+          return send(416, new Uint8Array(0), { "content-range": `bytes */${whole.length}` })
+        }
+        const { end, start } = part
+        const headers = { "content-range": `bytes ${start}-${end - 1}/${whole.length}` }
+        return send(206, whole.subarray(start, end), headers, cutAfter)
+      }
+      resource.meet(request, response, go, resource.requests.length - 1)
+    })
+    return Object.assign(resource, { url: `${origin}/path/video.mp4?signature=secret` }) satisfies WebResource
+  })
