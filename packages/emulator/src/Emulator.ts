@@ -48,6 +48,7 @@ import * as NotificationClient from "./internal/notifications/notificationClient
 import * as QueueRoutes from "./internal/queues/queueRoutes.ts"
 import * as Robots from "./internal/robots/robots.ts"
 import * as Server from "./internal/http/server.ts"
+import * as ResultRoutes from "./internal/files/resultRoutes.ts"
 import * as SlotStore from "./internal/queues/slotStore.ts"
 import * as StatisticsRoutes from "./internal/statistics/statisticsRoutes.ts"
 import * as StatisticsStore from "./internal/statistics/statisticsStore.ts"
@@ -184,6 +185,7 @@ const routes = Layer.mergeAll(
   BillRoutes.layer,
   QueueRoutes.layer,
   DamRoutes.layer,
+  ResultRoutes.layer,
   TemplateRoutes.layer,
   CredentialRoutes.layer,
   TokenRoutes.layer,

@@ -19,6 +19,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as LeaseHolder from "./LeaseHolder.ts"
+import * as NodeMd5 from "./NodeMd5.ts"
 import * as NodeSigner from "./NodeSigner.ts"
 import * as RuntimeClient from "./RuntimeClient.ts"
 
@@ -26,7 +27,7 @@ import * as RuntimeClient from "./RuntimeClient.ts"
  * The services that the Layers of this module provide: the client of the operations, the `Uploader`, the HTTP client of
  * `RuntimeClient`, and the file system, paths and terminal of Node. `Upload` and the other functions of
  * `@assembly-effect/tus` use the HTTP client. The Layers also include `LeaseHolder`, so that a resumed upload does not
- * wait for the lease of an ended process on this machine.
+ * wait for the lease of an ended process on this machine, and `NodeMd5`, which verifies downloads and uploads faster.
  *
  * @since 0.1.0
  * @category models
@@ -81,7 +82,9 @@ const around = <A, E>(
 ): Layer.Layer<A | Services, E | ApiError.InvalidRequest> =>
   Uploader.layer.pipe(
     Layer.provideMerge(client),
-    Layer.provideMerge(Layer.mergeAll(RuntimeClient.layerWith(http), NodeServices.layer, LeaseHolder.layer))
+    Layer.provideMerge(
+      Layer.mergeAll(RuntimeClient.layerWith(http), NodeServices.layer, LeaseHolder.layer, NodeMd5.layer)
+    )
   )
 
 /**

@@ -35,7 +35,8 @@ const boolean = lenient(Schema.Boolean)
 const rest = [Schema.Record(Schema.String, Schema.Json)] as const
 
 /**
- * A file that was uploaded, or that a Step produced. `size` is in bytes. A file that the robot `/transloadit/store` has
+ * A file that was uploaded, or that a Step produced. `size` is in bytes. `ssl_url` is the URL of the file, and `meta`
+ * has the facts that the service found in the file, such as the width of an image. A file that the robot `/transloadit/store` has
  * stored has `asset_id`, `version_id`, `workspace` and `path` (spec.md, "Assembly list entry"). `original_id` is the id
  * of the upload from which the file was made. If a Step merged several uploads, `original_id` is a list of ids, with
  * null for an unknown upload.
@@ -63,6 +64,7 @@ export const File = named<File, FileEncoded>()(
       original_id: lenient(Schema.Union([Schema.String, Schema.Array(Schema.NullOr(Schema.String))])),
       is_tus_file: boolean,
       tus_upload_url: text,
+      meta: lenient(Schema.Record(Schema.String, Schema.Json)),
       thumbhash: text,
       has_alpha: boolean,
       workspace: text,

@@ -2,8 +2,11 @@
  * The types of a job: an Assembly with its files. `AssemblyUpload` and `ResumableAssemblyUpload` run jobs.
  */
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type { DeliveryMismatch } from "./AssemblyUploadError.ts"
 import type * as Upload from "./Upload.ts"
 import type { SourceFailed, UploadSource } from "./UploadSource.ts"
 
@@ -23,6 +26,42 @@ export interface File<R = never, Source extends UploadSource = UploadSource> {
 }
 
 /**
+ * A file that was uploaded. `fieldname` is `file` by default. `url` is the URL of its upload, if this process uploaded
+ * it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Delivered {
+  readonly filename: string
+  readonly fieldname?: string | undefined
+  readonly url?: Redacted.Redacted | undefined
+}
+
+/**
+ * Observes the files of one job. `sources` replace the sources of the job. `check` compares the Status of the completed
+ * Assembly with what was read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Proof<Source> {
+  readonly sources: ReadonlyArray<Source>
+  readonly check: (
+    status: Assembly.Status,
+    files: ReadonlyArray<Delivered>
+  ) => Effect.Effect<void, DeliveryMismatch | SourceFailed>
+}
+
+/**
+ * Makes the proof of one job, such as `DeliveryProof.md5`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source>) => Effect.Effect<Proof<Source>>
+
+/**
  * - `params`: the params that create the Assembly. The job adds the number of files.
  * - `concurrency`: the number of concurrent uploads, 4 by default, or `"unbounded"`.
  * - `upload`: the options of each upload, see `Upload.Options`.
@@ -32,6 +71,8 @@ export interface File<R = never, Source extends UploadSource = UploadSource> {
  *   canceled.
  * - `progressInterval`: the minimum time between two `Progress` events of the job. By default there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
+ * - `verify`: `DeliveryProof.md5` compares the size and the MD5 of each file in the Status with the bytes that were read.
+ *   A difference is a `DeliveryMismatch`. Nothing is compared by default, or possible with `wait: false`.
  *
  * @since 0.1.0
  * @category models
@@ -44,4 +85,5 @@ export interface Job<Files> {
   readonly onFailure?: "cancel" | "keep" | undefined
   readonly progressInterval?: Duration.Input | undefined
   readonly wait?: false | Assemblies.AwaitOptions | undefined
+  readonly verify?: Verify | undefined
 }

@@ -15,7 +15,7 @@ import * as AssemblyOptions from "./internal/assemblyOptions.ts"
 import * as Events from "./internal/events.ts"
 import * as Upload from "./Upload.ts"
 
-export type { File, Job } from "./AssemblyJob.ts"
+export type { Delivered, File, Job, Proof, Verify } from "./AssemblyJob.ts"
 
 /**
  * - `onFailure`: `cancel` by default.

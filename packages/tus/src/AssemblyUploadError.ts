@@ -65,8 +65,35 @@ export class FilesFailed
   }
 }
 
+/**
+ * The Status of a completed Assembly does not prove that the service has the bytes that were read. `expected` describes
+ * the bytes that were read, `actual` is the value in the Status.
+ *
+ * - `upload`: the Status does not name the file.
+ * - `size`: the size in bytes differs, or is unknown.
+ * - `md5hash`: the MD5 differs, or is unknown.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class DeliveryMismatch
+  extends /* @__PURE__ */ Schema.TaggedError<DeliveryMismatch>()("DeliveryMismatch", {
+    assemblyId: Schema.String,
+    filename: Schema.String,
+    field: Schema.Literals(["upload", "size", "md5hash"]),
+    expected: Schema.String,
+    actual: Schema.String
+  })
+{
+  override get message() {
+    const { actual, expected, field, filename } = this
+    return `${filename}: the ${field} of the bytes that were read is ${expected}, but the Status says ${actual}`
+  }
+}
+
 const job = [
   FilesFailed,
+  DeliveryMismatch,
   SourceFailed,
   InvalidTarget,
   ApiError.AssemblyFailed,
@@ -97,6 +124,7 @@ export const AssemblyUploadError = /* @__PURE__ */ Schema.Union(job)
  */
 export type AssemblyUploadError =
   | FilesFailed
+  | DeliveryMismatch
   | SourceFailed
   | InvalidTarget
   | ApiError.AssemblyFailed
@@ -131,6 +159,7 @@ export const ResumableAssemblyUploadError = /* @__PURE__ */ Schema.Union([
  */
 export type ResumableAssemblyUploadError =
   | FilesFailed
+  | DeliveryMismatch
   | SourceFailed
   | InvalidTarget
   | ApiError.AssemblyFailed

@@ -73,7 +73,7 @@ export const events = <R = never>(
  * - If the Assembly has completed, the run returns the Status. After the entry of the journal has expired, a run starts
  *   a new job.
  * - If the Assembly failed or was canceled, the run fails with that error, and the following run creates a new
- *   Assembly.
+ *   Assembly. The same holds after a `DeliveryMismatch` (`verify`).
  *
  * One process at a time holds a job. Another process emits `Waiting`, waits while the lease lasts (10 seconds), and
  * then continues or fails with `UploadLeased`.

@@ -2,6 +2,123 @@ import { changes } from "../Mutant.ts"
 
 export const api = [
   ...changes(
+    "packages/api/src/internal/results/download.ts",
+    ["Results", "ResultCuts"],
+    [
+      {
+        name: "a range is requested although nothing proves that the file is the same",
+        find: `if (received === 0 || (validator === undefined && md5hash === undefined)) return base`,
+        replace: `if (received === 0) return base`
+      },
+      {
+        name: "the bytes that a server repeats are emitted again",
+        find: `const piece = whole.subarray(old.length)`,
+        replace: `const piece = whole`
+      },
+      {
+        name: "the bytes that a server repeats are not compared",
+        find: `attempt.skip === 0 && attempt.skipped?.hex() !== state.sum?.hex()`,
+        replace: `attempt.skip < 0 && attempt.skipped?.hex() !== state.sum?.hex()`
+      },
+      {
+        name: "a file that changed in between is combined",
+        find: `if (field !== undefined) return yield* Effect.fail(changed(job, subject, field))`,
+        replace: `if (String(field) === "nothing") return yield* Effect.fail(changed(job, subject, "etag"))`
+      },
+      {
+        name: "more bytes than announced are emitted",
+        find: `state.received + piece.length > (state.total ?? 0)`,
+        replace: `state.received + piece.length > Infinity`
+      },
+      {
+        name: "a part brings more bytes than its Content-Range",
+        find: `|| (attempt.left ?? 0) < 0`,
+        replace: ``
+      },
+      {
+        name: "another MD5 than that of the Status is accepted",
+        find: `actual === undefined || md5hash === actual`,
+        replace: `actual === undefined || md5hash !== ""`
+      },
+      {
+        name: "a body that ends too early is complete",
+        find: `return left === 0 ? Effect.void`,
+        replace: `return left !== 0 ? Effect.sync(() => void (state.isDone = true))`
+      },
+      {
+        name: "new bytes do not reset the count of failures",
+        find: `      failures = 0
+      next`,
+        replace: `      next`
+      },
+      {
+        name: "a service elsewhere may name an http URL on loopback",
+        find: `origins.entries.some((origin) => origin.startsWith("http:"))`,
+        replace: `origins.entries.some((origin) => origin.startsWith("http"))`
+      },
+      {
+        name: "a body without progress is waited for forever",
+        find: `        Request.inTime(subject, stallTimeout)
+      ),`,
+        replace: `      ),`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/results/representation.ts",
+    ["Results", "ResultCuts"],
+    [
+      {
+        name: "a weak ETag proves that the bytes are the same",
+        find: `etag?.startsWith('"') === true`,
+        replace: `etag !== undefined`
+      },
+      {
+        name: "a part that starts elsewhere is taken",
+        find: `if (start !== from) return`,
+        replace: `if (start < 0) return`
+      },
+      {
+        name: "an encoded body is taken",
+        find: `coding.trim().toLowerCase() !== "identity"`,
+        replace: `coding.trim().toLowerCase() === ""`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/results/resultUrl.ts",
+    ["Results"],
+    [
+      {
+        name: "a redirect leads from https to http",
+        find: `parse(new URL(location, from).href, from.protocol === "http:")`,
+        replace: `parse(new URL(location, from).href, true)`,
+        tests: ["ResultUrl"]
+      }
+    ]
+  ),
+  ...changes(
+    "packages/api/src/internal/results/save.ts",
+    ["ResultSave"],
+    [
+      {
+        name: "the temporary file stays after a failure",
+        find: `Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true })))`,
+        replace: `Effect.onError(() => Effect.void)`
+      },
+      {
+        name: "a socket is replaced",
+        find: `type === "File"`,
+        replace: `type !== "Directory"`
+      },
+      {
+        name: "a file loses its permissions",
+        find: `if (mode !== undefined) yield*`,
+        replace: `if (options.mode !== undefined) yield*`
+      }
+    ]
+  ),
+  ...changes(
     "packages/api/src/RetryPolicy.ts",
     ["RetryPolicy", "TransportFailure"],
     [

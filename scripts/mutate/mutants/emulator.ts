@@ -2,6 +2,33 @@ import { changes } from "../Mutant.ts"
 
 export const emulator = [
   ...changes(
+    "packages/emulator/src/internal/files/resultRoutes.ts",
+    ["Results"],
+    [
+      {
+        name: "a stored page runs in the origin of the emulator",
+        find: `attachment; filename*`,
+        replace: `inline; filename*`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/files/byteRange.ts",
+    ["Results"],
+    [
+      {
+        name: "a range ignores its condition",
+        find: `|| !isStillThat(condition, validators)`,
+        replace: `|| isStillThat("", validators)`
+      },
+      {
+        name: "a range after the end is empty",
+        find: `return offset >= size ? "none"`,
+        replace: `return offset > size ? "none"`
+      }
+    ]
+  ),
+  ...changes(
     "packages/emulator/src/internal/data/database.ts",
     ["Database"],
     [

@@ -133,8 +133,8 @@ export const node = [
       },
       {
         name: "a lease does not know its process",
-        find: `NodeServices.layer, LeaseHolder.layer)`,
-        replace: `NodeServices.layer)`
+        find: `NodeServices.layer, LeaseHolder.layer, NodeMd5.layer)`,
+        replace: `NodeServices.layer, NodeMd5.layer)`
       },
       {
         name: "the options of the HTTP client are lost with a bearer token",

@@ -43,6 +43,12 @@ const attributesOf = (error: { readonly _tag: string; readonly code?: string; re
   ...(error.status === undefined ? undefined : { "http.response.status_code": error.status })
 })
 
+/** The attributes of the server of a request. */
+export const serverOf = ({ hostname, port, protocol }: URL) => ({
+  "server.address": hostname,
+  "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+})
+
 /** Counts and logs an attempt that is repeated after `pause` milliseconds. */
 export const retried = (
   operation: string,
@@ -71,12 +77,10 @@ export const observe = (
   baseUrl: string,
   ofCall: Context.Reference<Readonly<Record<string, unknown>> | undefined>
 ) => {
-  const { hostname, port, protocol } = new URL(baseUrl)
   const attributes = {
     "http.request.method": operation.method,
     "url.template": operation.path,
-    "server.address": hostname,
-    "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+    ...serverOf(new URL(baseUrl))
   }
   const succeeded = { count: requests(operation.name, "success"), duration: durations(operation.name, "success") }
 

@@ -44,8 +44,9 @@ export const receipt: Equals<
   "user_meta"
 > = true
 export const entry: Equals<Stricter<AssemblyIndexItem, typeof AssemblyList.Entry.schema.fields>, never> = true
-export const uploaded: Equals<Stricter<AssemblyStatusUpload, typeof Assembly.File.schema.fields>, never> = true
-export const result: Equals<Stricter<AssemblyStatusResult, typeof Assembly.File.schema.fields>, never> = true
+// The same holds for the values in `meta`.
+export const uploaded: Equals<Stricter<AssemblyStatusUpload, typeof Assembly.File.schema.fields>, "meta"> = true
+export const result: Equals<Stricter<AssemblyStatusResult, typeof Assembly.File.schema.fields>, "meta"> = true
 
 /** What a method of the service's own client returns. */
 type Answer<Method extends keyof Transloadit> = Transloadit[Method] extends (...args: never) => Promise<infer Result>

@@ -13,15 +13,15 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
-import { type FileOutcome, FilesFailed } from "../AssemblyUploadError.ts"
+import { type DeliveryMismatch, type FileOutcome, FilesFailed } from "../AssemblyUploadError.ts"
 import * as AssemblyUploadEvent from "../AssemblyUploadEvent.ts"
 import { UploadUntrusted } from "../TusError.ts"
 import type { ResumableUploadError } from "../UploadError.ts"
 import type { Options as UploadOptions } from "../Upload.ts"
 import * as UploadEvent from "../UploadEvent.ts"
-import type { UploadSource } from "../UploadSource.ts"
+import type { SourceFailed, UploadSource } from "../UploadSource.ts"
 import * as UploadTarget from "../UploadTarget.ts"
-import type { File, Job } from "../AssemblyJob.ts"
+import type { Delivered, File, Job, Proof } from "../AssemblyJob.ts"
 import * as Events from "./events.ts"
 import { hostOf } from "./host.ts"
 import { type Progress, sums } from "./progress.ts"
@@ -203,7 +203,7 @@ const fill = <Source extends UploadSource, R>(
       () => cancel(assemblyId)
     )
     const exits = yield* uploadAll(job, target, sources, uploadOne, emit)
-    if (exits.every((exit) => exit !== undefined && Exit.isSuccess(exit))) return
+    if (exits.every((exit) => exit !== undefined && Exit.isSuccess(exit))) return exits
     yield* ownError(assemblyId, exits)
     const isKept = job.onFailure === "keep" && exits.every(isHarmless)
     return yield* new FilesFailed({
@@ -216,8 +216,36 @@ const fill = <Source extends UploadSource, R>(
     Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
   )
 
+/** The files of a job. `exits` are the ends of their uploads, if this process uploaded them. */
+const delivered = (job: Job<File<unknown>>, exits: ReadonlyArray<FileExit | undefined>): ReadonlyArray<Delivered> =>
+  job.files.map(({ fieldname, filename }, index) => {
+    const exit = exits[index]
+    return { filename, fieldname, url: exit !== undefined && Exit.isSuccess(exit) ? exit.value.url : undefined }
+  })
+
+/** The proof of a job, if the job asks for one. */
+export const prove = <Source extends UploadSource>(
+  { verify }: Job<File<unknown>>,
+  sources: ReadonlyArray<Source>
+): Effect.Effect<Proof<Source> | undefined> => (verify === undefined ? Effect.undefined : verify(sources))
+
+/** Compares the Status of a completed Assembly with the sources of its files. */
+export const check = (
+  job: Job<File<unknown>>,
+  status: Assembly.Status,
+  proof: Proof<UploadSource> | undefined,
+  exits: ReadonlyArray<FileExit | undefined>
+): Effect.Effect<void, DeliveryMismatch | SourceFailed> =>
+  proof === undefined ? Effect.void : proof.check(status, delivered(job, exits))
+
 /** The errors of `finish`. */
-export type FinishError = FilesFailed | UploadTarget.InvalidTarget | Assemblies.AssemblyError | ApiError.Common
+export type FinishError =
+  | FilesFailed
+  | DeliveryMismatch
+  | SourceFailed
+  | UploadTarget.InvalidTarget
+  | Assemblies.AssemblyError
+  | ApiError.Common
 
 /** Runs an existing Assembly to its end: uploads its files, and waits for its results. */
 export const finish = <Source extends UploadSource, R>(
@@ -229,8 +257,11 @@ export const finish = <Source extends UploadSource, R>(
   emit: Emit
 ): Effect.Effect<void, FinishError, R | AssemblyClient> =>
   Effect.gen(function* () {
-    yield* fill(job, status, assemblyId, sources, uploadOne, emit)
+    const proof = yield* prove(job, sources)
+    const exits = yield* fill(job, status, assemblyId, proof?.sources ?? sources, uploadOne, emit)
     emit(AssemblyUploadEvent.Uploaded({ assemblyId }))
     if (job.wait === false) return
-    emit(AssemblyUploadEvent.Completed({ status: yield* Assemblies.awaitCompletion(assemblyId, job.wait) }))
+    const completed = yield* Assemblies.awaitCompletion(assemblyId, job.wait)
+    yield* check(job, completed, proof, exits)
+    emit(AssemblyUploadEvent.Completed({ status: completed }))
   })

@@ -24,12 +24,15 @@ const fileIssues = ({ fieldname = "file", filename, metadata }: File<unknown>, i
     return { message, path: ["files", index, ...(key === "filename" || key === "fieldname" ? [key] : path)] }
   })
 
-const optionIssues = ({ concurrency, files, progressInterval, upload, wait }: Job<File<unknown>>): Issues => [
+const optionIssues = ({ concurrency, files, progressInterval, upload, verify, wait }: Job<File<unknown>>): Issues => [
   ...(files.length === 0 ? [{ path: ["files"], message: "Expected at least one file" }] : []),
   ...files.flatMap(fileIssues),
   ...(concurrency === "unbounded" ? [] : Settings.issues({ concurrency: Settings.whole(concurrency, 1) })),
   ...Options.issues({ progressInterval }),
   ...under(["upload"], Options.issues(upload ?? {})),
+  ...(verify !== undefined && wait === false
+    ? [{ path: ["verify"], message: "Expected a wait, because only the Status of a completed Assembly is compared" }]
+    : []),
   ...(wait === undefined || wait === false ? [] : under(["wait"], Assemblies.awaitOptionIssues(wait)))
 ]
 

@@ -121,11 +121,12 @@ const giveUp = (assemblyId: Assembly.AssemblyId) =>
     Effect.catchIf(isNotFound, () => Effect.void)
   )
 
-/** Whether an Assembly has ended without completing. */
+/** Whether an Assembly has ended without completing, or with other bytes than those that were read. */
 const isFinal = (error: ResumableAssemblyUploadError): boolean =>
   error._tag === "AssemblyFailed" ||
   error._tag === "AssemblyCanceled" ||
   error._tag === "AssemblyAborted" ||
+  error._tag === "DeliveryMismatch" ||
   (error._tag === "FilesFailed" && error.assembly === "canceled")
 
 const uploadOne: AssemblyFiles.UploadOne<Replayable, HttpClient.HttpClient | UploadJournal.UploadJournal> = (
@@ -156,6 +157,7 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
     const outcome = Assemblies.outcome(status)
     if (Option.isSome(outcome)) {
       const ended = yield* Effect.fromResult(outcome.value)
+      yield* AssemblyFiles.check(options, ended, yield* AssemblyFiles.prove(options, sources), [])
       if (known?._tag !== "Completed") yield* record(held, "Completed", assemblyId)
       return emit(AssemblyUploadEvent.Completed({ status: ended }))
     }

@@ -2,6 +2,7 @@ import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Record from "effect/Record"
 import type { StorageFailed } from "../../EmulatorError.ts"
 import * as AssemblyStore from "./assemblyStore.ts"
 import * as FileStore from "../files/fileStore.ts"
@@ -69,6 +70,13 @@ const make = Effect.gen(function* () {
     } satisfies Assembly.TusReceipt
   })
 
+  /** The file with a URL of this run. The stored URL has the port of the run in which the Step ended. */
+  const located = (file: Assembly.File): Assembly.File => {
+    if (typeof file.ssl_url !== "string" || file.ssl_url.startsWith(`${origin.baseUrl}/`)) return file
+    const url = origin.baseUrl + new URL(file.ssl_url).pathname
+    return { ...file, url, ssl_url: url }
+  }
+
   return AssemblyStatus.of({
     of: Effect.fnUntraced(function* (assembly) {
       const made = yield* assemblies.made(assembly.id)
@@ -104,7 +112,7 @@ const make = Effect.gen(function* () {
         finished_tus_uploads: receipts.filter(({ finished }) => finished).length,
         tus_uploads: receipts,
         uploads: made.uploads,
-        results: made.results
+        results: Record.map(made.results, (results) => results.map(located))
       }
     })
   })

@@ -33,6 +33,12 @@ export interface Append {
   readonly isHashed: boolean
 }
 
+/** A range of bytes: `length` bytes from the byte `offset`. */
+export interface ByteRange {
+  readonly offset: number
+  readonly length: number
+}
+
 /**
  * Stores the bytes of uploads and assets. Each blob is an append-only file. The offset of an upload is the length of
  * its file, and is recorded nowhere else. Therefore no other record can differ from the file after a crash.
@@ -61,8 +67,8 @@ export class FileStore extends Context.Service<
     readonly digest: (id: string) => Effect.Effect<Digest, StorageFailed>
     /** The hash of a blob in hexadecimal digits. `algorithm` is a name for `createHash` of Node. */
     readonly hash: (id: string, algorithm: string) => Effect.Effect<string, StorageFailed>
-    /** The bytes of a blob. */
-    readonly read: (id: string) => Stream.Stream<Uint8Array, StorageFailed>
+    /** The bytes of a blob, or of a range of a blob. */
+    readonly read: (id: string, range?: ByteRange) => Stream.Stream<Uint8Array, StorageFailed>
     /** Concatenates blobs into a new blob. The new blob exists only when it is complete. */
     readonly concatenate: (id: string, parts: ReadonlyArray<string>) => Effect.Effect<void, StorageFailed>
     /** The names of all files in the folder, including the files of unfinished blobs. */
@@ -92,9 +98,15 @@ const make = Effect.fnUntraced(function* (folder: string) {
   const hasher = yield* FileHasher.FileHasher
   const contents = new Map<string, ContentHash.ContentHash>()
   const write = yield* BlobWriter.make
-  const readFile = (file: string) =>
-    Stream.mapError(fs.stream(file, { chunkSize: readChunk }), StorageFailure.fromSystem(file))
-  const read = (id: string) => readFile(fileOf(id))
+  const readFile = (file: string, range?: ByteRange) =>
+    Stream.mapError(
+      fs.stream(file, {
+        chunkSize: readChunk,
+        ...(range === undefined ? {} : { offset: range.offset, bytesToRead: range.length })
+      }),
+      StorageFailure.fromSystem(file)
+    )
+  const read = (id: string, range?: ByteRange) => readFile(fileOf(id), range)
   const hash = (file: string, algorithm: string) =>
     Effect.map(hasher.digest(file, [algorithm]), ({ digests: [digest = ""] }) => digest)
 

@@ -4,17 +4,20 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Multipart from "effect/http/Multipart"
 import * as Stream from "effect/Stream"
 
-/** Passes the first `afterBytes` bytes of a stream, then fails with `error`. */
-const cut = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number, error: E): Stream.Stream<Uint8Array, E> =>
+/** The first `afterBytes` bytes of a stream. */
+export const first = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number): Stream.Stream<Uint8Array, E> =>
   stream.pipe(
     Stream.mapAccum(
       () => afterBytes,
       (left, chunk) => [left - chunk.length, [{ bytes: chunk.subarray(0, left), last: chunk.length >= left }]] as const
     ),
     Stream.takeUntil(({ last }) => last),
-    Stream.map(({ bytes }) => bytes),
-    Stream.concat(Stream.fail(error))
+    Stream.map(({ bytes }) => bytes)
   )
+
+/** Passes the first `afterBytes` bytes of a stream, then fails with `error`. */
+const cut = <E>(stream: Stream.Stream<Uint8Array, E>, afterBytes: number, error: E): Stream.Stream<Uint8Array, E> =>
+  Stream.concat(first(stream, afterBytes), Stream.fail(error))
 
 /**
  * Returns a request whose connection breaks after `bytes` bytes of the body. Reading the whole body fails. Streaming

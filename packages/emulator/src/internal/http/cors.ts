@@ -10,34 +10,41 @@ import * as RouteRefusal from "./routeRefusal.ts"
 
 /**
  * The routes that a page of any origin may use, as with the service. A page can create, follow and cancel an Assembly,
- * and upload to the Assembly. These routes use no cookies; a request needs a signature, the id of an Assembly, or an
- * upload URL. All other routes are for programs only.
+ * upload to the Assembly, and download its results. These routes use no cookies; a request needs a signature, the id of
+ * an Assembly, an upload URL, or the URL of a result. All other routes are for programs only.
  */
 const open: ReadonlyArray<readonly [path: string, methods: ReadonlyArray<string>]> = [
   ["/assemblies", ["POST"]],
   ["/assemblies/:assemblyId", ["POST", "GET", "DELETE"]],
   ["/assemblies/:assemblyId/updates", ["GET"]],
   ["/resumable/files", ["POST", "OPTIONS"]],
-  ["/resumable/files/:uploadId", ["HEAD", "GET", "PATCH", "DELETE", "OPTIONS"]]
+  ["/resumable/files/:uploadId", ["HEAD", "GET", "PATCH", "DELETE", "OPTIONS"]],
+  ["/results/:versionId/:filename", ["HEAD", "GET"]]
 ]
 
 const openMethods = (request: HttpServerRequest.HttpServerRequest): ReadonlyArray<string> =>
   open.find(([path]) => RequestPath.matches(path, RequestPath.of(request)))?.[1] ?? []
 
-/** The headers that a page may send: the headers that tusd allows, `upload-checksum`, and the header that names Uppy. */
+/**
+ * The headers that a page may send: the headers that tusd allows, `upload-checksum`, the header that names Uppy, and the
+ * headers of a range.
+ */
 const allowed = {
   "access-control-allow-headers": [
-    "authorization, content-type, origin, transloadit-client, tus-resumable, upload-checksum, upload-concat",
+    "authorization, content-type, if-range, origin, range, transloadit-client, tus-resumable, upload-checksum, upload-concat",
     "upload-defer-length, upload-length, upload-metadata, upload-offset, x-http-method-override, x-request-id, x-requested-with"
   ].join(", "),
   "access-control-max-age": "86400"
 }
 
-/** The headers that a page may read: the headers that tusd exposes, the checksum and expiry headers, and `date`. */
+/**
+ * The headers that a page may read: the headers that tusd exposes, the checksum and expiry headers, `date`, and the
+ * headers of a range.
+ */
 const exposed = {
   "access-control-expose-headers": [
-    "date, location, tus-checksum-algorithm, tus-extension, tus-max-size, tus-resumable, tus-version, upload-concat",
-    "upload-defer-length, upload-expires, upload-length, upload-metadata, upload-offset"
+    "content-range, date, etag, location, tus-checksum-algorithm, tus-extension, tus-max-size, tus-resumable",
+    "tus-version, upload-concat, upload-defer-length, upload-expires, upload-length, upload-metadata, upload-offset"
   ].join(", ")
 }
 

@@ -46,19 +46,26 @@ const hangUp = (request: Request): Effect.Effect<void> =>
     })
   })
 
+/** The bytes of a response, and their number. Undefined if the response has no body of a known size. */
+const bytesOf = ({ body }: Response) => {
+  switch (body._tag) {
+    case "Uint8Array":
+      return { bytes: Stream.succeed(body.body), length: body.body.length, contentType: body.contentType }
+    case "Stream":
+      return { bytes: body.stream, length: body.contentLength, contentType: body.contentType }
+    default:
+      return undefined
+  }
+}
+
 /** Sends only the first `afterBytes` bytes of a response. The `content-length` still announces all bytes. */
 const cutAnswer = (request: Request, response: Response, afterBytes: number): Response => {
-  const { body } = response
-  if (body._tag !== "Uint8Array") return response
-  const whole = body.body
+  const whole = bytesOf(response)
+  if (whole === undefined) return response
+  const { bytes, contentType, length } = whole
   return HttpServerResponse.stream(
-    Stream.concat(Stream.make(whole.subarray(0, afterBytes)), Stream.fromEffectDrain(hangUp(request))),
-    {
-      status: response.status,
-      headers: response.headers,
-      contentType: body.contentType,
-      contentLength: whole.length
-    }
+    Stream.concat(BrokenBody.first(bytes, afterBytes), Stream.fromEffectDrain(hangUp(request))),
+    { status: response.status, headers: response.headers, contentType, contentLength: length }
   )
 }
 

@@ -19,6 +19,8 @@ export class Origin extends Context.Service<
     readonly updatesUrl: (assemblyId: string) => string
     readonly tusUrl: string
     readonly uploadUrl: (uploadId: string) => string
+    /** The URL of a stored version of an asset. */
+    readonly resultUrl: (versionId: string, filename: string) => string
     /** Whether the emulator accepts requests with this `Host`. */
     readonly isHost: (host: string) => boolean
   }
@@ -83,6 +85,7 @@ const make = Effect.fnUntraced(function* ({ allowedHosts = [], publicUrl }: Opti
     updatesUrl: (assemblyId) => `${baseUrl}/assemblies/${assemblyId}/updates`,
     tusUrl: `${baseUrl}/resumable/files/`,
     uploadUrl: (uploadId) => `${baseUrl}/resumable/files/${uploadId}`,
+    resultUrl: (versionId, filename) => `${baseUrl}/results/${versionId}/${encodeURIComponent(filename)}`,
     isHost: (host) => {
       const hostname = hostnameOf(host)
       return hostname !== undefined && (isLoopback(hostname) || hostnames.has(hostname))

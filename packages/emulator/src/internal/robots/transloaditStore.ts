@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as DamStore from "../dam/damStore.ts"
 import * as Ids from "../data/ids.ts"
+import * as Origin from "../http/origin.ts"
 import { type Robot, type StepFile, StepFailed, type Work } from "./robot.ts"
 
 const decodeOptions = Schema.decodeUnknownEffect(Schema.Struct({ path: Schema.optionalKey(Schema.NonEmptyString) }))
@@ -73,11 +74,12 @@ const placeOf = Effect.fnUntraced(function* (work: Work, source: StepFile) {
 
 /**
  * `/transloadit/store`: stores each file as an asset of the Workspace at `path`, by default `${file.name}`. Missing
- * folders are created.
+ * folders are created. The URL of the result leads to the stored version.
  */
 export const make = Effect.gen(function* () {
   const dam = yield* DamStore.DamStore
   const random = yield* SecureRandom.SecureRandom
+  const origin = yield* Origin.Origin
 
   const store = Effect.fnUntraced(
     function* (work: Work, source: StepFile, index: number) {
@@ -98,6 +100,7 @@ export const make = Effect.gen(function* () {
           )
         )
       const { asset_id, path, version_id, workspace, ...stored } = asset
+      const url = origin.resultUrl(version_id, place.filename)
       return {
         ...source,
         file: {
@@ -105,6 +108,8 @@ export const make = Effect.gen(function* () {
           ...stored,
           id: yield* Ids.hex,
           original_id: source.file.id ?? null,
+          url,
+          ssl_url: url,
           asset_id,
           version_id,
           workspace,

@@ -1,0 +1,119 @@
+/**
+ * The errors of `Results`.
+ *
+ * No error contains the URL of a result, because the URL grants access to the file.
+ */
+import * as Schema from "effect/Schema"
+import type * as ApiError from "./ApiError.ts"
+
+/**
+ * - `operation`: `Results.download` or `Results.save`.
+ * - `host`: the host that sent the file, with its port if this is not the default port.
+ * - `file`: the name of the file in the Status, else its id.
+ */
+const about = {
+  operation: Schema.String,
+  host: Schema.optionalKey(Schema.String),
+  file: Schema.String
+}
+
+const at = ({ file, host }: { readonly file: string; readonly host?: string }): string =>
+  host === undefined ? file : `${file} at ${host}`
+
+/**
+ * The file changed between two requests of one download, so its bytes cannot be combined. Download the file again.
+ *
+ * `field` is what differs: the `etag`, the `last-modified` or the length in the responses, or the `content`, which is
+ * compared if the server sends the whole file again.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ResultChanged extends Schema.TaggedError<ResultChanged>()("ResultChanged", {
+  ...about,
+  field: Schema.Literals(["etag", "last-modified", "length", "content"])
+}) {
+  override get message() {
+    return `${this.operation}: ${at(this)} changed during the download (${this.field}); download it again`
+  }
+}
+
+/**
+ * The file differs from the Status. `expected` is the value in the Status, `actual` is the value of the file.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ResultMismatch extends Schema.TaggedError<ResultMismatch>()("ResultMismatch", {
+  ...about,
+  field: Schema.Literals(["size", "md5hash"]),
+  expected: Schema.String,
+  actual: Schema.String
+}) {
+  override get message() {
+    const { actual, expected, field, operation } = this
+    return `${operation}: the ${field} of ${at(this)} is ${actual}, but the Status says ${expected}`
+  }
+}
+
+/**
+ * The file is larger than `maxBytes`. No byte of it was read. `size` is in bytes.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ResultTooLarge extends Schema.TaggedError<ResultTooLarge>()("ResultTooLarge", {
+  ...about,
+  size: Schema.Finite,
+  maxBytes: Schema.Finite
+}) {
+  override get message() {
+    return `${this.operation}: ${at(this)} has ${this.size} bytes, more than maxBytes (${this.maxBytes})`
+  }
+}
+
+/**
+ * The file could not be written. A file that existed at `path` is unchanged.
+ *
+ * - `Full`: the disk is full, or the quota of the user is used up.
+ * - `Denied`: the program may not write there.
+ * - `NotFound`: the folder does not exist.
+ * - `NotAFile`: there is a folder, a device or another thing that is not a file at `path`.
+ * - `Other`: any other failure; `problem` describes it.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class SaveFailed extends Schema.TaggedError<SaveFailed>()("SaveFailed", {
+  path: Schema.String,
+  reason: Schema.Literals(["Full", "Denied", "NotFound", "NotAFile", "Other"]),
+  problem: Schema.String
+}) {
+  override get message() {
+    return `Results.save: ${this.path} was not written: ${this.problem}`
+  }
+}
+
+/**
+ * The errors of `Results.download`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type DownloadError =
+  | ResultChanged
+  | ResultMismatch
+  | ResultTooLarge
+  | ApiError.InvalidRequest
+  | ApiError.RateLimited
+  | ApiError.UnexpectedResponse
+  | ApiError.TransportFailure
+  | ApiError.TimedOut
+
+/**
+ * The errors of `Results.save`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type SaveError = DownloadError | SaveFailed

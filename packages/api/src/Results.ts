@@ -1,0 +1,142 @@
+/**
+ * The result files of an Assembly: which files the Steps have made, and how to download them.
+ *
+ * **When to use**
+ *
+ * Use it after an Assembly has completed, with the Status of `Assemblies.awaitCompletion`, `AssemblyUpload.run` or a
+ * notification.
+ *
+ * **Details**
+ *
+ * A download sends no credential, because a result may be stored anywhere. It follows at most 5 redirects, and reads
+ * only https (http on loopback, if the service is on loopback too).
+ *
+ * **Gotchas**
+ *
+ * The service, or the author of a Template, decides where results are stored. A program inside a private network that
+ * must not send requests to that network needs an HTTP client (or a proxy) that refuses private addresses.
+ */
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as Path from "effect/Path"
+import type * as Stream from "effect/Stream"
+import * as Download from "./internal/results/download.ts"
+import * as Save from "./internal/results/save.ts"
+import type { DownloadError, SaveError } from "./ResultError.ts"
+
+/**
+ * - `stallTimeout`: the maximum time without a response or a byte, 30 seconds by default. The time that the reader of
+ *   the stream needs does not count.
+ * - `maxBytes`: the maximum size of the file. If the Status or the server tells a larger size, the error is
+ *   `ResultTooLarge`, and nothing is read. There is no maximum by default.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface DownloadOptions {
+  readonly stallTimeout?: Duration.Input | undefined
+  readonly maxBytes?: number | undefined
+}
+
+/**
+ * - `mode`: the permissions of the file, such as `0o600`. By default, a file that exists keeps its permissions, and a
+ *   new file has those that the program gives to its files (the umask).
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface SaveOptions extends DownloadOptions {
+  readonly mode?: number | undefined
+}
+
+/**
+ * A saved file: its path, its size in bytes, and its MD5 in hexadecimal digits.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Saved {
+  readonly path: string
+  readonly size: number
+  readonly md5hash: string
+}
+
+/**
+ * The files of each Step in a Status, in the order of the Status. A Step without results is missing.
+ *
+ * @example
+ * Results.of(status).get("resized")?.map(({ name, size }) => `${name}: ${size} bytes`)
+ *
+ * @since 0.1.0
+ * @category results
+ */
+export const of = ({ results }: Pick<Assembly.Status, "results">): ReadonlyMap<string, ReadonlyArray<Assembly.File>> =>
+  new Map(Object.entries(results ?? {}))
+
+/**
+ * Downloads a file, piece by piece, with the memory of a few pieces. `file` is a file of `Results.of`, or any other
+ * file with `ssl_url` or `url`.
+ *
+ * **Details**
+ *
+ * - After a failure, the download continues with the next byte. The `RetryPolicy` of the call decides whether and when,
+ *   else `RetryPolicy.standard`. New bytes reset the count of failures.
+ * - Bytes of two responses are combined only if they belong to the same file. A strong ETag or Last-Modified proves this,
+ *   or the MD5 of the Status at the end. Without them, the file is read again from its start, and the bytes that
+ *   were emitted before are compared. The same happens if the server ignores ranges.
+ * - The size must be known: from the Status or from the response. The stream ends after exactly this number of bytes, and
+ *   only if the MD5 of the Status (`md5hash`) matches, if the Status has one.
+ *
+ * **Gotchas**
+ *
+ * An error may follow bytes that were emitted before. Use {@link save} if the incomplete file must not be seen.
+ *
+ * In a page, the server must permit the headers `range` and `if-range`, and expose `content-range` and `etag` (CORS).
+ * Otherwise a download ends at its first failure, or starts again. Browsers do not show where a redirect leads, so a
+ * download in a page does not follow redirects.
+ *
+ * @example
+ * Results.download(file).pipe(Stream.runForEach((piece) => Effect.log(piece.length)))
+ *
+ * @example
+ * Results.download(file, { maxBytes: 1024 * 1024 }).pipe(RetryPolicy.none, Stream.decodeText, Stream.mkString)
+ *
+ * @since 0.1.0
+ * @category results
+ */
+export const download = (
+  file: Assembly.File,
+  options: DownloadOptions = {}
+): Stream.Stream<Uint8Array, DownloadError, HttpClient.HttpClient> => Download.stream(file, options)
+
+/**
+ * Downloads a file as {@link download} does, and writes it to `path`.
+ *
+ * **Details**
+ *
+ * The file is written to a temporary file in the same folder, synced, and renamed. So `path` never has an incomplete
+ * file. After a failure or an interruption, the temporary file is removed, and a file that existed at `path` is
+ * unchanged.
+ *
+ * **Gotchas**
+ *
+ * - The folder must exist.
+ * - A symbolic link at `path` is replaced, and the file behind it is unchanged. A folder or a device at `path` is
+ *   refused with `SaveFailed`.
+ * - If the process is killed, its temporary file (`.<uuid>.part`) remains.
+ *
+ * @example
+ * Results.save(file, "resized.jpg").pipe(Effect.catchTag("SaveFailed", ({ reason }) => Console.error(reason)))
+ *
+ * @since 0.1.0
+ * @category results
+ */
+export const save = (
+  file: Assembly.File,
+  path: string,
+  options: SaveOptions = {}
+): Effect.Effect<Saved, SaveError, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> =>
+  Save.save(file, path, options)

@@ -1,0 +1,401 @@
+/**
+ * Reads a file with as many requests as necessary, and checks that all bytes belong to the same file.
+ */
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Arr from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Option from "effect/Option"
+import * as Pull from "effect/Pull"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { AssemblyClient } from "../../AssemblyClient.ts"
+import * as ApiError from "../../ApiError.ts"
+import * as ResultError from "../../ResultError.ts"
+import type { DownloadOptions } from "../../Results.ts"
+import * as RetryPolicy from "../../RetryPolicy.ts"
+import * as Md5 from "../../unstable/Md5.ts"
+import * as Settings from "../../unstable/Settings.ts"
+import * as Transport from "../../unstable/Transport.ts"
+import * as Telemetry from "../telemetry.ts"
+import * as Representation from "./representation.ts"
+import * as Request from "./request.ts"
+import * as ResultUrl from "./resultUrl.ts"
+
+type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
+
+/** An error that ends the download, or a failure after which the policy decides. */
+type Problem =
+  | ResultError.ResultChanged
+  | ResultError.ResultMismatch
+  | ResultError.ResultTooLarge
+  | ApiError.UnexpectedResponse
+  | Request.Failed
+
+/**
+ * The constant input of all requests. `size` and `md5hash` are those of the Status. `sums`: whether the MD5 is needed,
+ * although the Status has none.
+ */
+interface Job {
+  readonly operation: string
+  readonly sums: boolean
+  readonly file: string
+  readonly url: URL
+  readonly size: number | undefined
+  readonly md5hash: string | undefined
+  readonly stallTimeout: Duration.Duration
+  readonly maxBytes: number
+  readonly http: HttpClient.HttpClient
+}
+
+/**
+ * A response whose body is being read.
+ *
+ * - `skip`: the number of bytes at its start that an earlier response has delivered. `skipped` is their MD5.
+ * - `left`: the number of bytes that the response has announced and not delivered, if it has announced any.
+ */
+interface Attempt {
+  readonly subject: Request.Subject
+  readonly status: number
+  readonly pull: Pull.Pull<Pieces, Request.Failed>
+  readonly close: Effect.Effect<void>
+  readonly skipped: Md5.Md5 | undefined
+  skip: number
+  left: number | undefined
+}
+
+/**
+ * The state of a download.
+ *
+ * - `received`: the number of emitted bytes. `sum` is their MD5, if it is needed.
+ * - `seen`: the first response.
+ * - `total`: the size of the file, once it is known.
+ */
+interface State {
+  received: number
+  sum: Md5.Md5 | undefined
+  seen: Representation.Representation | undefined
+  total: number | undefined
+  attempt: Attempt | undefined
+  isDone: boolean
+}
+
+const nameOf = ({ id, name }: Assembly.File): string =>
+  Transport.Redaction.text([name, id].find((text) => typeof text === "string" && text !== "") ?? "the file", {
+    max: 100
+  })
+
+const invalid = (operation: string, issues: ReadonlyArray<ApiError.Issue>) =>
+  new ApiError.InvalidRequest({ operation, issues })
+
+const optionIssues = ({ maxBytes, stallTimeout }: DownloadOptions) =>
+  Settings.issues({ maxBytes: Settings.whole(maxBytes, 0), stallTimeout: Settings.duration(stallTimeout) })
+
+/**
+ * Whether http is permitted, which is only possible on loopback. A service elsewhere must not make the program send
+ * requests to its own machine.
+ */
+const allowsHttp = Effect.map(
+  Effect.serviceOption(AssemblyClient),
+  Option.match({
+    onNone: () => true,
+    onSome: ({ origins }) => origins.entries.some((origin) => origin.startsWith("http:"))
+  })
+)
+
+const makeJob = Effect.fnUntraced(function* (
+  operation: string,
+  file: Assembly.File,
+  options: DownloadOptions,
+  sums: boolean
+) {
+  const issues = optionIssues(options)
+  if (issues.length > 0) return yield* invalid(operation, issues)
+  const url = ResultUrl.of(file, { allowsHttp: yield* allowsHttp })
+  if (Result.isFailure(url)) return yield* invalid(operation, [url.failure])
+  const { size } = file
+  const job: Job = {
+    operation,
+    sums,
+    file: nameOf(file),
+    url: url.success,
+    size: typeof size === "number" && Number.isSafeInteger(size) && size >= 0 ? size : undefined,
+    md5hash: Md5.ofFile(file),
+    stallTimeout: Duration.fromInputUnsafe(options.stallTimeout ?? "30 seconds"),
+    maxBytes: options.maxBytes ?? Infinity,
+    http: yield* HttpClient.HttpClient
+  }
+  return job
+})
+
+const checkSize = (job: Job, host: string | undefined, total: number | undefined) =>
+  total === undefined || total <= job.maxBytes
+    ? Effect.void
+    : Effect.fail(
+        new ResultError.ResultTooLarge({
+          operation: job.operation,
+          ...(host === undefined ? {} : { host }),
+          file: job.file,
+          size: total,
+          maxBytes: job.maxBytes
+        })
+      )
+
+const changed = ({ file }: Job, subject: Request.Subject, field: ResultError.ResultChanged["field"]) =>
+  new ResultError.ResultChanged({ ...subject, file, field })
+
+const mismatch = (
+  { file }: Job,
+  subject: Request.Subject,
+  field: ResultError.ResultMismatch["field"],
+  expected: string | number,
+  actual: string | number
+) => new ResultError.ResultMismatch({ ...subject, file, field, expected: String(expected), actual: String(actual) })
+
+/**
+ * The headers of the next request. The rest of the file is requested only if its bytes can be combined with the earlier
+ * bytes: if a strong validator proves that the file is the same, or if the MD5 will. Otherwise the whole file is
+ * requested, and its start is compared.
+ */
+const headersOf = ({ md5hash }: Job, { received, seen }: State): Readonly<Record<string, string>> => {
+  const base = { "accept-encoding": "identity" }
+  const validator = seen?.validator
+  if (received === 0 || (validator === undefined && md5hash === undefined)) return base
+  const range = { ...base, range: `bytes=${received}-` }
+  return validator === undefined ? range : { ...range, "if-range": validator }
+}
+
+/** The error of a 416 response: the file has fewer bytes than before, or than the Status says. */
+const unsatisfied = (job: Job, { seen }: State, subject: Request.Subject, size: number | undefined): Problem => {
+  if (size === undefined) return Request.unexpected(subject, 416, "a refused range without the size of the file")
+  if (seen?.total !== undefined && seen.total !== size) return changed(job, subject, "length")
+  if (job.size !== undefined && job.size !== size) return mismatch(job, subject, "size", job.size, size)
+  return Request.unexpected(subject, 416, "a refused range, although the file has these bytes")
+}
+
+/** Compares a response with the Status and with earlier responses. */
+const check = Effect.fnUntraced(function* (
+  job: Job,
+  state: State,
+  subject: Request.Subject,
+  status: number,
+  { representation }: Representation.Part
+): Effect.fn.Return<void, Problem> {
+  if (state.received === 0) {
+    // Nothing has been emitted, so this response need not match an earlier one.
+    state.seen = undefined
+    state.total = job.size
+  }
+  const field = state.seen === undefined ? undefined : Representation.difference(state.seen, representation)
+  if (field !== undefined) return yield* Effect.fail(changed(job, subject, field))
+  const { total } = representation
+  if (total !== undefined && state.total !== undefined && total !== state.total) {
+    return yield* Effect.fail(mismatch(job, subject, "size", state.total, total))
+  }
+  if (state.seen === undefined) {
+    state.seen = representation
+    const isNeeded = job.sums || job.md5hash !== undefined || representation.validator === undefined
+    state.sum = isNeeded ? yield* Md5.make : undefined
+  }
+  state.total ??= total
+  if (state.total === undefined) {
+    return yield* Effect.fail(Request.unexpected(subject, status, "a file whose size is unknown"))
+  }
+  yield* checkSize(job, subject.host, state.total)
+})
+
+/** Sends the next request, and reads the headers of its response. */
+const open = Effect.fnUntraced(function* (
+  job: Job,
+  state: State,
+  parent: Scope.Scope
+): Effect.fn.Return<Attempt, Problem> {
+  const scope = yield* Scope.fork(parent)
+  return yield* Effect.gen(function* () {
+    const { http, operation, stallTimeout, url } = job
+    const { received } = state
+    const headers = headersOf(job, state)
+    const { response, subject } = yield* Request.send(http, { operation, url, headers, stallTimeout })
+    const { status } = response
+    if (status === 416) {
+      return yield* Effect.fail(unsatisfied(job, state, subject, Representation.sizeOfUnsatisfied(response.headers)))
+    }
+    const part = Representation.read(response, received)
+    if (Result.isFailure(part)) return yield* Effect.fail(Request.unexpected(subject, status, part.failure))
+    yield* check(job, state, subject, status, part.success)
+    const { end, start } = part.success
+    const pull = yield* Stream.toPull(response.stream)
+    const skip = received - start
+    const attempt: Attempt = {
+      subject,
+      status,
+      pull: pull.pipe(
+        // Some clients fail with `EmptyBodyError` for a response without a body.
+        Effect.catchIf(
+          (error) => !Cause.isDone(error) && error.reason._tag === "EmptyBodyError",
+          () => Cause.done()
+        ),
+        Effect.mapError((error) => (Cause.isDone(error) ? error : Request.lost(subject)(error))),
+        Request.inTime(subject, stallTimeout)
+      ),
+      close: Scope.close(scope, Exit.void),
+      skipped: skip > 0 && state.sum !== undefined ? yield* Md5.make : undefined,
+      skip,
+      left: end === undefined ? undefined : end - start
+    }
+    return attempt
+  }).pipe(
+    Scope.provide(scope),
+    Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+  )
+})
+
+/** Takes a piece of a body. Returns its new bytes. Fails if the response has other or more bytes than it should. */
+const take = (
+  job: Job,
+  state: State,
+  attempt: Attempt,
+  whole: Uint8Array
+): Result.Result<Uint8Array, ResultError.ResultChanged | ApiError.UnexpectedResponse> => {
+  const old = whole.subarray(0, attempt.skip)
+  const piece = whole.subarray(old.length)
+  if (old.length > 0) {
+    attempt.skipped?.add(old)
+    attempt.skip -= old.length
+    if (attempt.skip === 0 && attempt.skipped?.hex() !== state.sum?.hex()) {
+      return Result.fail(changed(job, attempt.subject, "content"))
+    }
+  }
+  if (attempt.left !== undefined) attempt.left -= whole.length
+  if (state.received + piece.length > (state.total ?? 0) || (attempt.left ?? 0) < 0) {
+    return Result.fail(Request.unexpected(attempt.subject, attempt.status, "more bytes than announced"))
+  }
+  state.received += piece.length
+  state.sum?.add(piece)
+  return Result.succeed(piece)
+}
+
+/** The end of a body. Fails if bytes are missing. */
+const ended = (job: Job, state: State, { left, subject }: Attempt): Effect.Effect<void, Problem> => {
+  const { received, sum, total = 0 } = state
+  if (received < total) {
+    // A server may send a shorter range than the requested one.
+    return left === 0 ? Effect.void : Effect.fail(Request.cut(subject, received, total))
+  }
+  state.isDone = true
+  const { md5hash } = job
+  const actual = sum?.hex() ?? md5hash
+  return md5hash === undefined || actual === undefined || md5hash === actual
+    ? Effect.void
+    : Effect.fail(mismatch(job, subject, "md5hash", md5hash, actual))
+}
+
+/** Reads the next pieces. They are empty if the body has ended, or if it repeats earlier bytes. */
+const read = Effect.fnUntraced(function* (
+  job: Job,
+  state: State,
+  scope: Scope.Scope
+): Effect.fn.Return<ReadonlyArray<Uint8Array>, Problem> {
+  const attempt = (state.attempt ??= yield* open(job, state, scope))
+  const pieces = yield* attempt.pull.pipe(
+    // The file is complete, so it does not matter how its connection ends.
+    Effect.catchIf(
+      (error) => !Cause.isDone(error) && state.received === state.total && attempt.skip === 0,
+      () => Cause.done()
+    ),
+    Pull.catchDone(() => Effect.succeed([]))
+  )
+  if (pieces.length === 0) {
+    yield* ended(job, state, attempt)
+    yield* attempt.close
+    state.attempt = undefined
+    return []
+  }
+  const taken: Array<Uint8Array> = []
+  for (const whole of pieces) {
+    const piece = take(job, state, attempt, whole)
+    // The stream loses the earlier pieces, but this failure is final.
+    if (Result.isFailure(piece)) return yield* Effect.fail(piece.failure)
+    if (piece.success.length > 0) taken.push(piece.success)
+  }
+  return taken
+})
+
+/** Decides with the policy of the call whether to go on after a failure. New bytes reset the count of failures. */
+const persist = Effect.fnUntraced(function* (job: Job, state: State) {
+  const policy = (yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard
+  let next = yield* policy.start
+  let failures = 0
+  let received = 0
+  return Effect.fnUntraced(function* (problem: Problem): Effect.fn.Return<void, ResultError.DownloadError> {
+    if ("_tag" in problem) return yield* Effect.fail(problem)
+    const { error, wait } = problem
+    if (state.received > received) {
+      received = state.received
+      failures = 0
+      next = yield* policy.start
+    }
+    failures++
+    const pause = yield* next({ operation: job.operation, retry: "safe", failures, error, wait })
+    if (Option.isNone(pause)) return yield* Effect.fail(error)
+    yield* Telemetry.retried(job.operation, { error, failures, pause: Duration.toMillis(pause.value) })
+    yield* Effect.sleep(pause.value)
+  })
+})
+
+/** A download whose bytes are read with `next`. `state` describes the bytes that `next` has returned. */
+export interface Download {
+  readonly next: Pull.Pull<Pieces, ResultError.DownloadError>
+  readonly state: Pick<State, "received" | "sum">
+}
+
+/** Starts a download. Nothing is sent before the first call of `next`. */
+export const start = Effect.fnUntraced(function* (
+  operation: string,
+  file: Assembly.File,
+  { sums, ...options }: DownloadOptions & { readonly sums: boolean }
+): Effect.fn.Return<Download, ResultError.DownloadError, HttpClient.HttpClient | Scope.Scope> {
+  const job = yield* makeJob(operation, file, options, sums)
+  yield* Effect.annotateCurrentSpan(Telemetry.serverOf(job.url))
+  yield* checkSize(job, undefined, job.size)
+  const scope = yield* Effect.scope
+  const state: State = {
+    received: 0,
+    sum: undefined,
+    seen: undefined,
+    total: job.size,
+    attempt: undefined,
+    isDone: false
+  }
+  const heal = yield* persist(job, state)
+
+  const next: Download["next"] = Effect.gen(function* () {
+    while (!state.isDone) {
+      const outcome = yield* Effect.result(read(job, state, scope))
+      if (Result.isSuccess(outcome)) {
+        if (Arr.isReadonlyArrayNonEmpty(outcome.success)) return outcome.success
+        continue
+      }
+      if (state.attempt !== undefined) yield* state.attempt.close
+      state.attempt = undefined
+      yield* heal(outcome.failure)
+    }
+    return yield* Cause.done()
+  })
+  return { next, state }
+})
+
+/** The bytes of a file. */
+export const stream = (
+  file: Assembly.File,
+  options: DownloadOptions
+): Stream.Stream<Uint8Array, ResultError.DownloadError, HttpClient.HttpClient> =>
+  Stream.unwrap(
+    Effect.map(start("Results.download", file, { ...options, sums: false }), ({ next }) =>
+      Stream.fromPull(Effect.succeed(next))
+    )
+  ).pipe(Stream.withSpan("Results.download", { kind: "client" }))

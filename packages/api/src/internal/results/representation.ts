@@ -1,0 +1,93 @@
+/**
+ * What the headers of a response tell about a file: which bytes follow, and how to recognise the same file later.
+ */
+import type * as Headers from "effect/http/Headers"
+import * as Result from "effect/Result"
+import type { ResultChanged } from "../../ResultError.ts"
+
+/**
+ * - `total`: the size of the whole file in bytes, if the response tells it.
+ * - `validator`: the strong ETag, else the Last-Modified if it is strong (RFC 9110, 8.8.2.2). Only a strong validator
+ *   proves that two responses have the same bytes.
+ */
+export interface Representation {
+  readonly etag: string | undefined
+  readonly lastModified: string | undefined
+  readonly validator: string | undefined
+  readonly total: number | undefined
+}
+
+/** The bytes from `start` to `end` (exclusive) follow. `end` is undefined if the response does not tell it. */
+export interface Part {
+  readonly start: number
+  readonly end: number | undefined
+  readonly representation: Representation
+}
+
+const toLength = (text: string | undefined): number | undefined => {
+  const length = text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : undefined
+  return length !== undefined && Number.isSafeInteger(length) ? length : undefined
+}
+
+/** Whether the file had not changed for a second when the server responded, so that the date identifies its bytes. */
+const isStrong = (lastModified: string, date: string | undefined): boolean =>
+  date !== undefined && Date.parse(date) - Date.parse(lastModified) >= 1000
+
+const representation = (headers: Headers.Headers, total: number | undefined): Representation => {
+  const { date, etag, "last-modified": lastModified } = headers
+  const validator = etag?.startsWith('"') === true ? etag : undefined
+  return {
+    etag,
+    lastModified,
+    validator: validator ?? (lastModified !== undefined && isStrong(lastModified, date) ? lastModified : undefined),
+    total
+  }
+}
+
+/** The size of the whole file in the `content-range` of a 416 response. */
+export const sizeOfUnsatisfied = (headers: Headers.Headers): number | undefined =>
+  toLength(/^bytes \*\/(\d+)$/i.exec(headers["content-range"] ?? "")?.[1])
+
+const ofRange = (headers: Headers.Headers, from: number): Result.Result<Part, string> => {
+  const [, first, last, all] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(headers["content-range"] ?? "") ?? []
+  const [start, end, total] = [toLength(first), toLength(last), toLength(all)]
+  if (start === undefined || end === undefined || (total === undefined && all !== "*")) {
+    return Result.fail("a part without a valid Content-Range")
+  }
+  if (start !== from) return Result.fail("a part that starts at another byte than the requested one")
+  if (end < start || (total !== undefined && end >= total)) return Result.fail("a Content-Range that is not possible")
+  const length = toLength(headers["content-length"])
+  if (length !== undefined && length !== end + 1 - start) {
+    return Result.fail("a Content-Length that contradicts the Content-Range")
+  }
+  return Result.succeed({ start, end: end + 1, representation: representation(headers, total) })
+}
+
+/**
+ * Reads the headers of a 200 or 206 response to a request for the bytes from `from`. A 200 response has the whole file.
+ * The failure describes what is wrong with the response.
+ */
+export const read = (
+  { headers, status }: { readonly status: number; readonly headers: Headers.Headers },
+  from: number
+): Result.Result<Part, string> => {
+  const coding = headers["content-encoding"]
+  if (coding !== undefined && coding.trim().toLowerCase() !== "identity") {
+    // HTTP clients differ in whether they decode the body, so the bytes and their number would be uncertain.
+    return Result.fail("an encoded body (content-encoding), although identity was requested")
+  }
+  if (status === 206) return ofRange(headers, from)
+  const total = toLength(headers["content-length"])
+  return Result.succeed({ start: 0, end: total, representation: representation(headers, total) })
+}
+
+const areDifferent = <A>(before: A | undefined, now: A | undefined): boolean =>
+  before !== undefined && now !== undefined && before !== now
+
+/** What differs between two responses, if they cannot belong to the same bytes. */
+export const difference = (before: Representation, now: Representation): ResultChanged["field"] | undefined => {
+  if (before.etag !== undefined && before.etag !== now.etag) return "etag"
+  // A part need not repeat Last-Modified if the request had an If-Range (RFC 9110, 15.3.7).
+  if (areDifferent(before.lastModified, now.lastModified)) return "last-modified"
+  return areDifferent(before.total, now.total) ? "length" : undefined
+}

@@ -1,0 +1,120 @@
+/**
+ * Requests a file at its URL, and follows redirects. No request has a credential.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Scope from "effect/Scope"
+import * as ApiError from "../../ApiError.ts"
+import * as Transport from "../../unstable/Transport.ts"
+import * as ResultUrl from "./resultUrl.ts"
+
+/** The maximum number of redirects of one request. */
+const maxRedirects = 5
+
+type RequestError = ApiError.RateLimited | ApiError.UnexpectedResponse | ApiError.TransportFailure | ApiError.TimedOut
+
+/** An error after which the policy decides about a retry, and the pause that the response requested. */
+export interface Failed {
+  readonly error: RequestError
+  readonly wait: Option.Option<Duration.Duration>
+}
+
+const withoutWait = (error: RequestError): Failed => ({ error, wait: Option.none() })
+
+/** The operation and the host of a request. */
+export interface Subject {
+  readonly operation: string
+  readonly host: string
+}
+
+/** The error of a response that breaks a rule of HTTP. It is final, because the server would respond so again. */
+export const unexpected = (subject: Subject, status: number, problem: string): ApiError.UnexpectedResponse =>
+  new ApiError.UnexpectedResponse({ ...subject, status, problem, excerpt: "" })
+
+/** Fails if nothing arrives for `limit`. */
+export const inTime =
+  (subject: Subject, limit: Duration.Duration) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Failed, R> =>
+    Effect.timeoutOrElse(effect, {
+      duration: limit,
+      orElse: () => Effect.fail(withoutWait(new ApiError.TimedOut({ ...subject, after: limit })))
+    })
+
+/** Converts the failure of a body that breaks off. */
+export const lost =
+  (subject: Subject) =>
+  (error: Parameters<ReturnType<typeof Transport.toFailure>>[0]): Failed =>
+    withoutWait(Transport.toFailure(subject)(error))
+
+/** The failure of a body that ended before its last byte. */
+export const cut = (subject: Subject, received: number, total: number): Failed =>
+  withoutWait(
+    new ApiError.TransportFailure({ ...subject, problem: `the body ended after ${received} of ${total} bytes` })
+  )
+
+const refusal = (
+  subject: Subject,
+  response: HttpClientResponse.HttpClientResponse,
+  secrets: ReadonlyArray<string>
+): Effect.Effect<Failed> =>
+  Effect.map(Transport.namedWait(response.headers, undefined), (wait) => {
+    const { status } = response
+    const about = { ...subject, status, ...Transport.requestIdOf(response.headers, secrets) }
+    const error =
+      status === 429
+        ? new ApiError.RateLimited({
+            ...about,
+            code: "",
+            explanation: "",
+            retryAfter: Option.getOrElse(wait, () => Duration.zero)
+          })
+        : new ApiError.UnexpectedResponse({ ...about, problem: "not a file", excerpt: "" })
+    return { error, wait }
+  })
+
+/**
+ * Sends the request, and returns the first response that is not a redirect: a 200, 206 or 416 response. Any other
+ * status is a failure. The connection is free when the scope ends; that of a redirect is free at once.
+ */
+export const send = Effect.fnUntraced(function* (
+  http: HttpClient.HttpClient,
+  options: {
+    readonly operation: string
+    readonly url: URL
+    readonly headers: Readonly<Record<string, string>>
+    readonly stallTimeout: Duration.Duration
+  }
+): Effect.fn.Return<
+  { readonly response: HttpClientResponse.HttpClientResponse; readonly subject: Subject },
+  Failed | ApiError.UnexpectedResponse,
+  Scope.Scope
+> {
+  const parent = yield* Effect.scope
+  const { headers } = options
+  let { url } = options
+  for (let redirects = 0; ; redirects++) {
+    const subject = { operation: options.operation, host: url.host }
+    const scope = yield* Scope.fork(parent)
+    const response = yield* Transport.execute(http, HttpClientRequest.get(url.href, { headers }), subject).pipe(
+      Effect.mapError(withoutWait),
+      inTime(subject, options.stallTimeout),
+      Scope.provide(scope)
+    )
+    const { status } = response
+    if (status === 200 || status === 206 || status === 416) return { response, subject }
+    if (!ResultUrl.isRedirect(status)) return yield* Effect.fail(yield* refusal(subject, response, [url.href]))
+    yield* Scope.close(scope, Exit.void)
+    if (redirects === maxRedirects) {
+      return yield* unexpected(subject, status, `more than ${maxRedirects} redirects`)
+    }
+    const target = ResultUrl.redirect(response.headers["location"], url)
+    if (Result.isFailure(target)) return yield* unexpected(subject, status, target.failure)
+    url = target.success
+  }
+})

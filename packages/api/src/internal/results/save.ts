@@ -1,0 +1,125 @@
+/**
+ * Writes a download to a file that appears only when it is complete.
+ */
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Path from "effect/Path"
+import type * as PlatformError from "effect/PlatformError"
+import * as Predicate from "effect/Predicate"
+import * as Pull from "effect/Pull"
+import * as ApiError from "../../ApiError.ts"
+import * as ResultError from "../../ResultError.ts"
+import type { Saved, SaveOptions } from "../../Results.ts"
+import * as Download from "./download.ts"
+
+const operation = "Results.save"
+
+/** The error code of the operating system, such as ENOSPC. */
+const codeOf = ({ reason }: PlatformError.PlatformError): string | undefined => {
+  const cause = "cause" in reason ? reason.cause : undefined
+  const code: unknown = Predicate.hasProperty(cause, "code") ? cause.code : undefined
+  return typeof code === "string" ? code : undefined
+}
+
+const reasons: ReadonlyMap<string | undefined, ResultError.SaveFailed["reason"]> = new Map([
+  ["ENOSPC", "Full"],
+  ["EDQUOT", "Full"],
+  ["EACCES", "Denied"],
+  ["EPERM", "Denied"],
+  ["EROFS", "Denied"],
+  ["ENOENT", "NotFound"],
+  ["ENOTDIR", "NotFound"],
+  ["EISDIR", "NotAFile"]
+] as const)
+
+const failed = (path: string) => (error: PlatformError.PlatformError) => {
+  const code = codeOf(error)
+  return new ResultError.SaveFailed({
+    path,
+    reason: reasons.get(code) ?? "Other",
+    problem: code === undefined ? error.message : `${error.message} (${code})`
+  })
+}
+
+/** The mode of the file at `path`, if there is a file. Anything else at `path` is refused. */
+const existingMode = (fs: FileSystem.FileSystem, path: string) =>
+  fs.stat(path).pipe(
+    Effect.mapError(failed(path)),
+    Effect.flatMap(({ mode, type }) =>
+      type === "File"
+        ? Effect.succeed(mode & 0o777)
+        : Effect.fail(new ResultError.SaveFailed({ path, reason: "NotAFile", problem: `it is not a file (${type})` }))
+    ),
+    Effect.catchIf(
+      ({ reason }) => reason === "NotFound",
+      () => Effect.undefined
+    )
+  )
+
+const checkMode = (mode: number | undefined) =>
+  mode === undefined || (Number.isInteger(mode) && mode >= 0 && mode <= 0o777)
+    ? Effect.void
+    : Effect.fail(
+        new ApiError.InvalidRequest({
+          operation,
+          issues: [{ path: ["mode"], message: "Expected permissions from 0 to 0o777" }]
+        })
+      )
+
+const randomName = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pipe(
+  Effect.map((id) => `.${id}.part`),
+  Effect.provide(SecureRandom.layerWebCrypto)
+)
+
+/** Makes the renaming of a file in a folder survive a power failure, on systems that can sync a folder. */
+const syncFolder = (fs: FileSystem.FileSystem, folder: string): Effect.Effect<void> =>
+  Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync)))
+
+/** Downloads the file to `temporary`, and syncs it to the disk. */
+const fetchInto = (
+  fs: FileSystem.FileSystem,
+  temporary: string,
+  mode: number,
+  file: Assembly.File,
+  path: string,
+  options: SaveOptions
+) =>
+  Effect.gen(function* () {
+    const { next, state } = yield* Download.start(operation, file, { ...options, sums: true })
+    const handle = yield* Effect.mapError(fs.open(temporary, { flag: "wx", mode }), failed(path))
+    const write = Effect.flatMap(next, (pieces) =>
+      Effect.forEach(pieces, (piece) => Effect.mapError(handle.writeAll(piece), failed(path)), { discard: true })
+    )
+    yield* Pull.catchDone(Effect.forever(write, { disableYield: true }), () => Effect.void)
+    yield* Effect.mapError(handle.sync, failed(path))
+    const saved: Saved = { path, size: state.received, md5hash: state.sum?.hex() ?? "" }
+    return saved
+  }).pipe(Effect.scoped)
+
+export const save = Effect.fnUntraced(
+  function* (
+    file: Assembly.File,
+    path: string,
+    options: SaveOptions
+  ): Effect.fn.Return<Saved, ResultError.SaveError, HttpClient.HttpClient | FileSystem.FileSystem | Path.Path> {
+    const fs = yield* FileSystem.FileSystem
+    const { dirname, join } = yield* Path.Path
+    yield* checkMode(options.mode)
+    const mode = options.mode ?? (yield* existingMode(fs, path))
+    const folder = dirname(path)
+    const temporary = join(folder, yield* randomName)
+    const saved = yield* Effect.gen(function* () {
+      const written = yield* fetchInto(fs, temporary, mode ?? 0o666, file, path, options)
+      // `open` removes the permissions of the umask.
+      if (mode !== undefined) yield* Effect.mapError(fs.chmod(temporary, mode), failed(path))
+      yield* Effect.mapError(fs.rename(temporary, path), failed(path))
+      return written
+    }).pipe(Effect.onError(() => Effect.ignore(fs.remove(temporary, { force: true }))))
+    yield* syncFolder(fs, folder)
+    return saved
+  },
+  Effect.withSpan(operation, { kind: "client" })
+)

@@ -1,0 +1,29 @@
+/**
+ * Replaces how an MD5 is computed. This module loads no implementation.
+ */
+import * as Context from "effect/Context"
+
+/**
+ * An MD5 of bytes that arrive in pieces.
+ *
+ * - `add`: adds the next bytes. They are not kept.
+ * - `hex`: the MD5 of all bytes so far, in 32 lowercase hexadecimal digits. More bytes may be added afterwards.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Md5 {
+  readonly add: (bytes: Uint8Array) => void
+  readonly hex: () => string
+}
+
+/**
+ * How an MD5 of no bytes yet is made. If it is undefined, `Md5.make` uses JavaScript. `NodeMd5.layer` of
+ * `@assembly-effect/node` uses `node:crypto`, which is about ten times faster.
+ *
+ * @since 0.1.0
+ * @category references
+ */
+export const Hashing = Context.Reference<(() => Md5) | undefined>("@assembly-effect/api/unstable/Hashing", {
+  defaultValue: () => undefined
+})

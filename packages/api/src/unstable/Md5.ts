@@ -1,0 +1,39 @@
+/**
+ * The MD5 of bytes that arrive in pieces. `effect/crypto` computes a digest only from bytes that are complete in memory.
+ *
+ * MD5 protects against damage, not against an attacker, who can make two files with the same MD5.
+ */
+import { md5 } from "@noble/hashes/legacy.js"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import { Hashing, type Md5 } from "./Hashing.ts"
+
+export type { Md5 }
+
+/** An MD5 in JavaScript, which works on every platform. */
+const portable = (): Md5 => {
+  const hash = md5.create()
+  return {
+    add: (bytes) => {
+      hash.update(bytes)
+    },
+    hex: () => Hex.encode(hash.clone().digest())
+  }
+}
+
+/**
+ * An MD5 of no bytes yet.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<Md5> = /* @__PURE__ */ Effect.map(Hashing, (create = portable) => create())
+
+/**
+ * The MD5 that a file of a Status has, in lowercase. Undefined if the Status has none, or if it is not an MD5.
+ *
+ * @since 0.1.0
+ * @category utilities
+ */
+export const ofFile = ({ md5hash }: { readonly md5hash?: string | null | undefined }): string | undefined =>
+  typeof md5hash === "string" && /^[a-f0-9]{32}$/i.test(md5hash) ? md5hash.toLowerCase() : undefined

@@ -1,0 +1,116 @@
+import * as Undici from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import type { HttpClient } from "effect/http/HttpClient"
+import type * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import * as Results from "@assembly-effect/api/Results"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as FileServer from "./utils/FileServer.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
+
+const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
+  fetch: FetchHttpClient.layer,
+  undici: Undici.layerUndici
+}
+
+/** 200 seeds, in parts that take less than the time limit of a test on a busy machine. */
+const parts = [0, 50, 100, 150].map((first) => ({ first, toString: () => `${first} to ${first + 49}` }))
+
+const seedsOf = ({ first }: { readonly first: number }) => Array.from({ length: 50 }, (_, index) => first + index)
+
+/** A file and the way in which its server breaks, as a seed determines them. */
+const draw = (seed: number) => {
+  const random = FileServer.randomOf(seed)
+  const below = (most: number) => Math.floor(random() * most)
+  const kind: FileServer.Kind = {
+    validator: FileServer.validators[below(6)] ?? "none",
+    hasRanges: random() < 0.8
+  }
+  // A few files are empty, and a few are larger than the buffers of the connection.
+  const bytes = FileServer.bytesOf([0, 1, below(2000), below(30_000), below(200_000)][below(5)] ?? 0, seed)
+  const plan = (): Server.Answer => {
+    if (random() < 0.1) return Server.reset
+    if (random() < 0.1) return Server.text(503, "busy")
+    return FileServer.answer(bytes, kind, {
+      cutAfter: below(bytes.length + 1),
+      most: random() < 0.3 ? 1 + below(bytes.length) : undefined
+    })
+  }
+  const cuts = Array.from({ length: 1 + below(6) }, plan)
+  const file = {
+    name: "file.bin",
+    ...(random() < 0.7 ? { size: bytes.length } : {}),
+    ...(random() < 0.5 ? { md5hash: FileServer.hash("md5", bytes) } : {})
+  }
+  return { bytes, cuts, file, kind, random }
+}
+
+const collect = (file: Parameters<typeof Results.download>[0]) =>
+  Results.download(file).pipe(
+    RetryPolicy.withPolicy(Schedule.recurs(20)),
+    Stream.runCollect,
+    Effect.map((pieces) => Buffer.concat(pieces))
+  )
+
+for (const [name, client] of Object.entries(clients)) {
+  describe(`a download with ${name}`, () => {
+    it.live.each(parts)("survives cuts at random places with identical bytes, over 200 seeds: %s", (part) =>
+      Effect.forEach(
+        seedsOf(part),
+        Effect.fnUntraced(function* (seed) {
+          const { bytes, cuts, file, kind } = draw(seed)
+          const { server, url } = yield* FileServer.make([...cuts, FileServer.answer(bytes, kind)])
+          const read = yield* collect({ ...file, ssl_url: url })
+          assert.strictEqual(FileServer.hash("sha256", read), FileServer.hash("sha256", bytes), `seed ${seed}`)
+          return server.received.length
+        }, Effect.scoped),
+        { concurrency: 8 }
+      ).pipe(
+        Effect.map((requests) =>
+          // Most seeds really cut a response.
+          assert.isAbove(requests.filter((count) => count > 1).length, 30)
+        ),
+        Effect.provide(client)
+      )
+    )
+
+    it.live.each(parts)("refuses a file that changed in between, over 200 seeds: %s", (part) =>
+      Effect.forEach(
+        seedsOf(part),
+        Effect.fnUntraced(function* (seed) {
+          const { file, kind, random } = draw(seed)
+          const below = (most: number) => Math.floor(random() * most)
+          const bytes = FileServer.bytesOf(2 + below(50_000), seed)
+          // Both sides of the cut change, so that a mixture is neither file. The size stays the same.
+          const count = 1 + below(bytes.length - 1)
+          const before = below(count)
+          const after = count + below(bytes.length - count)
+          const other = bytes.map((byte, index) => (index === before || index === after ? byte ^ 1 : byte))
+          const md5hash = "md5hash" in file ? FileServer.hash("md5", bytes) : undefined
+
+          const first = FileServer.held(bytes, kind, count)
+          const { url } = yield* FileServer.make([first.answer, FileServer.answer(other, kind)])
+          let received = 0
+          const error = yield* Results.download({ ssl_url: url, md5hash: md5hash ?? null }).pipe(
+            Stream.runForEach(({ length }) =>
+              Effect.sync(() => {
+                received += length
+                if (received >= count) first.cut()
+              })
+            ),
+            RetryPolicy.withPolicy(Schedule.recurs(20)),
+            Effect.flip
+          )
+          // A range that nothing but the MD5 proves is read before the MD5 is compared.
+          const isVague = kind.hasRanges && /none|vague/.test(kind.validator) && md5hash !== undefined
+          assert.strictEqual(error._tag, isVague ? "ResultMismatch" : "ResultChanged", `seed ${seed}`)
+          if (!isVague) assert.strictEqual(received, count, `seed ${seed}`)
+        }, Effect.scoped),
+        { concurrency: 8 }
+      ).pipe(Effect.provide(client))
+    )
+  })
+}

@@ -1,0 +1,162 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Undici from "@effect/platform-node/NodeHttpClient"
+import { assert, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as PlatformError from "effect/PlatformError"
+import * as Results from "@assembly-effect/api/Results"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import { createServer, type Server } from "node:net"
+import * as FileServer from "./utils/FileServer.ts"
+import * as Hostile from "../../../test/hostile/HostileServer.ts"
+
+const live = Layer.merge(Undici.layerUndici, NodeServices.layer)
+
+const strong: FileServer.Kind = { validator: "strong etag", hasRanges: true }
+const bytes = FileServer.bytesOf(100_000, 2)
+const md5hash = FileServer.hash("md5", bytes)
+const whole = FileServer.answer(bytes, strong)
+
+/** A folder, and a server with these responses. */
+const folderAnd = Effect.fnUntraced(function* (...answers: ReadonlyArray<Hostile.Answer>) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const { server, url } = yield* FileServer.make(answers)
+  return { fs, folder, path: `${folder}/result.bin`, server, file: { name: "file.bin", ssl_url: url, md5hash } }
+})
+
+const modeOf = (fs: FileSystem.FileSystem, path: string) => Effect.map(fs.stat(path), ({ mode }) => mode & 0o777)
+
+it.live("writes the file, and nothing else", () =>
+  Effect.gen(function* () {
+    const { file, folder, fs, path } = yield* folderAnd(FileServer.answer(bytes, strong, { cutAfter: 70_000 }), whole)
+    const saved = yield* Results.save(file, path)
+    assert.deepStrictEqual(saved, { path, size: bytes.length, md5hash })
+    assert.isTrue(Buffer.from(yield* fs.readFile(path)).equals(bytes))
+    assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
+it.live("keeps the permissions of the file that it replaces, unless the caller gives others", () =>
+  Effect.gen(function* () {
+    const { file, fs, path } = yield* folderAnd(whole)
+    yield* fs.writeFileString(path, "old")
+    yield* fs.chmod(path, 0o640)
+    yield* Results.save(file, path)
+    assert.strictEqual(yield* modeOf(fs, path), 0o640)
+    yield* Results.save(file, path, { mode: 0o666 })
+    assert.strictEqual(yield* modeOf(fs, path), 0o666)
+    const error = yield* Effect.flip(Results.save(file, path, { mode: 0o10000 }))
+    assert.strictEqual(error._tag, "InvalidRequest")
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
+it.live("leaves the existing file and no other after a failure", () =>
+  Effect.gen(function* () {
+    for (const answer of [
+      Hostile.text(404, ""),
+      FileServer.answer(bytes, strong, { cutAfter: 50_000 }),
+      FileServer.answer(
+        bytes.map((byte) => byte ^ 1),
+        strong
+      )
+    ]) {
+      const { file, folder, fs, path } = yield* folderAnd(answer)
+      yield* fs.writeFileString(path, "old")
+      yield* Effect.flip(RetryPolicy.none(Results.save(file, path)))
+      assert.strictEqual(yield* fs.readFileString(path), "old")
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
+    }
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
+it.live("leaves nothing behind after an interruption", () =>
+  Effect.gen(function* () {
+    const requested = yield* Deferred.make<void>()
+    const hanging: Hostile.Answer = (request, response) => {
+      Hostile.hanging(200, { "content-length": 200_000 }, "x".repeat(100_000))(request, response)
+      Deferred.doneUnsafe(requested, Effect.void)
+    }
+    const { file, folder, fs, path } = yield* folderAnd(hanging)
+    const fiber = yield* Effect.forkChild(Results.save(file, path))
+    yield* Deferred.await(requested)
+    assert.strictEqual((yield* fs.readDirectory(folder)).length, 1)
+    yield* Fiber.interrupt(fiber)
+    assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
+it.live("replaces a symbolic link, and not the file behind it", () =>
+  Effect.gen(function* () {
+    const { file, folder, fs, path } = yield* folderAnd(whole)
+    yield* fs.writeFileString(`${folder}/target`, "old")
+    yield* fs.symlink(`${folder}/target`, path)
+    yield* Results.save(file, path)
+    assert.strictEqual(yield* fs.readFileString(`${folder}/target`), "old")
+    assert.strictEqual((yield* fs.lstat(path)).type, "File")
+    yield* fs.symlink(`${folder}/nowhere`, `${folder}/dangling`)
+    yield* Results.save(file, `${folder}/dangling`)
+    assert.isFalse(yield* fs.exists(`${folder}/nowhere`))
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
+/** A socket in the file system: neither a file nor a folder, and harmless if it is replaced by mistake. */
+const socketAt = (path: string) =>
+  Effect.acquireRelease(
+    Effect.promise(
+      () =>
+        new Promise<Server>((resolve) => {
+          const server = createServer().listen(path, () => resolve(server))
+        })
+    ),
+    (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
+  )
+
+it.live("refuses a folder, a socket and a missing folder before anything is sent", () =>
+  Effect.gen(function* () {
+    const { file, folder, path, server } = yield* folderAnd(whole)
+    const reasonOf = (target: string) =>
+      Effect.map(Effect.flip(Results.save(file, target)), (error) =>
+        error._tag === "SaveFailed" ? error.reason : error._tag
+      )
+    assert.strictEqual(yield* reasonOf(folder), "NotAFile")
+    yield* socketAt(`${folder}/socket`)
+    assert.strictEqual(yield* reasonOf(`${folder}/socket`), "NotAFile")
+    assert.strictEqual(yield* reasonOf(`${folder}/missing/file`), "NotFound")
+    assert.strictEqual(server.received.length, 0)
+    yield* Results.save(file, path)
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
+it.live("says that the disk is full", () =>
+  Effect.gen(function* () {
+    const { file, folder, fs, path } = yield* folderAnd(whole)
+    yield* fs.writeFileString(path, "old")
+    const full = new PlatformError.PlatformError(
+      new PlatformError.SystemError({
+        _tag: "Unknown",
+        module: "FileSystem",
+        method: "writeAll",
+        cause: Object.assign(new Error("no space left on device"), { code: "ENOSPC" })
+      })
+    )
+    let left = 1
+    const limited: FileSystem.FileSystem = {
+      ...fs,
+      open: (target, options) =>
+        Effect.map(fs.open(target, options), (handle) => ({
+          ...handle,
+          sync: handle.sync,
+          writeAll: (piece) => (left-- > 0 ? handle.writeAll(piece) : Effect.fail(full))
+        }))
+    }
+    const error = yield* Effect.flip(Effect.provideService(Results.save(file, path), FileSystem.FileSystem, limited))
+    assert.deepInclude(error, { _tag: "SaveFailed", path, reason: "Full" })
+    assert.include(error.message, "ENOSPC")
+    assert.strictEqual(yield* fs.readFileString(path), "old")
+    assert.deepStrictEqual(yield* fs.readDirectory(folder), ["result.bin"])
+  }).pipe(Effect.scoped, Effect.provide(live))
+)

@@ -1,0 +1,31 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Result from "effect/Result"
+import * as ResultUrl from "../src/internal/results/resultUrl.ts"
+
+const redirect = (location: string | undefined, from: string) =>
+  Result.match(ResultUrl.redirect(location, new URL(from)), {
+    onFailure: () => "refused",
+    onSuccess: ({ href }) => href
+  })
+
+describe("a redirect", () => {
+  it("never leads from https to http", () => {
+    const from = "https://a.example.com/x/y"
+    assert.strictEqual(redirect("http://127.0.0.1:1/", from), "refused")
+    assert.strictEqual(redirect("http://a.example.com/", from), "refused")
+    assert.strictEqual(redirect("HTTP://localhost/", from), "refused")
+    assert.strictEqual(redirect("https://b.example.com/?a=1#part", from), "https://b.example.com/?a=1")
+    assert.strictEqual(redirect("../z", from), "https://a.example.com/z")
+    assert.strictEqual(redirect("//b.example.com/z", from), "https://b.example.com/z")
+    for (const location of ["data:,x", "javascript:1", "https://user@a.example.com/", "https://", undefined]) {
+      assert.strictEqual(redirect(location, from), "refused", location ?? "none")
+    }
+  })
+
+  it("may lead from http on loopback to http on loopback and to https", () => {
+    const from = "http://127.0.0.1:1/x"
+    assert.strictEqual(redirect("http://127.0.0.1:2/y", from), "http://127.0.0.1:2/y")
+    assert.strictEqual(redirect("https://a.example.com/", from), "https://a.example.com/")
+    assert.strictEqual(redirect("http://a.example.com/", from), "refused")
+  })
+})

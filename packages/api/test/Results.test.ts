@@ -1,0 +1,456 @@
+import * as Undici from "@effect/platform-node/NodeHttpClient"
+import { assert, describe, it } from "@effect/vitest"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Duration from "effect/Duration"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import type { HttpClient } from "effect/http/HttpClient"
+import type * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import * as Tracer from "effect/Tracer"
+import { inspect } from "node:util"
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Results from "@assembly-effect/api/Results"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as FileServer from "./utils/FileServer.ts"
+import * as Server from "../../../test/hostile/HostileServer.ts"
+
+const clients: Readonly<Record<string, Layer.Layer<HttpClient>>> = {
+  fetch: FetchHttpClient.layer,
+  undici: Undici.layerUndici,
+  "node:http": Undici.layerNodeHttp
+}
+
+const strong: FileServer.Kind = { validator: "strong etag", hasRanges: true }
+const bytes = FileServer.bytesOf(100_000, 1)
+const md5hash = FileServer.hash("md5", bytes)
+
+type Options = Parameters<typeof Results.download>[1]
+
+const collect = (file: Assembly.File, options?: Options) =>
+  Results.download(file, options).pipe(
+    Stream.runCollect,
+    Effect.map((pieces) => Buffer.concat(pieces))
+  )
+
+const retried = RetryPolicy.withPolicy(Schedule.recurs(5))
+
+/** Downloads from a server with these responses. */
+const against = Effect.fnUntraced(function* (
+  answers: ReadonlyArray<Server.Answer>,
+  file: Assembly.File = {},
+  options?: Options
+) {
+  const { server, url } = yield* FileServer.make(answers)
+  const run = retried(collect({ name: "file.bin", ssl_url: url, ...file }, options))
+  return { server, url, run }
+})
+
+const raw =
+  (status: number, headers: Readonly<Record<string, string | number>>, body: Uint8Array | string): Server.Answer =>
+  (_, response) => {
+    response.writeHead(status, headers)
+    response.end(body)
+  }
+
+const redirect = (location: string, status = 302): Server.Answer => raw(status, { location, "content-length": 0 }, "")
+
+const half = FileServer.answer(bytes, strong, { cutAfter: 50_000 })
+
+describe("Results.of", () => {
+  it("gives the files of each Step", () => {
+    const status = Schema.decodeUnknownSync(Assembly.Status)({
+      assembly_id: "0".repeat(32),
+      results: {
+        resized: [{ id: "1", name: "a.jpg", size: 3, meta: { width: 10 }, ssl_url: "https://example.com/a.jpg" }, 7],
+        broken: "no list",
+        constructor: [{ id: "2", meta: "no object" }]
+      }
+    })
+    const found = Results.of(status)
+    assert.deepStrictEqual(Array.from(found.keys()), ["resized", "constructor"])
+    const [file] = found.get("resized") ?? []
+    assert.deepInclude(file, { name: "a.jpg", size: 3 })
+    assert.deepStrictEqual(file?.meta, { width: 10 })
+    assert.deepStrictEqual(found.get("constructor"), [{ id: "2" }])
+    assert.isUndefined(found.get("toString"))
+    assert.strictEqual(Results.of({}).size, 0)
+    assert.strictEqual(Results.of({ results: null }).size, 0)
+  })
+})
+
+for (const [name, client] of Object.entries(clients)) {
+  describe(`Results.download with ${name}`, () => {
+    it.live("requests the file without a credential, and checks its MD5", () =>
+      Effect.gen(function* () {
+        const { run, server } = yield* against([FileServer.answer(bytes, strong)], { size: 100_000, md5hash })
+        const read = yield* run.pipe(
+          Effect.withSpan("the application"),
+          Effect.provideService(Tracer.DisablePropagation, false)
+        )
+        assert.isTrue(read.equals(bytes))
+        const [request] = server.received
+        assert.deepStrictEqual(
+          Object.keys(request?.headers ?? {}).filter((header) => /auth|cookie|trace|b3|range|referer/.test(header)),
+          []
+        )
+        assert.strictEqual(request?.headers["accept-encoding"], "identity")
+        assert.strictEqual(request?.query.get("signature"), "secret-of-the-url")
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("continues with the next byte after a cut", () =>
+      Effect.gen(function* () {
+        const { run, server } = yield* against([half, FileServer.answer(bytes, strong)], { md5hash })
+        assert.isTrue((yield* run).equals(bytes))
+        const [, second] = server.received
+        // The connection may have lost the last bytes before the cut.
+        assert.match(second?.headers.range ?? "bytes=0-", /^bytes=\d+-$/)
+        assert.strictEqual(server.received.length, 2)
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    for (const [problem, answer] of Object.entries({
+      "another ETag": FileServer.answer(
+        bytes.map((byte) => byte ^ 1),
+        strong
+      ),
+      "no ETag any more": FileServer.answer(bytes, { ...strong, validator: "none" }),
+      "another length": raw(200, { etag: `"${md5hash}"`, "content-length": 3 }, "abc")
+    } satisfies Record<string, Server.Answer>)) {
+      it.live(`refuses a file that changed in between: ${problem}`, () =>
+        Effect.gen(function* () {
+          const first = FileServer.held(bytes, strong, 50_000)
+          const { url } = yield* FileServer.make([first.answer, answer])
+          const error = yield* Results.download({ ssl_url: url }).pipe(
+            Stream.runForEach(() => Effect.sync(first.cut)),
+            retried,
+            Effect.flip
+          )
+          assert.strictEqual(error._tag, "ResultChanged")
+          assert.notInclude(inspect(error, { depth: 9 }) + JSON.stringify(error), "secret-of-the-url")
+        }).pipe(Effect.scoped, Effect.provide(client))
+      )
+    }
+
+    it.live("accepts another file if no byte of the first one has arrived", () =>
+      Effect.gen(function* () {
+        const other = bytes.map((byte) => byte ^ 1)
+        const { run } = yield* against([
+          FileServer.answer(bytes, strong, { cutAfter: 0 }),
+          FileServer.answer(other.subarray(1), strong)
+        ])
+        assert.isTrue((yield* run).equals(other.subarray(1)))
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    const hostile: Readonly<Record<string, readonly [answer: Server.Answer, problem: RegExp, after?: Server.Answer]>> =
+      {
+        "a part that starts elsewhere": [
+          raw(
+            206,
+            { etag: `"${md5hash}"`, "content-range": "bytes 7-99999/100000", "content-length": 99_993 },
+            bytes.subarray(7)
+          ),
+          /starts at another byte/,
+          half
+        ],
+        "a part without Content-Range": [raw(206, { etag: `"${md5hash}"` }, "x"), /without a valid Content-Range/],
+        "a multipart part": [
+          raw(206, { etag: `"${md5hash}"`, "content-type": "multipart/byteranges; boundary=x" }, "--x"),
+          /without a valid Content-Range/
+        ],
+        "an impossible Content-Range": [
+          raw(206, { etag: `"${md5hash}"`, "content-range": "bytes 0-9/5", "content-length": 10 }, "0123456789"),
+          /not possible/
+        ],
+        "a part with more bytes than its Content-Range": [
+          raw(206, { etag: `"${md5hash}"`, "content-range": "bytes 0-2/5" }, "abcd"),
+          /more bytes than announced/
+        ],
+        "an encoded body": [
+          raw(200, { "content-encoding": "compress", "content-length": 3 }, "abc"),
+          /content-encoding/
+        ],
+        "an unknown size": [raw(200, {}, "abc"), /whose size is unknown/],
+        "an endless body of an unknown size": [Server.endless(200), /whose size is unknown/],
+        "another status": [Server.text(404, "<Error/>"), /status 404/],
+        "a redirect without Location": [raw(302, {}, ""), /redirect without Location/],
+        "a redirect to another scheme": [redirect("ftp://example.com/"), /not https/],
+        "a redirect with user info": [redirect("http://user:pass@127.0.0.1/"), /user info/],
+        "a redirect to http elsewhere": [redirect("http://example.com/file"), /not https/],
+        "a redirect to itself": [redirect(""), /more than 5 redirects/]
+      }
+    for (const [problem, [answer, expected, before]] of Object.entries(hostile)) {
+      it.live(`refuses ${problem}`, () =>
+        Effect.gen(function* () {
+          const { run } = yield* against(before === undefined ? [answer] : [before, answer])
+          const error = yield* Effect.flip(run)
+          assert.strictEqual(error._tag, "UnexpectedResponse")
+          assert.match(error.message, expected)
+          assert.notInclude(inspect(error, { depth: 9 }), "secret-of-the-url")
+        }).pipe(Effect.scoped, Effect.provide(client))
+      )
+    }
+
+    it.live("refuses more bytes than the Status says, and an endless body too", () =>
+      Effect.gen(function* () {
+        for (const answer of [raw(200, { "transfer-encoding": "chunked" }, "abcd"), Server.endless(200)]) {
+          const { run } = yield* against([answer], { size: 3 })
+          const error = yield* Effect.flip(run)
+          assert.strictEqual(
+            error.message.replace(/:\d+/, ""),
+            "Results.download: status 200, more bytes than announced"
+          )
+        }
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("refuses another size or another MD5 than the Status says", () =>
+      Effect.gen(function* () {
+        const size = yield* against([FileServer.answer(bytes, strong)], { size: 99_999 })
+        assert.deepInclude(yield* Effect.flip(size.run), {
+          _tag: "ResultMismatch",
+          field: "size",
+          expected: "99999",
+          actual: "100000",
+          file: "file.bin"
+        })
+        assert.strictEqual(size.server.received.length, 1)
+        const md5 = yield* against([FileServer.answer(bytes, strong)], { md5hash: "0".repeat(32) })
+        assert.deepInclude(yield* Effect.flip(md5.run), {
+          _tag: "ResultMismatch",
+          field: "md5hash",
+          expected: "0".repeat(32),
+          actual: md5hash
+        })
+        assert.strictEqual(md5.server.received.length, 1)
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("follows redirects to another origin, without credentials, for each range again", () =>
+      Effect.gen(function* () {
+        const store = yield* FileServer.make([half, FileServer.answer(bytes, strong)])
+        const { run, server } = yield* against([redirect(store.url, 307)], { md5hash })
+        assert.isTrue((yield* run).equals(bytes))
+        assert.strictEqual(server.received.length, 2)
+        assert.strictEqual(store.server.received.length, 2)
+        const headers = store.server.received.flatMap((request) => Object.keys(request.headers))
+        assert.deepStrictEqual(
+          headers.filter((header) => /auth|cookie|referer|trace/.test(header)),
+          []
+        )
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("reads no body of a redirect", () =>
+      Effect.gen(function* () {
+        const store = yield* FileServer.make([FileServer.answer(bytes, strong)])
+        const closed = yield* Deferred.make<void>()
+        const { run } = yield* against([
+          (_, response) => {
+            response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+            response.writeHead(302, { location: store.url })
+            response.on("drain", () => response.write("x".repeat(65_536)))
+            response.write("x".repeat(65_536))
+          }
+        ])
+        assert.isTrue((yield* run).equals(bytes))
+        yield* Deferred.await(closed)
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("repeats after 503 and 429, and not after 404", () =>
+      Effect.gen(function* () {
+        const busy = [Server.text(503, ""), Server.text(429, "", { "retry-after": "0" }), Server.reset]
+        const { run } = yield* against([...busy, FileServer.answer(bytes, strong)])
+        assert.isTrue((yield* run).equals(bytes))
+        const gone = yield* against([Server.text(404, "")])
+        assert.deepInclude(yield* Effect.flip(gone.run), { _tag: "UnexpectedResponse", status: 404 })
+        assert.strictEqual(gone.server.received.length, 1)
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("gives up when a server never brings a new byte", () =>
+      Effect.gen(function* () {
+        const { run, server } = yield* against([FileServer.answer(bytes, strong, { cutAfter: 0 })])
+        assert.strictEqual((yield* Effect.flip(run))._tag, "TransportFailure")
+        assert.strictEqual(server.received.length, 6)
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("refuses a complete body with fewer bytes than the Status says", () =>
+      Effect.gen(function* () {
+        const { run, server } = yield* against([raw(200, { "transfer-encoding": "chunked" }, "ab")], { size: 3 })
+        const error = yield* Effect.flip(run)
+        assert.strictEqual(error._tag, "TransportFailure")
+        assert.include(error.message, "the body ended after 2 of 3 bytes")
+        assert.strictEqual(server.received.length, 6)
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("counts failures anew after new bytes", () =>
+      Effect.gen(function* () {
+        const first = raw(
+          206,
+          { etag: `"${md5hash}"`, "content-range": "bytes 0-9999/100000", "content-length": 10_000 },
+          bytes.subarray(0, 10_000)
+        )
+        const next = FileServer.answer(bytes, strong, { most: 10_000 })
+        const answers = [first, ...Array.from({ length: 9 }).flatMap(() => [Server.text(503, ""), next])]
+        for (const policy of [
+          RetryPolicy.fromSchedule(Schedule.recurs(1)),
+          RetryPolicy.makeUnsafe({ retries: 1, base: "1 millis" })
+        ]) {
+          const { url } = yield* FileServer.make(answers)
+          const once = RetryPolicy.withPolicy(policy)
+          assert.isTrue((yield* once(collect({ ssl_url: url }))).equals(bytes))
+        }
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+
+    it.live("frees its connection when the reader stops", () =>
+      Effect.gen(function* () {
+        const closed = yield* Deferred.make<void>()
+        const { url } = yield* FileServer.make([
+          (request, response) => {
+            response.on("close", () => Deferred.doneUnsafe(closed, Effect.void))
+            Server.endless(200)(request, response)
+          }
+        ])
+        const first = yield* Stream.runHead(Results.download({ ssl_url: url, size: 2 ** 40 }))
+        assert.isTrue(Option.isSome(first))
+        yield* Deferred.await(closed)
+      }).pipe(Effect.scoped, Effect.provide(client))
+    )
+  })
+}
+
+describe("Results.download", () => {
+  const live = Effect.provide(Undici.layerUndici)
+
+  it.live("refuses an invalid input before anything is sent", () =>
+    Effect.gen(function* () {
+      const issuesOf = (file: Assembly.File, options?: Options) =>
+        Effect.map(Effect.flip(collect(file, options)), (error) =>
+          error._tag === "InvalidRequest" ? error.issues.map(({ path }) => path.join(".")) : error._tag
+        )
+      const ssl_url = "https://example.com/"
+      assert.deepStrictEqual(yield* issuesOf({}), ["ssl_url"])
+      assert.deepStrictEqual(yield* issuesOf({ ssl_url: null, url: "" }), ["ssl_url"])
+      for (const url of [
+        "http://example.com/",
+        "ftp://example.com/",
+        "https://user@example.com/",
+        "https://example.com/a b",
+        "//example.com/",
+        "file:///etc/passwd"
+      ]) {
+        assert.deepStrictEqual(yield* issuesOf({ url }), ["url"], url)
+      }
+      assert.deepStrictEqual(yield* issuesOf({ ssl_url }, { stallTimeout: 0 }), ["stallTimeout"])
+      assert.deepStrictEqual(yield* issuesOf({ ssl_url }, { maxBytes: -1 }), ["maxBytes"])
+    }).pipe(live)
+  )
+
+  it.live("refuses http on loopback if the service is elsewhere", () =>
+    Effect.gen(function* () {
+      const { run, server } = yield* against([FileServer.answer(bytes, strong)])
+      const error = yield* Effect.flip(Effect.provide(run, AssemblyClient.layerTest([])))
+      assert.strictEqual(error._tag, "InvalidRequest")
+      assert.strictEqual(server.received.length, 0)
+      const here = AssemblyClient.layerTest([], { baseUrl: server.baseUrl })
+      assert.isTrue((yield* Effect.provide(run, here)).equals(bytes))
+    }).pipe(Effect.scoped, live, Effect.orDie)
+  )
+
+  it.live("reads nothing of a file that is larger than maxBytes", () =>
+    Effect.gen(function* () {
+      const told = yield* against([FileServer.answer(bytes, strong)], { size: 100_000 }, { maxBytes: 99_999 })
+      assert.deepInclude(yield* Effect.flip(told.run), { _tag: "ResultTooLarge", size: 100_000, maxBytes: 99_999 })
+      assert.strictEqual(told.server.received.length, 0)
+      const found = yield* against([FileServer.answer(bytes, strong)], {}, { maxBytes: 99_999 })
+      assert.deepInclude(yield* Effect.flip(found.run), { _tag: "ResultTooLarge", size: 100_000 })
+      const exact = yield* against([FileServer.answer(bytes, strong)], {}, { maxBytes: 100_000 })
+      assert.isTrue((yield* exact.run).equals(bytes))
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.effect("ends a response without progress after stallTimeout, but not a slow reader", () =>
+    Effect.gen(function* () {
+      const { url } = yield* FileServer.make([Server.hanging(200, {}, "x".repeat(10))])
+      const arrived = yield* Deferred.make<void>()
+      const slow = Results.download({ ssl_url: url }, { stallTimeout: "5 seconds" }).pipe(
+        RetryPolicy.none,
+        Stream.runForEach(() => Effect.andThen(Deferred.succeed(arrived, undefined), Effect.sleep("1 hour")))
+      )
+      const fiber = yield* Effect.forkChild(Effect.flip(slow))
+      yield* Deferred.await(arrived)
+      yield* TestClock.adjust("1 hour")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("4999 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      const error = yield* Fiber.join(fiber)
+      assert.strictEqual(error._tag, "TimedOut")
+      assert.strictEqual(Duration.toSeconds(error._tag === "TimedOut" ? error.after : 0), 5)
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.effect("ends a server that never responds after stallTimeout", () =>
+    Effect.gen(function* () {
+      const requested = yield* Deferred.make<void>()
+      const { url } = yield* FileServer.make([() => Deferred.doneUnsafe(requested, Effect.void)])
+      const fiber = yield* Effect.forkChild(Effect.flip(RetryPolicy.none(collect({ ssl_url: url }))))
+      yield* Deferred.await(requested)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* Fiber.join(fiber))._tag, "TimedOut")
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("reads no further ahead than the buffers of the connection", () =>
+    Effect.gen(function* () {
+      const size = 128 * 1024 * 1024
+      const piece = Buffer.alloc(64 * 1024)
+      let sent = 0
+      const { url } = yield* FileServer.make([
+        (_, response) => {
+          response.writeHead(200, { "content-length": size, etag: '"large"' })
+          const pump = () => {
+            while (sent < size) {
+              sent += piece.length
+              if (!response.write(piece)) return
+            }
+            response.end()
+          }
+          response.on("drain", pump)
+          pump()
+        }
+      ])
+      // The server can send all bytes while the reader waits.
+      const turns = Effect.promise(async () => {
+        for (let turn = 0; turn < 5000; turn++) await new Promise(setImmediate)
+      })
+      let read = 0
+      let ahead: number | undefined
+      yield* Results.download({ ssl_url: url, size }).pipe(
+        Stream.runForEach(({ length }) =>
+          Effect.gen(function* () {
+            read += length
+            if (ahead !== undefined) return
+            yield* turns
+            ahead = sent
+          })
+        )
+      )
+      assert.strictEqual(read, size)
+      assert.isBelow(ahead ?? size, size / 4)
+    }).pipe(Effect.scoped, live)
+  )
+})

@@ -1,0 +1,224 @@
+/**
+ * Proves that the service has stored exactly the bytes that the program has read. The size and the MD5 that the Status
+ * tells for each file are compared with those of the bytes that were read.
+ */
+import * as Md5 from "@assembly-effect/api/unstable/Md5"
+import * as Transport from "@assembly-effect/api/unstable/Transport"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import type { Delivered, Proof, Verify } from "./AssemblyJob.ts"
+import { DeliveryMismatch } from "./AssemblyUploadError.ts"
+import type { OneShot, Replayable, SourceFailed, UploadSource } from "./UploadSource.ts"
+
+/**
+ * The size in bytes, and the MD5 in hexadecimal digits.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Total {
+  readonly size: number
+  readonly md5hash: string
+}
+
+/**
+ * A source whose bytes are summed while an upload reads them. `total` is the result. It reads a source again if the
+ * upload did not read all its bytes in order: after a resume in another process, with `parallel`, or if the platform
+ * sends a Blob.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Summed<Source> {
+  readonly source: Source
+  readonly total: Effect.Effect<Total, SourceFailed>
+}
+
+/** The sum of the bytes so far. `size` is their number. */
+interface Sum {
+  size: number
+  readonly md5: Md5.Md5
+}
+
+const newSum: Effect.Effect<Sum> = Effect.map(Md5.make, (hash) => ({ size: 0, md5: hash }))
+
+const add = (sum: Sum, piece: Uint8Array): void => {
+  sum.size += piece.length
+  sum.md5.add(piece)
+}
+
+const totalOf = ({ md5: hash, size }: Sum): Total => ({ size, md5hash: hash.hex() })
+
+const observing = <E>(
+  stream: Stream.Stream<Uint8Array, E>,
+  observe: (piece: Uint8Array) => void
+): Stream.Stream<Uint8Array, E> =>
+  Transport.mapPieces(stream, (piece) => {
+    observe(piece)
+    return Effect.succeed([piece])
+  })
+
+const summedOneShot = (source: OneShot, sum: Sum): Summed<OneShot> => ({
+  source: { ...source, stream: observing(source.stream, (piece) => add(sum, piece)) },
+  total: Effect.sync(() => totalOf(sum))
+})
+
+const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
+  const { read } = source
+
+  /** Adds the bytes that continue the sum. Bytes that are read again are already in it. */
+  const observer = (start: bigint) => {
+    let at = start
+    return (piece: Uint8Array) => {
+      const known = BigInt(sum.size)
+      const end = at + BigInt(piece.length)
+      if (at <= known && end > known) add(sum, piece.subarray(Number(known - at)))
+      at = end
+    }
+  }
+
+  const readAgain = Effect.flatMap(newSum, (whole) =>
+    source.bytes(0n, source.size).pipe(
+      Stream.runForEach((piece) => Effect.sync(() => add(whole, piece))),
+      Effect.map(() => totalOf(whole))
+    )
+  )
+
+  return {
+    source: {
+      ...source,
+      bytes: (start, end) => Stream.suspend(() => observing(source.bytes(start, end), observer(start))),
+      read:
+        read === undefined
+          ? undefined
+          : (start, end) => Effect.tap(read(start, end), (bytes) => Effect.sync(() => observer(start)(bytes)))
+    },
+    total: Effect.suspend(() => (BigInt(sum.size) === source.size ? Effect.sync(() => totalOf(sum)) : readAgain))
+  }
+}
+
+/**
+ * Sums the bytes of a source while an upload reads them.
+ *
+ * @example
+ * Effect.gen(function* () {
+ *   const { source, total } = yield* DeliveryProof.summed(yield* UploadSource.fromPath("cat.jpg"))
+ *   yield* Upload.run(target, source, options)
+ *   return yield* total
+ * })
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const summed = <Source extends UploadSource>(source: Source): Effect.Effect<Summed<Source>> =>
+  Effect.map(newSum, (sum) => {
+    const made = source._tag === "OneShot" ? summedOneShot(source, sum) : summedReplayable(source, sum)
+    return made as Summed<Source>
+  })
+
+/** The upload id in a URL. The host is ignored, because the service may move an upload to another host. */
+const uploadIdIn = (url: string | null | undefined): string | undefined =>
+  /\/resumable\/files\/([^/?#]+)/.exec(url ?? "")?.[1]
+
+/**
+ * The file of the Status that an upload became: the file with its upload URL, else a file with its names. If several
+ * files have these names, one with the same bytes is preferred.
+ */
+const fileOf = (
+  uploads: ReadonlyArray<Assembly.File>,
+  { fieldname = "file", filename, url }: Delivered,
+  { md5hash }: Total
+): Assembly.File | undefined => {
+  const id = uploadIdIn(url === undefined ? undefined : Redacted.value(url))
+  const own = uploads.find((file) => id !== undefined && uploadIdIn(file.tus_upload_url) === id)
+  if (own !== undefined) return own
+  const named = uploads.filter(
+    ({ field, name, tus_upload_url }) =>
+      name === filename && field === fieldname && (id === undefined || uploadIdIn(tus_upload_url) === undefined)
+  )
+  return named.find((file) => Md5.ofFile(file) === md5hash) ?? named[0]
+}
+
+const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) => {
+  if (file === undefined) return { field: "upload", expected: "the file", actual: "no such file" } as const
+  if (file.size !== size)
+    return { field: "size", expected: String(size), actual: String(file.size ?? "unknown") } as const
+  const actual = Md5.ofFile(file)
+  return actual === md5hash
+    ? undefined
+    : ({ field: "md5hash", expected: md5hash, actual: actual ?? "unknown" } as const)
+}
+
+/**
+ * Compares the files of a Status with the bytes that were read. Fails with the first file that differs, or that the
+ * Status does not name with its size and its MD5.
+ *
+ * @example
+ * DeliveryProof.check(status, [{ filename: "cat.jpg", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }])
+ *
+ * @since 0.1.0
+ * @category checks
+ */
+export const check = (
+  status: Pick<Assembly.Status, "assembly_id" | "uploads">,
+  files: ReadonlyArray<Delivered & Total>
+): Effect.Effect<void, DeliveryMismatch> =>
+  Effect.suspend(() => {
+    let left = status.uploads ?? []
+    for (const file of files) {
+      const found = fileOf(left, file, file)
+      const problem = difference(found, file)
+      if (problem !== undefined) {
+        return Effect.fail(
+          new DeliveryMismatch({ assemblyId: status.assembly_id, filename: file.filename, ...problem })
+        )
+      }
+      const index = found === undefined ? -1 : left.indexOf(found)
+      left = left.filter((_, other) => other !== index)
+    }
+    return Effect.void
+  })
+
+/**
+ * The `verify` option of `AssemblyUpload` and `ResumableAssemblyUpload` that compares sizes and MD5s.
+ *
+ * **When to use**
+ *
+ * Use it where a file that was damaged on its way, on the disk of the service, or in the memory of this program must not
+ * go unnoticed.
+ *
+ * **Details**
+ *
+ * The MD5 is computed while the bytes are sent. This is fast on Node with `AssemblyNode` or `NodeMd5`, and takes about
+ * ten times longer elsewhere. When the Assembly has
+ * completed, its Status is compared. A difference is a `DeliveryMismatch`, which names the file and both values. A file
+ * whose Status has no size or no MD5 is a difference too.
+ *
+ * **Gotchas**
+ *
+ * MD5 protects against damage, not against an attacker. The results of the Steps are not compared, only the uploads.
+ *
+ * @example
+ * AssemblyUpload.run({
+ *   params: { templateId: "my-template" },
+ *   files: [{ source: UploadSource.fromPath("cat.jpg"), filename: "cat.jpg" }],
+ *   verify: DeliveryProof.md5
+ * })
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const md5: Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source>) =>
+  Effect.map(Effect.forEach(sources, summed), (sums): Proof<Source> => ({
+    sources: sums.map(({ source }) => source),
+    check: Effect.fnUntraced(function* (status, files) {
+      const totals = yield* Effect.forEach(sums, ({ total }) => total)
+      const read = files.flatMap((file, index) => {
+        const total = totals[index]
+        return total === undefined ? [] : [{ ...file, ...total }]
+      })
+      yield* check(status, read)
+    })
+  }))

@@ -1,0 +1,147 @@
+/** The programs of docs/results.md, and the examples in doc comments, run against the embedded service. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Results from "@assembly-effect/api/Results"
+import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as AssemblyUpload from "@assembly-effect/tus/AssemblyUpload"
+import * as DeliveryProof from "@assembly-effect/tus/DeliveryProof"
+import * as Upload from "@assembly-effect/tus/Upload"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as UploadTarget from "@assembly-effect/tus/UploadTarget"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import type * as Path from "effect/Path"
+import * as Stream from "effect/Stream"
+import { readFileSync } from "node:fs"
+import * as Examples from "../../../docs/examples/results.ts"
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+const live = Layer.provideMerge(
+  client,
+  Layer.mergeAll(Emulator.layer(), NodeHttpClient.layerUndici, NodeServices.layer)
+)
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8")
+
+const steps = { stored: { robot: "/transloadit/store", use: ":original" } }
+
+const store = (...texts: ReadonlyArray<string>) =>
+  AssemblyUpload.run({
+    params: { steps: { ":original": { robot: "/upload/handle" }, ...steps } },
+    files: texts.map((text, index) => ({
+      source: UploadSource.fromBytes(new TextEncoder().encode(text)),
+      filename: `${index}.txt`
+    })),
+    wait: { interval: "10 millis" }
+  })
+
+const fileOf = (status: Assembly.Status): Assembly.File => Results.of(status).get("stored")?.[0] ?? {}
+
+layer(live, { excludeTestServices: true })("docs/results.md", (it) => {
+  it.effect("shows the programs of docs/examples/results.ts", () =>
+    Effect.sync(() => {
+      const shown = read("docs/results.md")
+      const regions = [...read("docs/examples/results.ts").matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
+      assert.strictEqual(regions.length, 4)
+      for (const [, program = ""] of regions) assert.include(shown, `\`\`\`ts\n${program.trimEnd()}\n\`\`\``)
+    })
+  )
+
+  it.effect("saves, reads and proves", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const status = yield* store("first", "a\nb\nc")
+      const saved = yield* Examples.saveAll(status, "stored", folder)
+      assert.strictEqual(saved.length, 2)
+      assert.strictEqual(yield* fs.readFileString(`${folder}/0`), "first")
+      assert.strictEqual(yield* fs.readFileString(`${folder}/1`), "a\nb\nc")
+      const [, lines = {}] = Results.of(status).get("stored") ?? []
+      assert.strictEqual(yield* Examples.countLines(lines), 3)
+      assert.strictEqual(yield* Examples.backUp(fileOf(status), `${folder}/backup`), "5 bytes")
+      assert.strictEqual(yield* Examples.backUp(fileOf(status), folder), "not written")
+      const damaged = { ...fileOf(status), md5hash: "0".repeat(32) }
+      assert.match(
+        yield* Examples.backUp(damaged, `${folder}/backup`),
+        /^damaged: Results\.save: the md5hash of 0\.txt/
+      )
+      assert.strictEqual(
+        yield* Examples.deliver(UploadSource.fromBytes(new TextEncoder().encode("hello")), "hello.txt"),
+        "delivered"
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("the examples in doc comments run", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const created = yield* Assemblies.create({
+        steps: { ":original": { robot: "/upload/handle" } },
+        numExpectedUploadFiles: 1
+      })
+      yield* fs.writeFileString(`${folder}/cat.jpg`, "abc")
+      const scope = {
+        AssemblyUpload: {
+          run: (options: Parameters<typeof AssemblyUpload.run>[0]) =>
+            AssemblyUpload.run({ ...options, params: { steps: { ":original": { robot: "/upload/handle" } } } })
+        },
+        Console: { ...Console, error: () => Effect.void },
+        DeliveryProof,
+        Effect: { ...Effect, log: () => Effect.void },
+        Results: {
+          ...Results,
+          save: (file: Assembly.File, path: string) => Results.save(file, `${folder}/${path}`)
+        },
+        RetryPolicy,
+        Stream,
+        Upload,
+        UploadSource: { ...UploadSource, fromPath: (path: string) => UploadSource.fromPath(`${folder}/${path}`) },
+        target: yield* UploadTarget.fromAssembly(created),
+        options: { metadata: { filename: "cat.jpg", fieldname: "file" } },
+        file: fileOf(yield* store("a text")),
+        status: {
+          assembly_id: created.assembly_id,
+          results: { resized: [{ name: "a", size: 1 }] },
+          uploads: [{ name: "cat.jpg", field: "file", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }]
+        }
+      }
+      const examples = ["packages/api/src/Results.ts", "packages/tus/src/DeliveryProof.ts"].flatMap((path) =>
+        [...read(path).matchAll(/^ \* @example\n(.*?)^ \*\n \* @/gms)].map(([, text = ""]) =>
+          text.replaceAll(/^ \* ?/gm, "").trim()
+        )
+      )
+      // The last of two examples in one comment ends at `@since`, the first one at the next `@example`.
+      assert.isAtLeast(examples.length, 6)
+      for (const example of examples) {
+        const value: unknown = new Function(...Object.keys(scope), `return (${example})`)(...Object.values(scope))
+        if (example.startsWith("Results.of")) assert.deepStrictEqual(value, ["a: 1 bytes"])
+        else {
+          assert.isTrue(Effect.isEffect(value), example)
+          yield* value as Effect.Effect<
+            unknown,
+            { readonly message: string },
+            HttpClient.HttpClient | FileSystem.FileSystem | Path.Path
+          >
+        }
+      }
+    }).pipe(Effect.scoped)
+  )
+})
