@@ -1,0 +1,88 @@
+/** The examples of docs/examples that connect uploads to folders and databases, against the embedded service. */
+import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Authenticator from "@assembly-effect/auth/Authenticator"
+import * as Credentials from "@assembly-effect/auth/Credentials"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import * as UploadJournal from "@assembly-effect/tus/UploadJournal"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as SqlClient from "effect/sql/SqlClient"
+import { gunzipSync } from "node:zlib"
+import { exportCustomers } from "../../../docs/examples/export-pipeline.ts"
+import { uploadFolder } from "../../../docs/examples/nightly-upload.ts"
+
+const client = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) =>
+    AssemblyClient.layer({ baseUrl }).pipe(
+      Layer.provide(Authenticator.layerSigned()),
+      Layer.provide(Credentials.layer(credentials))
+    )
+  )
+)
+const live = Layer.provideMerge(
+  client,
+  Layer.mergeAll(
+    Emulator.layer(),
+    NodeHttpClient.layerUndici,
+    NodeServices.layer,
+    UploadJournal.layerMemory(),
+    SqliteClient.layer({ path: ":memory:" })
+  )
+)
+
+layer(live, { excludeTestServices: true })("docs/examples", (it) => {
+  it.effect("nightly-upload.ts skips what an earlier night has completed", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      yield* fs.writeFileString(`${folder}/a.txt`, "a")
+      yield* fs.makeDirectory(`${folder}/folder`)
+      assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 0, Failed: 1 })
+      yield* fs.writeFileString(`${folder}/b.txt`, "b")
+      assert.deepStrictEqual(yield* uploadFolder(folder), { Completed: 1, Skipped: 1, Failed: 1 })
+    })
+  )
+
+  it.effect("export-pipeline.ts uploads every row of a table, and stores the files of the Steps", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL)`
+      yield* sql`CREATE TABLE exports (assembly_id TEXT, md5hash TEXT, name TEXT, size INTEGER, url TEXT)`
+      const customers = Array.from({ length: 2500 }, (_, index): Record<string, unknown> => ({
+        id: index + 1,
+        name: `customer ${index}`
+      }))
+      yield* Effect.forEach(customers, (row) => sql`INSERT INTO customers ${sql.insert(row)}`, { discard: true })
+      assert.strictEqual(yield* exportCustomers, 1)
+      const [stored] = yield* sql`SELECT * FROM exports`
+      assert(stored !== undefined)
+      assert.strictEqual(stored["name"], "customers.jsonl.gz")
+      const archive = yield* Effect.flatMap(HttpClient.get(String(stored["url"])), (response) => response.arrayBuffer)
+      assert.strictEqual(archive.byteLength, Number(stored["size"]))
+      const lines = gunzipSync(archive).toString().trim().split("\n")
+      assert.deepStrictEqual(
+        lines.map((line) => JSON.parse(line)),
+        customers
+      )
+    })
+  )
+
+  it.effect("export-pipeline.ts leaves no Assembly that waits if the database fails", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DROP TABLE IF EXISTS customers`
+      const error = yield* Effect.flip(exportCustomers)
+      assert.strictEqual(error._tag, "SqlError")
+      const { items } = yield* Assemblies.list({ fromDate: DateTime.makeUnsafe("2020-01-01"), type: "uploading" })
+      assert.deepStrictEqual(items, [])
+    })
+  )
+})
