@@ -3,7 +3,8 @@ import { Assemblies, AssemblyClient, Dam, RetryPolicy } from "@assembly-effect/a
 import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import { Authenticator, Credentials, SmartCdn } from "@assembly-effect/auth"
 import type { AssetId } from "@assembly-effect/schema/Identifier"
-import { DateTime, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import * as Instructions from "@assembly-effect/schema/Instructions"
+import { DateTime, Duration, Effect, Layer, Result, Schedule, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 
 // #region lists
@@ -36,6 +37,14 @@ export const limited = (fromDate: DateTime.Utc) =>
     AssemblyClient.withDeadline("20 seconds"),
     AssemblyClient.withAttributes({ "app.tenant": "a" })
   )
+// #endregion
+
+// #region steps
+/** What is wrong with these Steps: `hashed.use: Expected the name of a Step`. */
+export const mistakes = Result.match(Instructions.make({ hashed: { robot: "/file/hash", use: ":orignal" } }), {
+  onFailure: (problems) => problems.map(({ path, rule }) => `${path.join(".")}: ${rule}`),
+  onSuccess: () => []
+})
 // #endregion
 
 // #region authKeys

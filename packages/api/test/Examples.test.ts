@@ -160,7 +160,7 @@ describe("docs/examples", () => {
       Effect.gen(function* () {
         const read = (path: string) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")
         const regions = [...read("examples/operations.ts").matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
-        assert.strictEqual(regions.length, 6)
+        assert.strictEqual(regions.length, 7)
         for (const [, text = ""] of regions)
           assert.include(read("operations.md"), `\`\`\`ts\n${text.trimEnd()}\n\`\`\``)
 
@@ -175,6 +175,7 @@ describe("docs/examples", () => {
         const patient = Operations.patientClient(baseUrl).pipe(Layer.provide(signed(credentials)))
         assert.isAbove((yield* Effect.provide(Operations.once(fromDate), patient)).items.length, 0)
 
+        assert.deepStrictEqual(Operations.mistakes, ["hashed.use: Expected the name of a Step"])
         assert.isAbove((yield* Operations.withReader(baseUrl, Operations.once(fromDate))).items.length, 0)
         const unscoped = yield* Effect.flip(Operations.withReader(baseUrl, Assemblies.create({})))
         assert.deepInclude(unscoped, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
