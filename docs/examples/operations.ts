@@ -1,8 +1,11 @@
 /** The programs of docs/operations.md. */
 import { Assemblies, AssemblyClient, Dam, RetryPolicy } from "@assembly-effect/api"
-import { SmartCdn } from "@assembly-effect/auth"
+import * as AuthKeys from "@assembly-effect/api/AuthKeys"
+import { Authenticator, Credentials, SmartCdn } from "@assembly-effect/auth"
 import type { AssetId } from "@assembly-effect/schema/Identifier"
-import { DateTime, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import * as Instructions from "@assembly-effect/schema/Instructions"
+import { DateTime, Duration, Effect, Layer, Result, Schedule, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
 
 // #region lists
 export const failures = (fromDate: DateTime.Utc) =>
@@ -33,6 +36,30 @@ export const limited = (fromDate: DateTime.Utc) =>
     AssemblyClient.withTimeout("5 seconds"),
     AssemblyClient.withDeadline("20 seconds"),
     AssemblyClient.withAttributes({ "app.tenant": "a" })
+  )
+// #endregion
+
+// #region steps
+/** What is wrong with these Steps: `hashed.use: Expected the name of a Step`. */
+export const mistakes = Result.match(Instructions.make({ hashed: { robot: "/file/hash", use: ":orignal" } }), {
+  onFailure: (problems) => problems.map(({ path, rule }) => `${path.join(".")}: ${rule}`),
+  onSuccess: () => []
+})
+// #endregion
+
+// #region authKeys
+/** Runs `program` with a new Auth Key that can only read Assemblies. The Auth Key is deleted at the end. */
+export const withReader = <A, E>(baseUrl: string, program: Effect.Effect<A, E, AssemblyClient.AssemblyClient>) =>
+  Effect.acquireUseRelease(
+    AuthKeys.create({ scope: ["assemblies:read"], description: "reader" }),
+    ({ auth_key: { auth_key: key, auth_secret: secret } }) => {
+      const reader = AssemblyClient.layer({ baseUrl }).pipe(
+        Layer.provide([Authenticator.layerSigned(), FetchHttpClient.layer]),
+        Layer.provide(Credentials.layer({ key, secret }))
+      )
+      return Effect.provide(program, reader)
+    },
+    ({ auth_key: { id } }) => AuthKeys.delete(id)
   )
 // #endregion
 

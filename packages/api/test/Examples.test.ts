@@ -1,5 +1,6 @@
 /** Runs the examples of docs/examples against the embedded service. */
 import { Assemblies, type AssemblyClient, Dam } from "@assembly-effect/api"
+import * as AuthKeys from "@assembly-effect/api/AuthKeys"
 import { Credentials, SmartCdn, Webhook } from "@assembly-effect/auth"
 import { Emulator } from "@assembly-effect/emulator"
 import type { Assembly } from "@assembly-effect/schema"
@@ -159,7 +160,7 @@ describe("docs/examples", () => {
       Effect.gen(function* () {
         const read = (path: string) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")
         const regions = [...read("examples/operations.ts").matchAll(/\/\/ #region \w+\n(.*?)\/\/ #endregion/gs)]
-        assert.strictEqual(regions.length, 5)
+        assert.strictEqual(regions.length, 7)
         for (const [, text = ""] of regions)
           assert.include(read("operations.md"), `\`\`\`ts\n${text.trimEnd()}\n\`\`\``)
 
@@ -173,6 +174,12 @@ describe("docs/examples", () => {
         const { baseUrl, credentials } = yield* Emulator.Emulator
         const patient = Operations.patientClient(baseUrl).pipe(Layer.provide(signed(credentials)))
         assert.isAbove((yield* Effect.provide(Operations.once(fromDate), patient)).items.length, 0)
+
+        assert.deepStrictEqual(Operations.mistakes, ["hashed.use: Expected the name of a Step"])
+        assert.isAbove((yield* Operations.withReader(baseUrl, Operations.once(fromDate))).items.length, 0)
+        const unscoped = yield* Effect.flip(Operations.withReader(baseUrl, Assemblies.create({})))
+        assert.deepInclude(unscoped, { _tag: "AuthenticationFailed", code: "INSUFFICIENT_AUTH_SCOPE" })
+        assert.strictEqual((yield* AuthKeys.list).auth_keys.length, 1)
 
         assert.strictEqual(yield* Operations.rename(yield* store("before.txt"), "after.txt"), "renamed")
         const missing = AssetId.make("AAAAAAAAAAAAAAAAAAAAAA")

@@ -4,6 +4,7 @@
 import * as Input from "@assembly-effect/api/unstable/Input"
 import * as Printable from "@assembly-effect/schema/Printable"
 import * as Cause from "effect/Cause"
+import * as CliError from "effect/cli/CliError"
 import * as Config from "effect/Config"
 import * as Formatter from "effect/Formatter"
 import * as Schema from "effect/Schema"
@@ -19,8 +20,12 @@ const configuration = ({ cause }: Config.ConfigError): string => {
  */
 const isAnswer = Schema.is(Schema.Struct({ request: Schema.String, message: Schema.String, status: Schema.Int }))
 
+const isInvalidValue = Schema.is(CliError.InvalidValue)
+
 const text = (error: unknown): string => {
   if (error instanceof Config.ConfigError) return configuration(error)
+  // `Argument.withSchema` and `Flag.withSchema` put these words before the text of a Schema, which says what it expects.
+  if (isInvalidValue(error)) return error.message.replace("Expected: Schema validation failed: Expected", "Expected")
   if (isAnswer(error)) return `${error.message} (status ${error.status})`
   if (error instanceof Error && error.message !== "") return error.message
   if (error instanceof Error) return error.name

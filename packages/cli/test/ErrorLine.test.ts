@@ -4,6 +4,7 @@ import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as TusError from "@assembly-effect/tus/TusError"
 import { describe, expect, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as CliError from "effect/cli/CliError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -47,6 +48,19 @@ describe("ErrorLine.fromError", () => {
     [
       new TusError.UploadRefused({ request: "append", host: "tus.example.com", status: 403, message: "no" }),
       "no (status 403)"
+    ],
+    [
+      new CliError.InvalidValue({
+        option: "assetId",
+        value: "xyz",
+        expected: "Schema validation failed: Expected 22 characters of Base64URL",
+        kind: "argument"
+      }),
+      'Invalid value for argument <assetId>: "xyz". Expected 22 characters of Base64URL'
+    ],
+    [
+      new CliError.InvalidValue({ option: "page", value: "x", expected: "an integer", kind: "flag" }),
+      'Invalid value for flag --page: "x". Expected: an integer'
     ],
     [{ _tag: "Odd", problem: "no error at all" }, `{"_tag":"Odd","problem":"no error at all"}`],
     [new RangeError(), "RangeError"],

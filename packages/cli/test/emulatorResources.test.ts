@@ -11,6 +11,7 @@ import { notifications } from "@assembly-effect/cli/commands/notifications"
 import { queues } from "@assembly-effect/cli/commands/queues"
 import { templates } from "@assembly-effect/cli/commands/templates"
 import { upload } from "@assembly-effect/cli/commands/upload"
+import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AuthKey from "@assembly-effect/schema/AuthKey"
 import * as Bill from "@assembly-effect/schema/Bill"
@@ -102,6 +103,11 @@ layer(services, { excludeTestServices: true })("the commands against the emulato
 
       const declined = yield* Effect.flip(assembly("templates", "delete", "digests", "second"))
       expect(declined).toBeInstanceOf(NotConfirmed)
+      // The error names what could not be deleted, because the command deletes one after the other.
+      for (const command of ["templates", "credentials", "keys"]) {
+        const missing = yield* Effect.flip(assembly(command, "delete", "--yes", "missing", "other"))
+        expect(ErrorLine.fromError(missing)).toMatch(/^missing: \w+\.delete failed with \w+, status 404: /)
+      }
       expect(yield* assembly("templates", "delete", "--yes", "digests", "second")).toBe("deleted second")
       expect((yield* json(Template.Page, "templates", "list")).items).toEqual([])
     }).pipe(Effect.scoped)

@@ -134,7 +134,7 @@ const moveMany = Command.make(
   {
     assetIds,
     folder: Flag.String("folder").pipe(
-      Flag.withDescription("The id of the folder to move to"),
+      Flag.withDescription("The id of the folder to move to, which assembly move --json prints for an asset"),
       Flag.withSchema(Identifier.FolderId),
       Flag.optional
     ),

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Cells from "../internal/cells.ts"
 import * as Confirm from "../internal/confirm.ts"
+import { deleteEach } from "../internal/deleteEach.ts"
 import * as Document from "../internal/document.ts"
 import * as Facts from "../internal/facts.ts"
 import { jsonFlag, showSecretFlag } from "../internal/flags.ts"
@@ -194,11 +195,7 @@ const remove = Command.make(
   },
   Effect.fnUntraced(function* ({ ids, yes }) {
     yield* Confirm.deletion(`${ids.length} credentials`, yes || ids.length === 1)
-    yield* Effect.forEach(
-      ids,
-      (one) => Effect.andThen(TemplateCredentials.delete(one), Output.lines([`deleted ${one}`])),
-      { discard: true }
-    )
+    yield* deleteEach(ids, TemplateCredentials.delete)
   })
 ).pipe(Command.withDescription("Delete Template Credentials. Several are deleted only after a question or with --yes"))
 

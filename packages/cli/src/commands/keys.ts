@@ -14,6 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Cells from "../internal/cells.ts"
 import * as Confirm from "../internal/confirm.ts"
+import { deleteEach } from "../internal/deleteEach.ts"
 import * as Facts from "../internal/facts.ts"
 import { jsonFlag, showSecretFlag } from "../internal/flags.ts"
 import { given } from "../internal/given.ts"
@@ -179,9 +180,7 @@ const remove = Command.make(
   },
   Effect.fnUntraced(function* ({ ids, yes }) {
     yield* Confirm.deletion(Confirm.naming(ids, "Auth Key", "Auth Keys"), yes)
-    yield* Effect.forEach(ids, (one) => Effect.andThen(AuthKeys.delete(one), Output.lines([`deleted ${one}`])), {
-      discard: true
-    })
+    yield* deleteEach(ids, AuthKeys.delete)
   })
 ).pipe(
   Command.withDescription(

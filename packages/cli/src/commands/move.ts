@@ -65,7 +65,9 @@ export const move = Command.make(
   })
 ).pipe(
   Command.validate((input) => Effect.asVoid(toRequest(input))),
-  Command.withDescription("Rename or move an asset (alpha). Write an id that starts with - after -- or --folder="),
+  Command.withDescription(
+    "Rename or move an asset by its id (alpha); assembly assets move takes paths. Write an id that starts with - after -- or --folder="
+  ),
   Command.withExamples([
     { command: "assembly move --filename report.pdf -- <assetId>", description: "Rename an asset" },
     { command: "assembly move --folder=<folderId> -- <assetId>", description: "Move an asset to a folder" }

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as Cells from "../internal/cells.ts"
 import * as Confirm from "../internal/confirm.ts"
+import { deleteEach } from "../internal/deleteEach.ts"
 import * as Document from "../internal/document.ts"
 import * as Facts from "../internal/facts.ts"
 import { jsonFlag } from "../internal/flags.ts"
@@ -198,11 +199,7 @@ const remove = Command.make(
   },
   Effect.fnUntraced(function* ({ templates, yes }) {
     yield* Confirm.deletion(Confirm.naming(templates, "Template", "Templates"), yes || templates.length === 1)
-    yield* Effect.forEach(
-      templates,
-      (template) => Effect.andThen(Templates.delete(template), Output.lines([`deleted ${template}`])),
-      { discard: true }
-    )
+    yield* deleteEach(templates, Templates.delete)
   })
 ).pipe(
   Command.withDescription("Delete Templates. Several are deleted only after a question or with --yes"),
