@@ -236,6 +236,22 @@ layer(layerEmulator(), { excludeTestServices: true })("A deleted asset", (it) =>
     })
   )
 
+  it.effect("leaves its name to a move", () =>
+    Effect.gen(function* () {
+      const [a = assert.fail(), b = assert.fail(), c = assert.fail()] = yield* storeAll("free", ["a", "b", "c"])
+      yield* Dam.deleteMany({ assetIds: [a, b] })
+      assert.strictEqual((yield* Dam.move(c, { filename: filename("a") })).path, "free/a")
+      assert.strictEqual((yield* Dam.moveEntry({ source: "free/a", destination: "free/b" })).path, "free/b")
+      const [d = assert.fail()] = yield* storeAll("other", ["a"])
+      const { folder_id } = yield* Dam.move(c, { filename: filename("c") })
+      const moved = yield* Dam.moveMany({ assetIds: [d], destinationFolderId: folder_id })
+      assert.deepStrictEqual(
+        moved.assets.map(({ path }) => path),
+        ["free/a"]
+      )
+    })
+  )
+
   it.effect("leaves its bytes to the Assembly that stored it, to download and to replay", () =>
     Effect.gen(function* () {
       const bytes = new TextEncoder().encode("the bytes")

@@ -171,6 +171,43 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
+  it.effect("a creation that is refused leaves nothing in the journal", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        ResumableAssemblyUpload.run(job("refused", { params: { templateId: "unknown" } }))
+      )
+      assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
+      assert.deepStrictEqual(yield* assembliesIn, [])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("an id of the caller that another Assembly has is refused, and that Assembly gets no file", () =>
+    Effect.gen(function* () {
+      const assemblyId = yield* Assemblies.newId
+      yield* Assemblies.create({ assemblyId, steps: handle, numExpectedUploadFiles: 5 })
+      const error = yield* Effect.flip(
+        ResumableAssemblyUpload.run(job("own id", { params: { assemblyId, steps: handle } }))
+      )
+      assert.deepInclude(error, { _tag: "ServiceFailure", status: 409 })
+      assert.deepStrictEqual(storedIn(yield* Assemblies.get(assemblyId)), [])
+      assert.deepStrictEqual(yield* assembliesIn, [])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("a creation whose response was lost is recorded as soon as its Assembly is found", () =>
+    Effect.gen(function* () {
+      const { assemblies } = yield* UploadJournal.UploadJournal
+      yield* until(job("lost"), "AssemblyCreated")
+      const [known] = yield* assembliesIn
+      assert(known !== undefined)
+      yield* assemblies.put(known.key, { ...known.entry, _tag: "Creating" })
+      yield* until(job("lost"), "AssemblyResumed")
+      const [found] = yield* assembliesIn
+      // From now on, a missing Assembly is not made again.
+      assert.deepInclude(found?.entry, { _tag: "Created", assemblyId: known.entry.assemblyId })
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
   it.effect("an Assembly that is gone is told, and not made again before the caller has heard of it", () =>
     Effect.gen(function* () {
       const { assemblies } = yield* UploadJournal.UploadJournal
@@ -224,6 +261,20 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
+  it.effect("a file that failed may cancel the Assembly, and the next run creates another one", () =>
+    Effect.gen(function* () {
+      const source = UploadSource.make({
+        size: 10n,
+        identity: "a source",
+        bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", problem: "a broken disk" }))
+      })
+      const options = job("canceled", { files: [{ source, filename: "a.bin" }], onFailure: "cancel" })
+      const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
+      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
+      assert.deepStrictEqual(yield* assembliesIn, [])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
   it.effect("restart cancels the Assembly that the journal knows, and creates another one", () =>
     Effect.gen(function* () {
       const first = statusOf(yield* until(job("restarted"), "FileCompleted"))
@@ -233,6 +284,19 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
         Assembly.state(yield* Assemblies.get(Assembly.AssemblyId.make(first?.assembly_id ?? ""))),
         "Canceled"
       )
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("restart creates another Assembly if the one that the journal knows is gone", () =>
+    Effect.gen(function* () {
+      const { assemblies } = yield* UploadJournal.UploadJournal
+      yield* until(job("gone before"), "AssemblyCreated")
+      const [known] = yield* assembliesIn
+      assert(known !== undefined)
+      const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+      yield* assemblies.put(known.key, { ...known.entry, assemblyId })
+      const status = yield* ResumableAssemblyUpload.run(job("gone before", { restart: true }))
+      assert.sameMembers(storedIn(status), whole)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
