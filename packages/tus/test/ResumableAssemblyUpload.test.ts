@@ -142,10 +142,40 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
         job("others", { files: [file("a.bin", 10)] }),
         job("other", { files: [file("b.bin", 10)] }),
         job("other", { files: [file("a.bin", 11)] }),
-        job("other", { files: [{ ...file("a.bin", 10), metadata: { kind: "one" } }] })
+        job("other", { files: [{ ...file("a.bin", 10), metadata: { kind: "one" } }] }),
+        job("other", { files: [{ ...file("a.bin", 10), fieldname: "other" }] }),
+        // As many bytes, but others.
+        job("other", { files: [{ source: UploadSource.fromBytes(new Uint8Array(10)), filename: "a.bin" }] })
       ]
       const ids = yield* Effect.forEach(jobs, (one) => ResumableAssemblyUpload.run(one))
       assert.strictEqual(new Set(ids.map((status) => status.assembly_id)).size, jobs.length)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("sources of one identity and another size are another job", () =>
+    Effect.gen(function* () {
+      const sized = (size: number): File => ({
+        source: UploadSource.make({
+          size: BigInt(size),
+          identity: "a row",
+          bytes: (offset) => Stream.make(Scene.content(size).slice(Number(offset)))
+        }),
+        filename: "a.bin"
+      })
+      const ids = yield* Effect.forEach([10, 11], (size) =>
+        Effect.map(ResumableAssemblyUpload.run(job("sized", { files: [sized(size)] })), (status) => status.assembly_id)
+      )
+      assert.strictEqual(new Set(ids).size, 2)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("the same job at another service is another job", () =>
+    Effect.gen(function* () {
+      const run = ResumableAssemblyUpload.run(job("elsewhere", { files: [file("a.bin", 10)] }))
+      const here = yield* run
+      const there = yield* Effect.provide(run, Layer.fresh(live))
+      assert.notStrictEqual(there.assembly_id, here.assembly_id)
+      assert.strictEqual((yield* run).assembly_id, here.assembly_id)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 

@@ -262,6 +262,12 @@ export const emulator = [
     ["Disk"],
     [
       {
+        name: "the deletion of one asset names a list",
+        find: `new Refused({ reason, path: [] })`,
+        replace: `new Refused({ reason, path: ["asset_ids", 0] })`,
+        tests: ["/Dam.test"]
+      },
+      {
         name: "a change that cannot be stored has no error of its own",
         find: `Refusal.named("DAM_MUTATION_FAILED", `,
         replace: `Refusal.server(507, `

@@ -828,6 +828,20 @@ export const tus = [
         replace: `({ _tag }) => _tag !== "Creating"`,
         tests: ["AssemblyBatch"]
       },
+      { name: "the jobs of two services are one job", find: `origins.entries[0] ?? ""`, replace: `""` },
+      {
+        name: "jobs with files of two sizes are one job",
+        find: `String(sources[file]?.size)`,
+        replace: `""`
+      },
+      { name: "jobs with other bytes are one job", find: `identities[file] ?? null`, replace: `null` },
+      {
+        name: "jobs with other names of fields are one job",
+        find: `        fieldname,
+`,
+        replace: `        null,
+`
+      },
       {
         name: "a job that nobody waited for is completed",
         find: `if (options.wait !== false) yield*`,
