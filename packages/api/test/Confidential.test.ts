@@ -3,6 +3,7 @@
  */
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as RetryPolicy from "@assembly-effect/api/RetryPolicy"
+import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -161,4 +162,20 @@ describe("the secret of a request", () => {
       })
     )
   }
+
+  it.live("is also a short one, but not one as short as a word", () =>
+    Effect.gen(function* () {
+      const [short, word] = ["Zq7!", "the"]
+      const create = TemplateCredentials.create({
+        name: "photos",
+        type: "s3",
+        content: Redacted.make({ deep: [{ short }], word })
+      })
+      const answer = Server.json(400, { error: "X", message: `the secret is ${short}` })
+      const { result } = yield* observe(create, answer)
+      assert(result._tag === "Failure")
+      assert.notInclude(shown(result.failure), short)
+      assert.include(result.failure.message, "the secret is")
+    })
+  )
 })

@@ -306,6 +306,7 @@ const atNoon = Layer.effectDiscard(TestClock.setTime(noon.epochMilliseconds))
 it.effect("last_used is the last request that was accepted, to the minute", () =>
   Effect.gen(function* () {
     const { pair } = yield* createKey(admin, { scope: ["assemblies:read"] })
+    const idle = yield* createKey(admin, { scope: ["assemblies:read"] })
     const used = Effect.map(recordOf(admin, pair.key), ({ last_used }) => last_used)
     assert.strictEqual(yield* used, null)
     // A refused request is no use.
@@ -329,6 +330,8 @@ it.effect("last_used is the last request that was accepted, to the minute", () =
     yield* TestClock.adjust("5 minutes")
     accepted(yield* listWithToken(token))
     assert.deepStrictEqual(yield* used, DateTime.add(first, { minutes: 11 }))
+    // The use of an Auth Key is no use of another one.
+    assert.isNull((yield* recordOf(admin, idle.pair.key)).last_used)
   }).pipe(Effect.provide(layerEmulator({ credentials: admin }).pipe(Layer.provide(atNoon))))
 )
 

@@ -233,6 +233,24 @@ layer(layerEmulator(), { excludeTestServices: true })("A deleted asset", (it) =>
       assert.notStrictEqual(second, first)
       assert.strictEqual((yield* Dam.get(second)).asset.path, "again/file")
       assert.strictEqual((yield* Effect.flip(Dam.get(first)))._tag, "DamResourceNotFound")
+      // The request to delete one asset has no list, so the message names none.
+      assert.notInclude((yield* Effect.flip(Dam.delete(first))).message, "asset_ids")
+    })
+  )
+
+  it.effect("leaves its name to a move", () =>
+    Effect.gen(function* () {
+      const [a = assert.fail(), b = assert.fail(), c = assert.fail()] = yield* storeAll("free", ["a", "b", "c"])
+      yield* Dam.deleteMany({ assetIds: [a, b] })
+      assert.strictEqual((yield* Dam.move(c, { filename: filename("a") })).path, "free/a")
+      assert.strictEqual((yield* Dam.moveEntry({ source: "free/a", destination: "free/b" })).path, "free/b")
+      const [d = assert.fail()] = yield* storeAll("other", ["a"])
+      const { folder_id } = yield* Dam.move(c, { filename: filename("c") })
+      const moved = yield* Dam.moveMany({ assetIds: [d], destinationFolderId: folder_id })
+      assert.deepStrictEqual(
+        moved.assets.map(({ path }) => path),
+        ["free/a"]
+      )
     })
   )
 

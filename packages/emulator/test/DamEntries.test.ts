@@ -4,7 +4,8 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { raw, storeAll, storeOne } from "./assets.ts"
-import { json, layer as layerEmulator } from "./support.ts"
+import { signedForm } from "./notified.ts"
+import { json, layer as layerEmulator, storeAt } from "./support.ts"
 
 const pathsUnder = (prefix: string) =>
   Effect.map(Stream.runCollect(Dam.listAll({ prefix })), (assets) => Array.from(assets, ({ path }) => path))
@@ -83,6 +84,19 @@ layer(layerEmulator(), { excludeTestServices: true })("Moving an entry by its pa
         const error = yield* Effect.flip(moveEntry(source, destination))
         assert.deepInclude(error, { _tag: "DamMutationConflict", status: 409 }, `${source} to ${destination}`)
         assert.deepStrictEqual(yield* pathsUnder("kept/"), before)
+      }
+    })
+  )
+
+  it.effect("a new file does not get the name of a folder, nor a folder the name of an asset", () =>
+    Effect.gen(function* () {
+      yield* storeOne("held/folder/a")
+      yield* storeOne("held/b")
+      for (const path of ["held/folder", "held/b/c"]) {
+        const file = new File([path], "file")
+        const { error } = json(yield* signedForm("/assemblies", { steps: storeAt(path) }, [file]))
+        assert.strictEqual(error, "INTERNAL_COMMAND_ERROR", path)
+        assert.deepStrictEqual(yield* pathsUnder("held/"), ["held/folder/a", "held/b"])
       }
     })
   )

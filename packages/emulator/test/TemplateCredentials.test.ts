@@ -2,7 +2,7 @@ import * as TemplateCredentials from "@assembly-effect/api/TemplateCredentials"
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import { CredentialId } from "@assembly-effect/schema/TemplateCredential"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer, live } from "@effect/vitest"
+import { assert, effect, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
+import * as TestClock from "effect/testing/TestClock"
 import { DatabaseSync } from "node:sqlite"
 import { inspect } from "node:util"
 import * as Database from "../src/internal/data/database.ts"
@@ -392,13 +393,24 @@ const listening = () => {
   return { heard, layer: Logger.layer([logger]) }
 }
 
+effect("show when they were created and changed", () =>
+  Effect.gen(function* () {
+    const start = yield* DateTime.now
+    const id = yield* made("timed")
+    yield* TestClock.adjust("2 seconds")
+    yield* TemplateCredentials.update(id, { name: "renamed", type: "s3" })
+    const { credential } = yield* TemplateCredentials.get(id)
+    assert.deepInclude(credential, { created: start, modified: DateTime.add(start, { seconds: 2 }) })
+  }).pipe(Effect.provide(layerEmulator({ credentials: north })))
+)
+
 live("outlive the process, and their content is in no log", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
     const log = listening()
-    const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
-      Effect.provide(effect, layerEmulator({ data }).pipe(Layer.provide(log.layer)))
+    const run = <A, E>(program: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
+      Effect.provide(program, layerEmulator({ data }).pipe(Layer.provide(log.layer)))
 
     const id = yield* run(made("kept"))
     const { credential } = yield* run(TemplateCredentials.get(id))

@@ -2,12 +2,14 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Templates from "@assembly-effect/api/Templates"
 import { AssemblyId } from "@assembly-effect/schema/Assembly"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { assert, layer, live } from "@effect/vitest"
+import { assert, effect, layer, live } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import * as TestClock from "effect/testing/TestClock"
 import { DatabaseSync } from "node:sqlite"
 import { as, given as authKey } from "./keys.ts"
 import { call, malformed } from "./signedCalls.ts"
@@ -202,6 +204,19 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Templates",
     })
   )
 
+  it.effect("are named by their id, also if another one has this id as its name", () =>
+    Effect.gen(function* () {
+      const first = yield* Templates.create({ name: "first", template: {} })
+      const second = yield* Templates.create({ name: first.id, template: { steps } })
+      assert.strictEqual((yield* Templates.get(first.id)).name, "first")
+      assert.strictEqual((yield* Templates.update(first.id, { requireSignatureAuth: true })).id, first.id)
+      yield* Templates.delete(first.id)
+      // Now only the name is left.
+      assert.strictEqual((yield* Templates.get(first.id)).id, second.id)
+      yield* Templates.delete(second.id)
+    })
+  )
+
   it.effect("belong to their Workspace", () =>
     Effect.gen(function* () {
       const { id } = yield* Templates.create({ name: "own", template: {} })
@@ -278,12 +293,38 @@ layer(layerEmulator(), { excludeTestServices: true })("A replay", (it) => {
   )
 })
 
+effect("show when they were created and changed, and are listed by their creation", () =>
+  Effect.gen(function* () {
+    yield* TestClock.adjust("1 day")
+    const start = yield* DateTime.now
+    const first = yield* Templates.create({ name: "first", template: {} })
+    yield* TestClock.adjust("1 second")
+    yield* Templates.create({ name: "second", template: {} })
+    yield* TestClock.adjust("1 second")
+    yield* Templates.update(first.id, { template: { steps } })
+    const times = Effect.fnUntraced(function* (query: Parameters<typeof Templates.list>[0]) {
+      const { items } = yield* Templates.list(query)
+      return items.map(({ created, modified, name }) =>
+        [name, created, modified].map((value) =>
+          DateTime.isDateTime(value) ? DateTime.distance(start, value).pipe(Duration.toSeconds) : value
+        )
+      )
+    })
+    const [one, two] = [
+      ["first", 0, 2],
+      ["second", 1, 1]
+    ]
+    assert.deepStrictEqual(yield* times({}), [two, one])
+    assert.deepStrictEqual(yield* times({ sort: "modified", order: "desc" }), [one, two])
+  }).pipe(Effect.provide(layerEmulator({ credentials: north })))
+)
+
 live("outlive the process, and old content that breaks a rule stays readable", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const data = yield* fs.makeTempDirectoryScoped()
-    const run = <A, E>(effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
-      Effect.provide(effect, layerEmulator({ data }))
+    const run = <A, E>(program: Effect.Effect<A, E, Layer.Success<ReturnType<typeof layerEmulator>>>) =>
+      Effect.provide(program, layerEmulator({ data }))
     const { id } = yield* run(Templates.create({ name: "kept", template: { steps }, requireSignatureAuth: true }))
     const found = yield* run(Templates.get("kept"))
     assert.deepInclude(found, { id, require_signature_auth: true })

@@ -135,6 +135,7 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
       const asked: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }, AssemblyClient.AssemblyClient>> = [
         Dam.get(second),
         Dam.get(first, { versionId: asset.version_id }),
+        Dam.get(second, { versionId: asset.version_id }),
         Dam.delete(second),
         Dam.deleteMany({ assetIds: [first, second] }),
         Dam.moveMany({ assetIds: [first, second], destinationFolderId: null }),
@@ -155,6 +156,30 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("Workspaces"
       )
       assert.deepStrictEqual(yield* as(north)(paths), [])
       assert.deepStrictEqual(yield* as(south)(paths), ["apart/foreign.txt", "apart/second.txt"])
+    })
+  )
+
+  it.effect("at the root, the names of another one are free, and its entries are not there", () =>
+    Effect.gen(function* () {
+      // The root of each Workspace has the same id: none.
+      const foreign = yield* as(south)(store("an asset"))
+      yield* as(south)(store("a folder/asset"))
+      for (const source of ["an asset", "a folder", "a folder/asset"]) {
+        const error = yield* Effect.flip(as(north)(Dam.moveEntry({ source, destination: "mine" })))
+        assert.strictEqual(error._tag, "DamResourceNotFound")
+      }
+      const { assetId } = yield* as(north)(store("free.txt"))
+      for (const name of ["an asset", "a folder"]) {
+        const moved = yield* as(north)(Dam.move(assetId, { filename: filename(name) }))
+        assert.strictEqual(moved.path, name)
+        yield* as(north)(Dam.moveEntry({ source: name, destination: "free.txt" }))
+        assert.strictEqual((yield* as(north)(Dam.get(assetId))).asset.path, "free.txt")
+      }
+      // A file with the path of a foreign asset is a new asset, not a version of the foreign one.
+      const own = yield* as(north)(store("an asset"))
+      assert.notStrictEqual(own.assetId, foreign.assetId)
+      assert.strictEqual(own.workspace, "north")
+      assert.strictEqual((yield* as(south)(Dam.get(foreign.assetId))).asset.path, "an asset")
     })
   )
 

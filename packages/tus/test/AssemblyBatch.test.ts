@@ -202,24 +202,45 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
     })
   )
 
-  effect("takes no more jobs than it has places for", () =>
+  for (const [options, places] of [
+    [{ assemblies: 4 }, 4],
+    [{}, 8]
+  ] as const) {
+    effect(`takes no more jobs than it has places for: ${places}`, () =>
+      Effect.gen(function* () {
+        const batch = `places${places}`
+        let taken = 0
+        const jobs = Stream.range(1, 1000).pipe(
+          Stream.rechunk(1),
+          Stream.map((row) => {
+            taken++
+            return jobOf(batch, row, waiting)
+          })
+        )
+        const fiber = yield* Effect.forkChild(Stream.runDrain(AssemblyBatch.run(jobs, options)))
+        yield* Effect.repeat(assembliesOf(batch), { until: (entries) => entries.length >= places })
+        assert.isAtMost(taken, places + 2)
+        yield* Fiber.interrupt(fiber)
+        // An interruption leaves no Assembly that waits.
+        assert.deepStrictEqual(
+          (yield* assembliesOf(batch)).map(({ ok }) => ok),
+          Array.from({ length: places }, () => "ASSEMBLY_CANCELED")
+        )
+      })
+    )
+  }
+
+  effect("hands an outcome back while an earlier job still runs", () =>
     Effect.gen(function* () {
-      let taken = 0
-      const jobs = Stream.range(1, 1000).pipe(
-        Stream.rechunk(1),
-        Stream.map((row) => {
-          taken++
-          return jobOf("places", row, waiting)
-        })
-      )
-      const fiber = yield* Effect.forkChild(Stream.runDrain(AssemblyBatch.run(jobs, { assemblies: 4 })))
-      yield* Effect.repeat(assembliesOf("places"), { until: (entries) => entries.length === 4 })
-      assert.isAtMost(taken, 6)
-      yield* Fiber.interrupt(fiber)
-      // An interruption leaves no Assembly that waits.
+      const jobs = [jobOf("slow", 0, waiting), jobOf("slow", 1), jobOf("slow", 2)]
+      const run = AssemblyBatch.run(Stream.fromIterable(jobs), { assemblies: 2 })
+      const outcomes = yield* Stream.runCollect(Stream.take(run, 2))
       assert.deepStrictEqual(
-        (yield* assembliesOf("places")).map(({ ok }) => ok),
-        Array.from({ length: 4 }, () => "ASSEMBLY_CANCELED")
+        outcomes.map(({ _tag, job }) => [_tag, job.row]),
+        [
+          ["Completed", 1],
+          ["Completed", 2]
+        ]
       )
     })
   )
@@ -244,14 +265,34 @@ layer(live, { excludeTestServices: true })("AssemblyBatch", ({ effect }) => {
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
+  effect("a job that does not wait is not skipped, because no run has seen its end", () =>
+    Effect.gen(function* () {
+      const job = { ...jobOf("unseen", 0, waiting), wait: false }
+      const run = Stream.runCollect(AssemblyBatch.runResumable(Stream.make(job)))
+      const ids = []
+      for (const outcome of [...(yield* run), ...(yield* run)]) {
+        assert(outcome._tag === "Completed", outcome._tag)
+        ids.push(outcome.status.assembly_id)
+      }
+      assert.strictEqual(ids.length, 2)
+      assert.strictEqual(new Set(ids).size, 1)
+      assert.strictEqual((yield* assembliesOf("unseen")).length, 1)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
   effect("an option that breaks its rule is refused before any job is taken", () =>
     Effect.gen(function* () {
       const jobs = Stream.sync(() => assert.fail("a job was taken"))
-      const error = yield* Effect.flip(Stream.runDrain(AssemblyBatch.run(jobs, { assemblies: 0, uploads: 1.5 })))
-      assert.deepStrictEqual(
-        error.issues.map(({ path }) => path),
-        [["assemblies"], ["uploads"]]
-      )
+      for (const [assemblies, uploads] of [
+        [0, 1.5],
+        [1.5, 0]
+      ] as const) {
+        const error = yield* Effect.flip(Stream.runDrain(AssemblyBatch.run(jobs, { assemblies, uploads })))
+        assert.deepStrictEqual(
+          error.issues.map(({ path }) => path),
+          [["assemblies"], ["uploads"]]
+        )
+      }
     })
   )
 })

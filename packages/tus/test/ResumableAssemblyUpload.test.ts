@@ -142,10 +142,40 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
         job("others", { files: [file("a.bin", 10)] }),
         job("other", { files: [file("b.bin", 10)] }),
         job("other", { files: [file("a.bin", 11)] }),
-        job("other", { files: [{ ...file("a.bin", 10), metadata: { kind: "one" } }] })
+        job("other", { files: [{ ...file("a.bin", 10), metadata: { kind: "one" } }] }),
+        job("other", { files: [{ ...file("a.bin", 10), fieldname: "other" }] }),
+        // As many bytes, but others.
+        job("other", { files: [{ source: UploadSource.fromBytes(new Uint8Array(10)), filename: "a.bin" }] })
       ]
       const ids = yield* Effect.forEach(jobs, (one) => ResumableAssemblyUpload.run(one))
       assert.strictEqual(new Set(ids.map((status) => status.assembly_id)).size, jobs.length)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("sources of one identity and another size are another job", () =>
+    Effect.gen(function* () {
+      const sized = (size: number): File => ({
+        source: UploadSource.make({
+          size: BigInt(size),
+          identity: "a row",
+          bytes: (offset) => Stream.make(Scene.content(size).slice(Number(offset)))
+        }),
+        filename: "a.bin"
+      })
+      const ids = yield* Effect.forEach([10, 11], (size) =>
+        Effect.map(ResumableAssemblyUpload.run(job("sized", { files: [sized(size)] })), (status) => status.assembly_id)
+      )
+      assert.strictEqual(new Set(ids).size, 2)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("the same job at another service is another job", () =>
+    Effect.gen(function* () {
+      const run = ResumableAssemblyUpload.run(job("elsewhere", { files: [file("a.bin", 10)] }))
+      const here = yield* run
+      const there = yield* Effect.provide(run, Layer.fresh(live))
+      assert.notStrictEqual(there.assembly_id, here.assembly_id)
+      assert.strictEqual((yield* run).assembly_id, here.assembly_id)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
@@ -168,6 +198,43 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
       assert.strictEqual(known?.entry._tag, "Creating")
       const status = yield* ResumableAssemblyUpload.run(job("never arrived"))
       assert.strictEqual(status.assembly_id, known?.entry.assemblyId)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("a creation that is refused leaves nothing in the journal", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(
+        ResumableAssemblyUpload.run(job("refused", { params: { templateId: "unknown" } }))
+      )
+      assert.deepInclude(error, { _tag: "ServiceFailure", status: 404 })
+      assert.deepStrictEqual(yield* assembliesIn, [])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("an id of the caller that another Assembly has is refused, and that Assembly gets no file", () =>
+    Effect.gen(function* () {
+      const assemblyId = yield* Assemblies.newId
+      yield* Assemblies.create({ assemblyId, steps: handle, numExpectedUploadFiles: 5 })
+      const error = yield* Effect.flip(
+        ResumableAssemblyUpload.run(job("own id", { params: { assemblyId, steps: handle } }))
+      )
+      assert.deepInclude(error, { _tag: "ServiceFailure", status: 409 })
+      assert.deepStrictEqual(storedIn(yield* Assemblies.get(assemblyId)), [])
+      assert.deepStrictEqual(yield* assembliesIn, [])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("a creation whose response was lost is recorded as soon as its Assembly is found", () =>
+    Effect.gen(function* () {
+      const { assemblies } = yield* UploadJournal.UploadJournal
+      yield* until(job("lost"), "AssemblyCreated")
+      const [known] = yield* assembliesIn
+      assert(known !== undefined)
+      yield* assemblies.put(known.key, { ...known.entry, _tag: "Creating" })
+      yield* until(job("lost"), "AssemblyResumed")
+      const [found] = yield* assembliesIn
+      // From now on, a missing Assembly is not made again.
+      assert.deepInclude(found?.entry, { _tag: "Created", assemblyId: known.entry.assemblyId })
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
@@ -224,6 +291,20 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
+  it.effect("a file that failed may cancel the Assembly, and the next run creates another one", () =>
+    Effect.gen(function* () {
+      const source = UploadSource.make({
+        size: 10n,
+        identity: "a source",
+        bytes: () => Stream.fail(new UploadSource.SourceFailed({ kind: "Unreadable", problem: "a broken disk" }))
+      })
+      const options = job("canceled", { files: [{ source, filename: "a.bin" }], onFailure: "cancel" })
+      const error = yield* Effect.flip(ResumableAssemblyUpload.run(options))
+      assert.deepInclude(error, { _tag: "FilesFailed", assembly: "canceled" })
+      assert.deepStrictEqual(yield* assembliesIn, [])
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
   it.effect("restart cancels the Assembly that the journal knows, and creates another one", () =>
     Effect.gen(function* () {
       const first = statusOf(yield* until(job("restarted"), "FileCompleted"))
@@ -233,6 +314,19 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
         Assembly.state(yield* Assemblies.get(Assembly.AssemblyId.make(first?.assembly_id ?? ""))),
         "Canceled"
       )
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
+  it.effect("restart creates another Assembly if the one that the journal knows is gone", () =>
+    Effect.gen(function* () {
+      const { assemblies } = yield* UploadJournal.UploadJournal
+      yield* until(job("gone before"), "AssemblyCreated")
+      const [known] = yield* assembliesIn
+      assert(known !== undefined)
+      const assemblyId = Assembly.AssemblyId.make("0".repeat(32))
+      yield* assemblies.put(known.key, { ...known.entry, assemblyId })
+      const status = yield* ResumableAssemblyUpload.run(job("gone before", { restart: true }))
+      assert.sameMembers(storedIn(status), whole)
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 

@@ -1,6 +1,18 @@
 import { changes } from "../Mutant.ts"
 
 export const api = [
+  ...["authKeys/remove.ts", "dam/deleteMany.ts", "dam/moveEntry.ts", "templates/update.ts"].flatMap((file) =>
+    changes(
+      `packages/api/src/internal/${file}`,
+      ["/Scopes"],
+      [{ name: "a change needs only the scope to read", find: `:write",`, replace: `:read",` }]
+    )
+  ),
+  ...changes(
+    "packages/api/src/internal/confidential.ts",
+    ["Confidential"],
+    [{ name: "a short secret is in an error", find: `const minLength = 4`, replace: `const minLength = 5` }]
+  ),
   ...changes(
     "packages/api/src/internal/results/download.ts",
     ["Results", "ResultCuts"],

@@ -67,6 +67,36 @@ export const emulator = [
     ["Workspaces"],
     [
       {
+        name: "the names of folders of another Workspace are taken",
+        find: "SELECT name FROM folders WHERE workspace = ${workspace} AND",
+        replace: "SELECT name FROM folders WHERE (workspace = ${workspace} OR 1) AND",
+        tests: ["Workspaces"]
+      },
+      {
+        name: "the names of assets of another Workspace are taken",
+        find: "WHERE workspace = ${workspace} AND ${inFolder(folderId)}",
+        replace: "WHERE (workspace = ${workspace} OR 1) AND ${inFolder(folderId)}",
+        tests: ["Workspaces"]
+      },
+      {
+        name: "an asset of another Workspace is found by its path",
+        find: "${current} AND assets.workspace = ${workspace} AND ${inFolder",
+        replace: "${current} AND (assets.workspace = ${workspace} OR 1) AND ${inFolder",
+        tests: ["Workspaces"]
+      },
+      {
+        name: "a version of an asset of another Workspace is found",
+        find: "AND assets.workspace = ${workspace} AND assets.id = ${id}\n          AND versions.id",
+        replace: "AND (assets.workspace = ${workspace} OR 1) AND assets.id = ${id}\n          AND versions.id",
+        tests: ["Workspaces"]
+      },
+      {
+        name: "the name of a deleted asset is taken",
+        find: `AND deleted_at IS NULL AND NOT \${isAny("id", except)}`,
+        replace: `AND NOT \${isAny("id", except)}`,
+        tests: ["/Dam.test"]
+      },
+      {
         name: "an asset of another Workspace is found",
         find: "${current} AND assets.workspace = ${workspace} AND assets.id",
         replace: "${current} AND (assets.workspace = ${workspace} OR 1) AND assets.id"
@@ -242,6 +272,12 @@ export const emulator = [
     ["DamBulk"],
     [
       {
+        name: "a file gets the name of a folder",
+        find: `if (Option.isSome(yield* sql.folderAt(place))) return`,
+        replace: `if (place.name === "") return`,
+        tests: ["DamEntries"]
+      },
+      {
         name: "repeated work stores its file again",
         find: "if (Option.isSome(made)) return",
         replace: 'if (Option.isSome(made) && madeBy === "") return'
@@ -252,6 +288,12 @@ export const emulator = [
     "packages/emulator/src/internal/dam/damRoutes.ts",
     ["Disk"],
     [
+      {
+        name: "the deletion of one asset names a list",
+        find: `new Refused({ reason, path: [] })`,
+        replace: `new Refused({ reason, path: ["asset_ids", 0] })`,
+        tests: ["/Dam.test"]
+      },
       {
         name: "a change that cannot be stored has no error of its own",
         find: `Refusal.named("DAM_MUTATION_FAILED", `,
@@ -571,6 +613,12 @@ export const emulator = [
         name: "the token of an inactive Auth Key opens",
         find: `WHERE id = \${id} AND is_active = 1`,
         replace: `WHERE id = \${id}`
+      },
+      {
+        name: "the use of an Auth Key is a use of all",
+        find: `SET last_used_at = \${now} WHERE id = \${id}`,
+        replace: `SET last_used_at = \${now} WHERE id = \${id} OR 1`,
+        tests: ["AuthKeyState"]
       },
       {
         name: "every request writes when its Auth Key was used",

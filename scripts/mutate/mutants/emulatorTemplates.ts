@@ -31,6 +31,11 @@ export const emulatorTemplates = [
         find: `if ((yield* count(workspace, id, name)).same > 0)`,
         replace: `if ((yield* count(workspace, id, name)).same < 0)`
       },
+      {
+        name: "a change of credentials has no time",
+        find: `const modified_at = (yield* DateTime.now).epochMilliseconds`,
+        replace: `const modified_at = row.value.modified_at`
+      },
       { name: "any number of credentials", find: `if (total >= max)`, replace: `if (total > max)` },
       {
         name: "Steps use credentials of another Workspace",
@@ -211,6 +216,16 @@ export const emulatorTemplates = [
       }).pipe(Statement.stored)`
       },
       {
+        name: "the name of a Template goes before the id of another one",
+        find: "ORDER BY id = ${idOrName} DESC",
+        replace: "ORDER BY id = ${idOrName} ASC"
+      },
+      {
+        name: "a change of a Template has no time",
+        find: `, modified_at = excluded.modified_at`,
+        replace: ``
+      },
+      {
         name: "a Template of another Workspace is found by its name",
         find: "workspace = ${workspace} AND (id = ${idOrName} OR name = ${idOrName})",
         replace: "(workspace = ${workspace} OR 1) AND (id = ${idOrName} OR name = ${idOrName})"
@@ -221,6 +236,11 @@ export const emulatorTemplates = [
     "packages/emulator/src/internal/templates/templateRoutes.ts",
     ["TemplateOperations"],
     [
+      {
+        name: "Templates are listed by their change, if no order is asked",
+        find: `sort = "created"`,
+        replace: `sort = "modified"`
+      },
       {
         name: "a list of only Builtin Templates has others",
         find: `params.includeBuiltin?.startsWith("exclusively-")`,

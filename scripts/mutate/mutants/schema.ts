@@ -34,6 +34,45 @@ export const schema = [
     ]
   ),
   ...changes(
+    "packages/schema/src/AuthKey.ts",
+    ["PathSegment"],
+    [
+      {
+        name: "the id of an Auth Key is another path",
+        find: `AuthKeyId = pathSegment()`,
+        replace: `AuthKeyId = NonEmptyString`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/schema/src/TemplateCredential.ts",
+    ["PathSegment"],
+    [
+      {
+        name: "the id of Template Credentials is another path",
+        find: `CredentialId = pathSegment()`,
+        replace: `CredentialId = NonEmptyString`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/schema/src/DamEntries.ts",
+    ["/DamEntries"],
+    [
+      {
+        name: "a page of assets has more than the maximum",
+        find: `{ minimum: 1, maximum: 500 }`,
+        replace: `{ minimum: 1, maximum: 501 }`
+      },
+      { name: "no asset is changed", find: `isBetweenLength(1, 500`, replace: `isBetweenLength(0, 500` },
+      {
+        name: "more assets are changed than allowed",
+        find: `isBetweenLength(1, 500`,
+        replace: `isBetweenLength(1, 501`
+      }
+    ]
+  ),
+  ...changes(
     "packages/schema/src/DamEntries.ts",
     ["testing"],
     [

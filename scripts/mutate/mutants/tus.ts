@@ -798,6 +798,17 @@ export const tus = [
     "packages/tus/src/AssemblyBatch.ts",
     ["AssemblyBatch"],
     [
+      { name: "a batch runs many jobs by default", find: `const atOnce = 8`, replace: `const atOnce = 64` },
+      {
+        name: "a job that runs holds back the outcomes of later jobs",
+        find: `unordered: true`,
+        replace: `unordered: false`
+      },
+      {
+        name: "a batch may have no place for an upload",
+        find: `Settings.whole(uploads, 1)`,
+        replace: `Settings.whole(uploads, 0)`
+      },
       {
         name: "an interruption of a batch leaves its Assemblies",
         find: `cancelOnInterrupt: true`,
@@ -821,9 +832,110 @@ export const tus = [
     ]
   ),
   ...changes(
+    "packages/tus/src/internal/pauses.ts",
+    ["SharedPauses"],
+    [
+      {
+        name: "a service pauses a batch for any time",
+        find: `Math.min(longest, Duration.toMillis(wait))`,
+        replace: `Duration.toMillis(wait)`
+      },
+      {
+        name: "a pause ends a longer one",
+        find: `Math.max(end, ends.get(origin) ?? 0)`,
+        replace: `end`
+      },
+      {
+        name: "a request waits that has no time for the pause",
+        find: `if (end >= until) return`,
+        replace: `if (end > until) return`
+      },
+      {
+        name: "a request that waited has its whole patience again",
+        find: `Option.map(patience, (time) => Duration.subtract(time, waited))`,
+        replace: `patience`
+      },
+      {
+        name: "the rate limiter of the program does not hear of a pause",
+        find: `Effect.andThen(pauses.pause(origin, wait), gate.pause(origin, wait))`,
+        replace: `pauses.pause(origin, wait)`
+      },
+      {
+        name: "the time of a pause is not told",
+        find: `(time) => Duration.sum(waited, time)`,
+        replace: `(time) => time`
+      },
+      {
+        name: "a request does not wait for the extension of a pause",
+        find: `Effect.suspend(() => enter(origin, startedAt, until))`,
+        replace: `Effect.map(Clock.currentTimeMillis, (at) => Duration.millis(at - startedAt))`
+      },
+      {
+        name: "a pause of one origin is a pause of all",
+        find: `const end = ends.get(origin) ?? 0
+      if`,
+        replace: `const end = Math.max(0, ...ends.values())
+      if`
+      }
+    ]
+  ),
+  ...changes(
     "packages/tus/src/internal/journaledJob.ts",
     ["ResumableAssemblyUpload", "AssemblyBatch"],
     [
+      {
+        name: "a job is skipped that has not completed",
+        find: `({ _tag }) => _tag === "Completed"`,
+        replace: `({ _tag }) => _tag !== "Creating"`,
+        tests: ["AssemblyBatch"]
+      },
+      { name: "the jobs of two services are one job", find: `origins.entries[0] ?? ""`, replace: `""` },
+      {
+        name: "jobs with files of two sizes are one job",
+        find: `String(sources[file]?.size)`,
+        replace: `""`
+      },
+      { name: "jobs with other bytes are one job", find: `identities[file] ?? null`, replace: `null` },
+      {
+        name: "jobs with other names of fields are one job",
+        find: `        fieldname,
+`,
+        replace: `        null,
+`
+      },
+      {
+        name: "a job that nobody waited for is completed",
+        find: `if (options.wait !== false) yield*`,
+        replace: `yield*`,
+        tests: ["AssemblyBatch"]
+      },
+      {
+        name: "a job takes the Assembly of another one for its own",
+        find: `isConflict(error) && params.assemblyId === undefined`,
+        replace: `isConflict(error)`
+      },
+      {
+        name: "a creation that was refused stays in the journal",
+        find: `isRefused(error) ? Effect.ignore(forget(held)) : Effect.void`,
+        replace: `Effect.void`
+      },
+      {
+        name: "an Assembly that was found is still only being created",
+        find: `_tag === "Creating" ? record(held, "Created", assemblyId) : Effect.void`,
+        replace: `Effect.void`
+      },
+      {
+        name: "a job whose Assembly is gone cannot be begun anew",
+        find: `Effect.asVoid,
+    Effect.catchIf(isNotFound, () => Effect.void)`,
+        replace: `Effect.asVoid`
+      },
+      {
+        name: "a job that was canceled for a file is kept for ever",
+        find: ` ||
+  (error._tag === "FilesFailed" && error.assembly === "canceled")`,
+        replace: ``
+      },
       {
         name: "a job is not recorded before its Assembly is created",
         find: `yield* record(held, "Creating", assemblyId)`,
