@@ -54,7 +54,7 @@ export class InvalidSmartCdnRequest extends Schema.TaggedError<InvalidSmartCdnRe
   issues: Schema.Array(Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String }))
 }) {
   override get message() {
-    const problems = this.issues.map(({ message, path }) => `${path.join(".")}: ${message}`)
+    const problems = this.issues.map(({ message, path }) => [path.join("."), message].filter(Boolean).join(": "))
     return `the Smart CDN URL cannot be signed: ${problems.join("; ")}`
   }
 }
@@ -119,19 +119,25 @@ const issue = (path: ReadonlyArray<string>, message: string | undefined): Readon
 
 const valueIssues = (name: string, value: Value | ReadonlyArray<Value>): ReadonlyArray<Settings.Issue> =>
   isList(value)
-    ? value.flatMap((one, index) => issue(["urlParams", name, String(index)], valueRule(one)))
+    ? // A copy, because `flatMap` skips the holes of a list.
+      [...value].flatMap((one, index) => issue(["urlParams", name, String(index)], valueRule(one)))
     : issue(["urlParams", name], valueRule(value))
 
-const paramIssues = (urlParams: UrlParams): ReadonlyArray<Settings.Issue> =>
-  Object.entries(urlParams).flatMap(([name, value]) =>
-    issue(["urlParams", name], nameRule(name)).concat(valueIssues(name, value))
-  )
+const isRecord = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
-const findIssues = (request: Request, expiry: number): ReadonlyArray<Settings.Issue> => [
+const paramIssues = (urlParams: UrlParams): ReadonlyArray<Settings.Issue> =>
+  isRecord(urlParams)
+    ? Object.entries(urlParams).flatMap(([name, value]) =>
+        issue(["urlParams", name], nameRule(name)).concat(valueIssues(name, value))
+      )
+    : issue(["urlParams"], "Expected an object")
+
+const findIssues = (request: Request, expiry: unknown): ReadonlyArray<Settings.Issue> => [
   ...issue(["workspace"], workspaceRule(request.workspace)),
   ...issue(["template"], segmentRule(request.template, false)),
   ...issue(["input"], segmentRule(request.input, true)),
-  ...paramIssues(request.urlParams ?? {}),
+  ...paramIssues(request.urlParams === undefined ? {} : request.urlParams),
   ...issue(["expiresAt"], expiryRule(expiry))
 ]
 
@@ -150,7 +156,9 @@ const toQuery = (key: string, urlParams: UrlParams, expiry: number): string => {
 /** The time of expiry in milliseconds since 1970. */
 const toExpiry = (expiresAt: Request["expiresAt"]): Effect.Effect<number> => {
   if (expiresAt === undefined) return Effect.map(Clock.currentTimeMillis, (now) => now + lifetime)
-  return Effect.succeed(typeof expiresAt === "number" ? expiresAt : expiresAt.epochMilliseconds)
+  // An untyped caller may pass null. `expiryRule` refuses it, and the undefined time of any other value.
+  const isDate = typeof expiresAt === "object" && expiresAt !== null
+  return Effect.succeed(isDate ? expiresAt.epochMilliseconds : expiresAt)
 }
 
 /**
@@ -165,6 +173,9 @@ export const make = Effect.gen(function* () {
   const signer = yield* Signer.make({ secret, algorithm: "sha256" })
   return SmartCdn.of({
     signedUrl: Effect.fnUntraced(function* (request) {
+      if (!isRecord(request)) {
+        return yield* new InvalidSmartCdnRequest({ issues: issue([], "Expected an object") })
+      }
       const expiry = yield* toExpiry(request.expiresAt)
       const issues = findIssues(request, expiry)
       if (issues.length > 0) return yield* new InvalidSmartCdnRequest({ issues })

@@ -165,6 +165,26 @@ describe("SmartCdn.signedUrl", () => {
     }).pipe(Effect.provide(smartCdn("k", "s3cr3t")))
   )
 
+  it.effect.each([
+    [{ urlParams: null }, "urlParams"],
+    [{ urlParams: "ab" }, "urlParams"],
+    [{ urlParams: [["w", 1]] }, "urlParams"],
+    [{ urlParams: { w: Array(1) } }, "urlParams.w.0"],
+    [{ expiresAt: null }, "expiresAt"],
+    [{ expiresAt: {} }, "expiresAt"]
+  ] as const)("refuses %j of an untyped caller, and names the field", ([change, field]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* refusedFields({ ...request, ...change }), [field])
+    }).pipe(Effect.provide(smartCdn("k", "s3cr3t")))
+  )
+
+  it.effect.each([null, undefined, "text", 5, []])("refuses %j instead of a request", (input) =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(SmartCdn.signedUrl(input as never))
+      assert.strictEqual(error.message, "the Smart CDN URL cannot be signed: Expected an object")
+    }).pipe(Effect.provide(smartCdn("k", "s3cr3t")))
+  )
+
   it.effect("names every invalid field and its rule", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(

@@ -131,6 +131,22 @@ const guarded = (console: Console.Console): Console.Console =>
 export const layer: Layer.Layer<never> = Layer.effect(Console.Console)(Effect.map(Console.Console, guarded))
 
 /**
+ * Reports a standard output that cannot be written, and makes the process fail. The console of Node ignores the failures
+ * of its writes, but a full disk must not look like a success: the output may be a secret that is never shown again. If
+ * the reader of a pipe has ended, it needs no more output, and nothing is reported.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const reportLost: Effect.Effect<void> = Effect.sync(() => {
+  process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE" || process.exitCode !== undefined) return
+    process.exitCode = 1
+    process.stderr.write(`${Printable.escape(`assembly: the output cannot be written: ${message}`)}\n`)
+  })
+})
+
+/**
  * The layout of the standard output. `width` is undefined in a file or a pipe, where lines are not cut.
  *
  * @since 0.1.0

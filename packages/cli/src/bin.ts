@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Schema from "effect/Schema"
 import { fileURLToPath } from "node:url"
+import * as Output from "./Output.ts"
 import * as Program from "./Program.ts"
 
 const decodePackage = Schema.decodeEffect(Schema.fromJsonString(Schema.Struct({ version: Schema.String })))
@@ -15,7 +16,8 @@ const readVersion = Effect.gen(function* () {
   return (yield* decodePackage(text)).version
 })
 
-readVersion.pipe(
+Output.reportLost.pipe(
+  Effect.andThen(readVersion),
   Effect.flatMap(Program.run),
   Effect.provide(NodeServices.layer),
   NodeRuntime.runMain({ disableErrorReporting: true })

@@ -1,5 +1,7 @@
-import { expect, it } from "@effect/vitest"
-import { execFile } from "node:child_process"
+import { assert, expect, it } from "@effect/vitest"
+import { execFile, spawn } from "node:child_process"
+import { closeSync, openSync } from "node:fs"
+import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
@@ -33,6 +35,32 @@ const modulesOf = (...args: ReadonlyArray<string>) =>
 
 it("prints its version", async () => {
   expect(await assembly("--version")).toMatchObject({ code: 0, stdout: "assembly v0.1.0\n", stderr: "" })
+})
+
+/** Runs the command line with a standard output that cannot be written. */
+const withOutput = async (stdout: number | "pipe", ...args: ReadonlyArray<string>) => {
+  const child = spawn(process.execPath, [bin, ...args], { env: { NO_COLOR: "1" }, stdio: ["ignore", stdout, "pipe"] })
+  child.stdout?.destroy()
+  const exit = new Promise<number | null>((resolve) => child.once("exit", resolve))
+  return { stderr: await text(child.stderr ?? assert.fail("no stderr")), code: await exit }
+}
+
+it("fails if its output cannot be written, because the output may be a secret that is never shown again", async () => {
+  // A descriptor for reading fails like a full disk.
+  const unwritable = openSync(bin, "r")
+  try {
+    for (const args of [["--version"], ["--help"], ["keys", "--help"]]) {
+      const { code, stderr } = await withOutput(unwritable, ...args)
+      expect(stderr).toMatch(/^assembly: the output cannot be written: EBADF[^\n]*\n$/)
+      expect(code).toBe(1)
+    }
+  } finally {
+    closeSync(unwritable)
+  }
+})
+
+it("is silent if the reader of its output has ended, as in assembly list | head", async () => {
+  expect(await withOutput("pipe", "--help")).toEqual({ stderr: "", code: 0 })
 })
 
 it("prints in one line which variable to set", async () => {

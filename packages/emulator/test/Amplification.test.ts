@@ -4,6 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import { signedForm } from "./notified.ts"
+import { call } from "./signedCalls.ts"
 import { json, layer as layerEmulator, send, storeAt } from "./support.ts"
 
 const tooLong = "The path has more than 512 code points or 1024 bytes."
@@ -77,6 +78,29 @@ layer(layerEmulator(), { excludeTestServices: true })("A multipart body that can
           "The headers of a part of the multipart body cannot be read."
         ]
       )
+    })
+  )
+})
+
+layer(layerEmulator(), { excludeTestServices: true })("The issues of long params", (it) => {
+  const numbers = Array.from({ length: 200_000 }, () => 1)
+
+  it.effect.each([
+    ["/dam/assets/bulk/delete", { asset_ids: numbers }],
+    ["/dam/assets/bulk/move", { asset_ids: numbers, destination_folder_id: null }],
+    ["/auth_keys", { scope: numbers }]
+  ] as const)("are not all found: POST %s names the first one", ([path, params]) =>
+    Effect.gen(function* () {
+      const { said, status } = yield* call("POST", path, params)
+      assert.strictEqual(status, 400)
+      assert.match(String(said["message"]), /^(?:asset_ids|scope)\.0: Expected [^;]+$/)
+    })
+  )
+
+  it.effect("are all found in short params", () =>
+    Effect.gen(function* () {
+      const { said } = yield* call("POST", "/auth_keys", { scope: numbers.slice(0, 1000) })
+      assert.match(String(said["message"]), /^scope\.0: .+; scope\.1: .+; and 980 more$/)
     })
   )
 })

@@ -79,7 +79,7 @@ it.live("a start puts the given Auth Keys again: their scopes, and themselves if
       const issued = yield* tokenOf(other)
       yield* as(admin)(AuthKeys.delete(record.id))
       const own = yield* recordOf(admin, "admin")
-      yield* as(admin)(AuthKeys.update(own.id, { scope: ["auth_keys:read"], description: "changed" }))
+      yield* as(admin)(AuthKeys.update(own.id, { scope: ["auth_keys:write"], description: "changed" }))
       return { before: { own, record }, token: issued }
     }).pipe(Effect.provide(layerEmulator({ data, workspaces })))
     yield* Effect.gen(function* () {

@@ -220,8 +220,27 @@ layer(layerEmulator({ workspaces }), { excludeTestServices: true })("An Auth Key
       refused(yield* call("GET", "/auth_keys", own.pair), 400, "GET_ACCOUNT_UNKNOWN_AUTH_KEY")
       const { id: last } = yield* recordOf(stranger, "stranger")
       const message = refused(yield* call("DELETE", `/auth_keys/${last}`, stranger), 409, "AUTH_KEY_NOT_DELETED")
-      assert.strictEqual(message, "authKeyId: The last active Auth Key of a Workspace cannot be deleted.")
+      assert.strictEqual(
+        message,
+        "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted."
+      )
       accepted(yield* list(stranger))
+    })
+  )
+
+  it.effect("stays and keeps its scope if it is the last one of its Workspace that can create others", () =>
+    Effect.gen(function* () {
+      const { id: last } = yield* recordOf(stranger, "stranger")
+      const other = yield* createKey(stranger, { scope: ["assemblies:read"] })
+      refused(yield* call("DELETE", `/auth_keys/${last}`, stranger), 409, "AUTH_KEY_NOT_DELETED")
+      const change = { scope: ["read"], description: "not changed" }
+      const message = refused(yield* call("PUT", `/auth_keys/${last}`, stranger, change), 409, "AUTH_KEY_NOT_UPDATED")
+      assert.strictEqual(message, "scope: The last active Auth Key with the scope auth_keys:write keeps this scope.")
+      assert.notStrictEqual((yield* recordOf(stranger, "stranger")).description, "not changed")
+      // Any other Auth Key may lose the scope.
+      const second = yield* createKey(stranger, { scope: ["auth_keys:write"] })
+      yield* as(stranger)(AuthKeys.update(second.id, { scope: ["assemblies:read"] }))
+      for (const { id } of [second, other]) yield* as(stranger)(AuthKeys.delete(id))
     })
   )
 

@@ -144,6 +144,36 @@ describe("A walk through the list", () => {
     }).pipe(Effect.provide(layerStore()))
   )
 
+  effect("has no asset that was stored since its first page, even if the newest assets were deleted before that", () =>
+    Effect.gen(function* () {
+      const dam = yield* DamStore.DamStore
+      const stored: Array<Identifier.AssetId> = []
+      for (let index = 0; index < 4; index++) stored.push((yield* put(`old/${index}`)).id)
+      const first = yield* dam.list({ workspace: "main", prefix: "", cursor: undefined, limit: 1 })
+      yield* dam.remove("main", stored.slice(2))
+      for (let index = 0; index < 3; index++) yield* put(`new/${index}`)
+      const rest = yield* dam.list({ workspace: "main", prefix: "", cursor: first.nextCursor ?? "", limit: 10 })
+      assert.deepStrictEqual(
+        [...first.assets, ...rest.assets].map(({ path }) => path),
+        ["old/0", "old/1"]
+      )
+    }).pipe(Effect.provide(layerStore()))
+  )
+
+  effect("has no asset that was stored since its first page, even if all assets were deleted before that", () =>
+    Effect.gen(function* () {
+      const dam = yield* DamStore.DamStore
+      const { id } = yield* put("a")
+      const other = yield* put("b")
+      const { nextCursor } = yield* dam.list({ workspace: "main", prefix: "", cursor: undefined, limit: 1 })
+      yield* dam.remove("main", [id, other.id])
+      yield* put("c")
+      yield* put("d")
+      const rest = yield* dam.list({ workspace: "main", prefix: "", cursor: nextCursor ?? "", limit: 10 })
+      assert.deepStrictEqual(rest.assets, [])
+    }).pipe(Effect.provide(layerStore()))
+  )
+
   effect("has pages that are full, and no empty page at its end", () =>
     Effect.gen(function* () {
       const dam = yield* DamStore.DamStore

@@ -669,9 +669,15 @@ export const emulator = [
       },
       {
         name: "the last Auth Key is deleted",
-        find: `if (!isDeleted) return yield* isLast`,
-        replace: `if (!isDeleted) yield* sql\`DELETE FROM auth_keys WHERE id = \${id}\`.pipe(Statement.stored)`,
+        find: `yield* checkManaged(caller.workspace, isLast)`,
+        replace: ``,
         tests: ["/AuthKeys.test", "AuthKeyState"]
+      },
+      {
+        name: "the last Auth Key that can create others gives up its scope",
+        find: `yield* checkManaged(caller.workspace, keepsLast)`,
+        replace: ``,
+        tests: ["/AuthKeys.test"]
       },
       {
         name: "a Workspace has any number of Auth Keys",

@@ -68,7 +68,7 @@ export class AuthKeyRecords extends Context.Service<
       id: AuthKey.AuthKeyId,
       request: AuthKey.UpdateRequest
     ) => Effect.Effect<Row, Refused | StorageFailed>
-    /** Deletes an Auth Key. The last active Auth Key of a Workspace stays, because nobody could create another one. */
+    /** Deletes an Auth Key. The last active Auth Key with `auth_keys:write` stays: nobody could create another one. */
     readonly remove: (caller: Caller, id: AuthKey.AuthKeyId) => Effect.Effect<void, Refused | StorageFailed>
     /** Returns the secret of an Auth Key that allows this. */
     readonly secret: (
@@ -84,7 +84,12 @@ const taken = new Refused({ status: 409, message: "auth_key: Another Auth Key ha
 
 const isLast = new Refused({
   status: 409,
-  message: "authKeyId: The last active Auth Key of a Workspace cannot be deleted."
+  message: "authKeyId: The last active Auth Key with the scope auth_keys:write cannot be deleted."
+})
+
+const keepsLast = new Refused({
+  status: 409,
+  message: "scope: The last active Auth Key with the scope auth_keys:write keeps this scope."
 })
 
 const isHidden = new Refused({
@@ -145,6 +150,18 @@ const make = Effect.gen(function* () {
     return row.value
   })
 
+  /**
+   * Refuses a change after which no active Auth Key of the Workspace has the scope `auth_keys:write`. The transaction
+   * undoes the change.
+   */
+  const checkManaged = Effect.fnUntraced(function* (workspace: string, refused: Refused) {
+    const { count } = yield* counted(sql`
+      SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace} AND is_active = 1 AND EXISTS (
+        SELECT 1 FROM json_each(auth_keys.scopes) AS scope WHERE scope.value IN ('auth_keys:write', 'write')
+      )`)
+    if (count === 0) return yield* refused
+  })
+
   const checkCount = Effect.fnUntraced(function* (workspace: string) {
     const { count } = yield* counted(sql`SELECT count(*) AS count FROM auth_keys WHERE workspace = ${workspace}`)
     if (count < most) return
@@ -200,6 +217,7 @@ const make = Effect.gen(function* () {
               can_show_auth_secret = coalesce(${canShowAuthSecret ?? null}, can_show_auth_secret),
               modified_at = ${now}
             WHERE id = ${id}`)
+          yield* checkManaged(caller.workspace, keepsLast)
           return yield* one(byId(id))
         })
       ),
@@ -209,12 +227,8 @@ const make = Effect.gen(function* () {
         caller,
         Effect.fnUntraced(function* (scopes) {
           yield* find(caller.workspace, id, scopes)
-          const isDeleted = yield* Statement.isChange(sql`
-            DELETE FROM auth_keys WHERE id = ${id} AND EXISTS (
-              SELECT 1 FROM auth_keys AS other
-              WHERE other.workspace = ${caller.workspace} AND other.id <> ${id} AND other.is_active = 1
-            )`)
-          if (!isDeleted) return yield* isLast
+          yield* Statement.run(sql`DELETE FROM auth_keys WHERE id = ${id}`)
+          yield* checkManaged(caller.workspace, isLast)
         })
       ),
 

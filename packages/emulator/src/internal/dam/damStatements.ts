@@ -51,7 +51,9 @@ export interface NewVersion {
 const firstAsset = Statement.first(AssetRow)
 const allAssets = Statement.all(AssetRow)
 const firstFolder = Statement.first(FolderRow)
-const firstPosition = Statement.first(Schema.Struct({ position: Schema.Int }))
+const Position = Schema.Struct({ position: Schema.Int })
+const firstPosition = Statement.first(Position)
+const onePosition = Statement.one(Position)
 const allNames = Statement.all(Schema.Struct({ name: Schema.String }))
 const longest = Statement.one(Schema.Struct({ code_points: Schema.Int, bytes: Schema.Int }))
 
@@ -100,13 +102,19 @@ export const make = (sql: SqlClient.SqlClient) => {
       allAssets(sql`
         ${current} AND assets.workspace = ${workspace} AND position > ${after} AND position <= ${until}
         ORDER BY position LIMIT ${sql.literal(String(limit))}`),
-    /** The position of the newest asset. 0 if there is no asset. */
+    /** The position of the newest asset, which may be deleted. 0 if there was never an asset. */
     lastPosition: (workspace: string) =>
       Effect.map(
-        firstPosition(sql`
-          SELECT position FROM assets WHERE workspace = ${workspace} AND deleted_at IS NULL
-          ORDER BY position DESC LIMIT 1`),
+        firstPosition(sql`SELECT last AS position FROM dam_positions WHERE workspace = ${workspace}`),
         Option.match({ onNone: () => 0, onSome: ({ position }) => position })
+      ),
+    /** The position of a new asset. No asset had it before, so that no walk that has started returns the new asset. */
+    nextPosition: (workspace: string) =>
+      Effect.map(
+        onePosition(sql`
+          INSERT INTO dam_positions VALUES (${workspace}, 1)
+          ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last AS position`),
+        ({ position }) => position
       ),
     assetAt: ({ folder_id, name, workspace }: Place) =>
       firstAsset(sql`${current} AND assets.workspace = ${workspace} AND ${inFolder(folder_id)} AND filename = ${name}`),

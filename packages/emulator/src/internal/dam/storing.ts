@@ -69,7 +69,7 @@ export const store = Effect.fnUntraced(function* (
   const changed = { version_id: versionId, updated_at: now }
   yield* Option.isSome(existing)
     ? sql.update([id], changed)
-    : sql.insertAsset(id, place, { ...changed, position: (yield* sql.lastPosition(workspace)) + 1 })
+    : sql.insertAsset(id, place, { ...changed, position: yield* sql.nextPosition(workspace) })
   yield* sql.insertVersion({ id: versionId, asset_id: id, blob, made_by: madeBy, mime, digest, created_at: now })
   return DamStatements.toAsset(Option.getOrThrow(yield* sql.asset(workspace, id)))
 })

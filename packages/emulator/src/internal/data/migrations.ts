@@ -260,6 +260,16 @@ const thirteenth = [
   "INSERT INTO dam_cursors VALUES (hex(randomblob(32)))"
 ]
 
+const fifteenth = [
+  // The last position that an asset of each Workspace got. The position of a deleted asset is never used again, because
+  // the walks that started before the deletion end at a position.
+  `CREATE TABLE dam_positions (
+     workspace TEXT PRIMARY KEY,
+     last INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  "INSERT INTO dam_positions SELECT workspace, max(position) FROM assets GROUP BY workspace"
+]
+
 /**
  * The statements of each migration. The key contains the number and the name of the migration. A migration that has run
  * on any database is never changed. Each text is one statement, because SQLite ignores everything after the first
@@ -279,5 +289,6 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "11_template_credentials": eleventh,
   "12_auth_key_records": twelfth,
   "13_dam_listing": thirteenth,
-  "14_bills_and_job_slots": billMigration
+  "14_bills_and_job_slots": billMigration,
+  "15_positions_of_assets": fifteenth
 }

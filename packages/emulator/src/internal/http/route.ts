@@ -93,11 +93,21 @@ const checkCanonical = Effect.fnUntraced(function* (fields: Form.Fields, named: 
   return yield* invalid([{ path: [changed[0]], message: `Expected ${JSON.stringify(changed[1])}` }])
 })
 
-/** A decoder that fails with the operation's own refusal. */
-const decoder = <S extends Schema.ConstraintDecoder<unknown>>(schema: S, invalid: Rules["invalid"]) => {
-  const decode = SchemaParser.decodeUnknownEffect(schema, { errors: "all" })
+/** A decoder that fails with the operation's own refusal. `errors` tells whether it names all issues or the first one. */
+const decoder = <S extends Schema.ConstraintDecoder<unknown>>(
+  schema: S,
+  invalid: Rules["invalid"],
+  errors: "all" | "first" = "all"
+) => {
+  const decode = SchemaParser.decodeUnknownEffect(schema, { errors })
   return (input: unknown) => decode(input).pipe(Effect.mapError((issue) => invalid(Input.fromSchemaIssue(issue))))
 }
+
+/**
+ * The length of params, in characters, from which a refusal names only the first issue. A list of a megabyte may have
+ * hundreds of thousands of invalid items. Finding all of them would block other clients, and nobody would read them.
+ */
+const longParams = 65_536
 
 /**
  * Authenticates a request before its params and fields are decoded, so that an unauthenticated caller learns nothing.
@@ -115,6 +125,7 @@ const reader = <Op extends Operation.Any, Proof>(
   const { aliases = {}, invalid, takesFiles = false } = rules
   const decodePath = decoder(Schema.Struct<Op["variables"]>(operation.variables), invalid)
   const decodeParams = decoder<Op["params"]>(operation.params, invalid)
+  const decodeLongParams = decoder<Op["params"]>(operation.params, invalid, "first")
   // Form fields are texts, so numbers are decoded from digits.
   const fieldsCodec = Schema.toCodecStringTree<Op["fields"]>(operation.fields)
   const decodeFields = decoder(fieldsCodec, invalid)
@@ -154,7 +165,9 @@ const reader = <Op extends Operation.Any, Proof>(
       raw: params.value,
       files,
       path: yield* Effect.flatMap(HttpRouter.params, decodePath),
-      params: yield* turns.share(decodeParams(withoutAuth(params.value))),
+      params: yield* turns.share(
+        (text.length < longParams ? decodeParams : decodeLongParams)(withoutAuth(params.value))
+      ),
       fields,
       others: otherFields(texts, named)
     }
