@@ -31,7 +31,7 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as TestConsole from "effect/testing/TestConsole"
-import { NotConfirmed } from "../src/internal/confirm.ts"
+import { NotConfirmed } from "../src/CommandError.ts"
 import * as Screen from "./support/screen.ts"
 import * as Service from "./support/service.ts"
 

@@ -75,7 +75,7 @@ export const cli = [
     [
       {
         name: "a deletion without a terminal needs no agreement",
-        find: `if (!canPrompt) return yield* new NotConfirmed({ what, asked: false })`,
+        find: `if (!canPrompt) return yield* new CommandError.NotConfirmed({ what, asked: false })`,
         replace: `if (!canPrompt) return`
       },
       {

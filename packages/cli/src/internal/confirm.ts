@@ -6,19 +6,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Prompt from "effect/cli/Prompt"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-
-/** Nobody agreed to a deletion, so nothing was deleted. `asked` is false if there was no terminal for the question. */
-export class NotConfirmed extends Schema.TaggedError<NotConfirmed>()("NotConfirmed", {
-  what: Schema.String,
-  asked: Schema.Boolean
-}) {
-  override get message() {
-    return this.asked
-      ? "nothing was deleted"
-      : `nothing was deleted: add --yes to delete ${this.what}, because there is no terminal to ask`
-  }
-}
+import * as CommandError from "../CommandError.ts"
 
 /** The flag that agrees to a deletion. */
 export const yesFlag = Flag.Boolean("yes").pipe(
@@ -31,9 +19,9 @@ export const yesFlag = Flag.Boolean("yes").pipe(
 export const deletion = Effect.fnUntraced(function* (what: string, yes: boolean) {
   if (yes) return
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
-  if (!canPrompt) return yield* new NotConfirmed({ what, asked: false })
+  if (!canPrompt) return yield* new CommandError.NotConfirmed({ what, asked: false })
   const agreed = yield* Prompt.run(Prompt.Confirm({ message: `Delete ${Printable.escape(what)}?` }))
-  if (!agreed) return yield* new NotConfirmed({ what, asked: true })
+  if (!agreed) return yield* new CommandError.NotConfirmed({ what, asked: true })
 })
 
 /** Names things in a question: the only one by its id, several by their number. */

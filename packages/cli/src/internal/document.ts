@@ -8,21 +8,12 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import type * as PlatformError from "effect/PlatformError"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
-
-/** A file cannot be read, or contains no valid JSON of the expected form. Nothing was sent. */
-export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("InvalidDocument", {
-  path: Schema.String,
-  problem: Schema.String
-}) {
-  override get message() {
-    return `${this.path === "-" ? "the standard input" : this.path}: ${this.problem}`
-  }
-}
+import * as CommandError from "../CommandError.ts"
 
 const problems: Readonly<Record<string, string>> = {
   NotFound: "no such file",
@@ -61,15 +52,15 @@ export const read = Effect.fnUntraced(function* <S extends Schema.ConstraintDeco
 ) {
   const text = yield* Effect.mapError(
     readText(path),
-    (error) => new InvalidDocument({ path, problem: problemOf(error) })
+    (error) => new CommandError.InvalidDocument({ path, problem: problemOf(error) })
   )
   const value = yield* Effect.mapError(
     Effect.fromResult(Json.parse(text)),
-    (problem) => new InvalidDocument({ path, problem })
+    (problem) => new CommandError.InvalidDocument({ path, problem })
   )
   return yield* Effect.mapError(
     SchemaParser.decodeUnknownEffect(schema, { errors: "all" })(value),
-    (issue) => new InvalidDocument({ path, problem: describe(issue, options) })
+    (issue) => new CommandError.InvalidDocument({ path, problem: describe(issue, options) })
   )
 })
 
@@ -78,5 +69,5 @@ export const readGiven = <S extends Schema.ConstraintDecoder<unknown>>(
   schema: S,
   path: Option.Option<string>,
   options: Options = {}
-): Effect.Effect<Option.Option<S["Type"]>, InvalidDocument, FileSystem.FileSystem | Stdio.Stdio> =>
+): Effect.Effect<Option.Option<S["Type"]>, CommandError.InvalidDocument, FileSystem.FileSystem | Stdio.Stdio> =>
   Option.isSome(path) ? Effect.asSome(read(schema, path.value, options)) : Effect.succeedNone

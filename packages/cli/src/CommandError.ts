@@ -1,0 +1,51 @@
+/**
+ * The errors of commands that send documents and delete things.
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * A file cannot be read, or contains no valid JSON of the expected form. Nothing was sent.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("InvalidDocument", {
+  path: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.path === "-" ? "the standard input" : this.path}: ${this.problem}`
+  }
+}
+
+/**
+ * Nobody agreed to a deletion, so nothing was deleted. `asked` is false if there was no terminal for the question.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NotConfirmed extends Schema.TaggedError<NotConfirmed>()("NotConfirmed", {
+  what: Schema.String,
+  asked: Schema.Boolean
+}) {
+  override get message() {
+    return this.asked
+      ? "nothing was deleted"
+      : `nothing was deleted: add --yes to delete ${this.what}, because there is no terminal to ask`
+  }
+}
+
+/**
+ * One of several things could not be deleted. The message names it, because the error of the service does not.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
+  id: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return `${this.id}: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+  }
+}
