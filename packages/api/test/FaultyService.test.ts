@@ -88,14 +88,12 @@ describe("against an embedded service that goes wrong", () => {
             const whole = yield* Effect.result(operation.run)
             yield* inject(Faults.Fault.CutAnswer({ ...of(operation), afterBytes: 5 }))
             const error: object = yield* Effect.flip(operation.run)
-            if (Result.isSuccess(whole)) {
+            // The error of a bill that does not exist has status 200.
+            const status = Result.isSuccess(whole) ? 200 : Number(Reflect.get(whole.failure, "status"))
+            if (status === 200) {
               assert.deepInclude(error, { _tag: "TransportFailure" })
             } else {
-              assert.deepInclude(error, {
-                _tag: "UnexpectedResponse",
-                status: Reflect.get(whole.failure, "status"),
-                problem: "an incomplete body"
-              })
+              assert.deepInclude(error, { _tag: "UnexpectedResponse", status, problem: "an incomplete body" })
             }
           })
         )
