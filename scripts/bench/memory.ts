@@ -25,7 +25,14 @@ const upload = Uploads.oursOf(origin, UploadSource.fromBytes(new Uint8Array(Uplo
 /** The number of open files and sockets of this process. */
 const handles = () => readdirSync("/proc/self/fd").length
 
-/** Runs `count` jobs of one small file each, and returns the completed jobs in each second. */
+/** The growth of samples that were taken every `step`, in 1,000 steps: between the mean of each half. */
+const slopeOf = (at: ReadonlyArray<number>, step: number): number => {
+  const half = at.length >> 1
+  const mean = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0) / values.length
+  return ((mean(at.slice(half)) - mean(at.slice(0, half))) / (half * step)) * 1000
+}
+
+/** Runs `count` jobs of one small file each. Returns the jobs in each second, and the growth of the memory. */
 const batch = (count: number) =>
   Effect.gen(function* () {
     const start = performance.now()
@@ -35,10 +42,17 @@ const batch = (count: number) =>
         files: [{ source: UploadSource.fromBytes(new Uint8Array(1024)), filename: `${row}.bin` }]
       }))
     )
-    yield* Stream.runForEach(AssemblyBatch.run(jobs), (outcome) =>
-      outcome._tag === "Failed" ? Effect.fail(outcome.error) : Effect.void
-    )
-    return { rate: (count / (performance.now() - start)) * 1000 }
+    const at: Array<number> = []
+    let done = 0
+    yield* Stream.runForEach(AssemblyBatch.run(jobs), (outcome) => {
+      if (outcome._tag === "Failed") return Effect.fail(outcome.error)
+      if (++done % 500 === 0 && done >= 1000) {
+        globalThis.gc?.()
+        at.push(rss())
+      }
+      return Effect.void
+    })
+    return { rate: (count / (performance.now() - start)) * 1000, slope: at.length < 4 ? 0 : slopeOf(at, 500) }
   }).pipe(Effect.provide(Service.layerClient(origin)))
 
 const works: Readonly<
@@ -91,10 +105,7 @@ const works: Readonly<
         at.push(rss())
       }
     }
-    const half = at.length >> 1
-    const mean = (values: ReadonlyArray<number>) => values.reduce((a, b) => a + b, 0) / values.length
-    const slope = ((mean(at.slice(half)) - mean(at.slice(0, half))) / (half * 250)) * 1000
-    return { slope, left: Math.max(0, handles() - open - 1) }
+    return { slope: slopeOf(at, 250), left: Math.max(0, handles() - open - 1) }
   })
 }
 
