@@ -9,7 +9,7 @@ import type * as Operation from "../Operation.ts"
 /** Counts the operations that have ended, by name and outcome. The outcome is `success` or the tag of the error. */
 const requests = (operation: string, outcome: string) =>
   Metric.counter("assembly_operations", {
-    description: "Operations of the Assembly Processing Service that ended, by operation and outcome",
+    description: "Operations that ended, by outcome",
     incremental: true,
     attributes: { operation, outcome }
   })
@@ -17,7 +17,7 @@ const requests = (operation: string, outcome: string) =>
 /** Measures the duration of operations in milliseconds, retries included, by name and outcome. */
 const durations = (operation: string, outcome: string) =>
   Metric.histogram("assembly_operation_duration", {
-    description: "Milliseconds from the call of an operation to its end, by operation and outcome",
+    description: "How long operations took, by outcome",
     boundaries: [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000],
     attributes: { operation, outcome, unit: "ms" }
   })
@@ -28,7 +28,7 @@ const outcomeOf = <A, E extends { readonly _tag: string }>(exit: Exit.Failure<A,
 
 const retries = (operation: string, error: string) =>
   Metric.counter("assembly_retries", {
-    description: "Retried requests, by operation and the error of the previous attempt",
+    description: "Retried requests, by error",
     incremental: true,
     attributes: { operation, error }
   })
