@@ -4,7 +4,7 @@
  *
  * The index does not export this module: `import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"`.
  */
-import * as ApiError from "@assembly-effect/api/ApiError"
+import type * as ApiError from "@assembly-effect/api/ApiError"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import { Admission } from "@assembly-effect/api/unstable/Transport"
@@ -21,6 +21,7 @@ import * as AssemblyUploadEvent from "./AssemblyUploadEvent.ts"
 import * as AssemblyFiles from "./internal/assemblyFiles.ts"
 import * as Events from "./internal/events.ts"
 import * as JournaledJob from "./internal/journaledJob.ts"
+import * as OptionRules from "./internal/options.ts"
 import * as Pauses from "./internal/pauses.ts"
 import type { UploadJournal } from "./UploadJournal.ts"
 import type { Replayable } from "./UploadSource.ts"
@@ -109,12 +110,11 @@ export interface Options {
 
 const atOnce = 8
 
-const check = ({ assemblies, uploads }: Options): Effect.Effect<void, ApiError.InvalidRequest> => {
-  const issues = Settings.issues({ assemblies: Settings.whole(assemblies, 1), uploads: Settings.whole(uploads, 1) })
-  return issues.length === 0
-    ? Effect.void
-    : Effect.fail(new ApiError.InvalidRequest({ operation: "AssemblyBatch", issues }))
-}
+const check = ({ assemblies, uploads }: Options): Effect.Effect<void, ApiError.InvalidRequest> =>
+  OptionRules.refuse(
+    "AssemblyBatch",
+    Settings.issues({ assemblies: Settings.whole(assemblies, 1), uploads: Settings.whole(uploads, 1) })
+  )
 
 /** Runs one job after another in `assemblies` places. All jobs share the permits of uploads and the requested pauses. */
 const outcomes = <J, E, R, Out, R2>(
@@ -158,8 +158,8 @@ const failed =
  * `InvalidRequest` if an option is invalid. The next job is taken when a place is free, so memory is needed only for the
  * jobs that run and for the outcomes that are not yet read.
  *
- * If the service limits the rate of one request, all jobs wait for the requested pause. An interruption cancels the
- * Assemblies of the running jobs.
+ * If the service limits the rate of one request, all jobs wait for the requested pause. An interruption, or a failure of
+ * the stream of jobs, cancels the Assemblies of the running jobs.
  *
  * @example
  * Stream.fromIterable(paths).pipe(
@@ -211,7 +211,8 @@ const resume = <J, RS>(job: J & ResumableJob<RS>) =>
  *
  * Two jobs are the same under the conditions of `ResumableAssemblyUpload.run`. A skipped job needs no request. A job with
  * `wait: false` is never skipped, because no run sees its completion; its Assembly is requested again, and nothing is
- * sent twice. A failed job is run again. A job is skipped until its entry in the journal expires.
+ * sent twice. A failed job is run again. A job is skipped until its entry in the journal expires, and is not verified
+ * again.
  *
  * An interruption keeps the Assemblies of the running jobs for the next run.
  *

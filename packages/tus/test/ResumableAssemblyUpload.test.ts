@@ -135,6 +135,28 @@ layer(live, { excludeTestServices: true })("ResumableAssemblyUpload", (it) => {
     }).pipe(Effect.provide(UploadJournal.layerMemory()))
   )
 
+  it.effect("a job has completed even if the journal cannot record this", () =>
+    Effect.gen(function* () {
+      const journal = yield* UploadJournal.UploadJournal
+      const full = UploadJournal.UploadJournal.of({
+        ...journal,
+        assemblies: {
+          ...journal.assemblies,
+          put: (key, entry) =>
+            entry._tag === "Completed"
+              ? Effect.fail(new UploadJournal.JournalFailed({ action: "write", problem: "the disk is full" }))
+              : journal.assemblies.put(key, entry)
+        }
+      })
+      const status = yield* ResumableAssemblyUpload.run(job("not recorded")).pipe(
+        Effect.provideService(UploadJournal.UploadJournal, full)
+      )
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+      const again = yield* ResumableAssemblyUpload.run(job("not recorded"))
+      assert.strictEqual(again.assembly_id, status.assembly_id)
+    }).pipe(Effect.provide(UploadJournal.layerMemory()))
+  )
+
   it.effect("other params, another name or other bytes are another job", () =>
     Effect.gen(function* () {
       const jobs = [

@@ -41,6 +41,13 @@ const record = (
     yield* entries.put(key, { _tag, assemblyId, writtenAt: yield* Clock.currentTimeMillis })
   })
 
+/**
+ * Records that the Assembly has completed. The job has completed even if this fails; the next run then requests the
+ * Assembly again.
+ */
+const recordCompletion = (held: Held, assemblyId: Assembly.AssemblyId) =>
+  Effect.ignore(record(held, "Completed", assemblyId))
+
 const forget = ({ entries, key, lease }: Held) => Effect.andThen(lease.check, entries.forget(key))
 
 const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
@@ -158,11 +165,11 @@ const job = <R>(held: Held, options: Options<R>, sources: ReadonlyArray<Replayab
     if (Option.isSome(outcome)) {
       const ended = yield* Effect.fromResult(outcome.value)
       yield* AssemblyFiles.check(options, ended, yield* AssemblyFiles.prove(options, sources), [])
-      if (known?._tag !== "Completed") yield* record(held, "Completed", assemblyId)
+      if (known?._tag !== "Completed") yield* recordCompletion(held, assemblyId)
       return emit(AssemblyUploadEvent.Completed({ status: ended }))
     }
     yield* AssemblyFiles.finish({ onFailure: "keep", ...options }, status, assemblyId, sources, uploadOne, emit)
-    if (options.wait !== false) yield* record(held, "Completed", assemblyId)
+    if (options.wait !== false) yield* recordCompletion(held, assemblyId)
   }).pipe(Effect.tapError((error) => (isFinal(error) ? Effect.ignore(forget(held)) : Effect.void)))
 
 const encodeParams = SchemaParser.encodeUnknownEffect(Assembly.CreateParams)
