@@ -24,7 +24,7 @@ import type * as Settings from "./unstable/Settings.ts"
 export type Value = string | number | boolean
 
 /**
- * What a URL shows.
+ * The values from which a URL is made.
  *
  * - `workspace`: the slug of the Workspace, which is a part of the host name.
  * - `template`: the slug or the id of the Template.

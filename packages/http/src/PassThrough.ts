@@ -137,8 +137,8 @@ export const Event = Schema.Union([AssemblyUploadEvent.Public, Stored, Failed])
 export type Event = typeof Event.Type
 
 /**
- * The id of an upload, which the page chooses at random, for example with `crypto.randomUUID()`. Who knows the id may
- * watch the upload.
+ * The id of an upload, which the page chooses at random, for example with `crypto.randomUUID()`. Anybody who knows
+ * the id can watch the upload.
  *
  * @since 0.1.0
  * @category schemas

@@ -84,7 +84,7 @@ export const read = (
 const areDifferent = <A>(before: A | undefined, now: A | undefined): boolean =>
   before !== undefined && now !== undefined && before !== now
 
-/** What differs between two responses, if they cannot belong to the same bytes. */
+/** The field by which two responses differ, if they cannot belong to the same bytes. */
 export const difference = (before: Representation, now: Representation): ResultChanged["field"] | undefined => {
   if (before.etag !== undefined && before.etag !== now.etag) return "etag"
   // A part need not repeat Last-Modified if the request had an If-Range (RFC 9110, 15.3.7).
