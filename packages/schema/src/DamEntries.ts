@@ -1,5 +1,5 @@
 /**
- * Operations of the DAM that get, list and delete assets, or that move many assets, or an asset or a folder by its
+ * Operations of the DAM: get, list and delete assets, move many assets at once, and move an asset or a folder by its
  * path.
  *
  * Beyond the specification: spec.md defines the asset and the move of one asset, but only names the other operations.
