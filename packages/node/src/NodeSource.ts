@@ -34,7 +34,8 @@ export const fromReadable = (
   UploadSource.fromStream(
     Stream.unwrap(
       Effect.map(Effect.try({ try: evaluate, catch: UploadSource.failedWith }), (readable) =>
-        // One read for each pull, because a stream may refill its buffer at each read.
+        // With `chunkSize: 1`, each pull reads once. A pull of several reads could hold much memory, because a stream
+        // may refill its buffer at each read.
         NodeStream.fromReadable({ evaluate: () => readable, onError: UploadSource.failedWith, chunkSize: 1 })
       )
     ),

@@ -129,7 +129,7 @@ const rest = Duration.seconds(5)
 
 /**
  * Reads a body after the status has decided the outcome. Returns `orElse` if the reading takes longer than 5 seconds.
- * The time limit of {@link withLimit} waits for this reading.
+ * During this reading, the time limit of {@link withLimit} does not end the exchange.
  */
 const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
   Effect.flatMap(ProgressRef, (progress) => {
