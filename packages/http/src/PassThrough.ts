@@ -188,8 +188,8 @@ const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
 const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
 
 /**
- * Makes the functions that answer the two requests of an upload, for routes of your own or for the handlers of {@link
- * group}. `upload` receives the file, and `watch` streams the events.
+ * Makes the functions that answer the two requests of an upload, for routes of your own or for the handlers of
+ * {@link group}. `upload` receives the file, and `watch` streams the events.
  *
  * @since 0.1.0
  * @category constructors
