@@ -231,7 +231,8 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  *
  * **When to use**
  *
- * Use it at the end of a pipeline: for the body of a request, the rows of a database, or an archive in the making.
+ * Use it at the end of a pipeline: for the body of a request, the rows of a database, or an archive that is still being
+ * written.
  *
  * **Details**
  *
@@ -266,7 +267,8 @@ export const sink = (
         Effect.updateContext(upstream, (_own: Context.Context<never>) => context),
         (cause): Pull.Pull<never, SourceFailed, void> => {
           if (Pull.isDoneCause(cause)) return Effect.failCause(cause)
-          // A typed error, so that metrics and spans do not report a defect of the upload.
+          // The upload gets a typed error, so that its metrics and spans do not report a defect. The result of the sink
+          // is the original `failure`.
           failure = cause as Cause.Cause<never>
           return Effect.fail(new SourceFailed({ kind: "Unreadable", problem: "the stream failed" }))
         }
