@@ -88,8 +88,8 @@ export const of = ({ results }: Pick<Assembly.Status, "results">): ReadonlyMap<s
  * - Bytes of two responses are combined only if they belong to the same file. A strong ETag or a strong Last-Modified
  *   proves this, or at the end the MD5 of the Status. Otherwise, the file is read again from its start, and its first
  *   bytes are compared with the bytes that were emitted before. The same happens if the server ignores ranges.
- * - The size must be known: from the Status or from the response. The stream ends after exactly this number of bytes, and
- *   only if the MD5 of the Status (`md5hash`) matches, if the Status has one.
+ * - The size must be known: from the Status or from the response. The stream ends after exactly this number of bytes.
+ *   If the Status has an MD5 (`md5hash`), the stream ends only if the bytes match this MD5.
  *
  * **Gotchas**
  *

@@ -19,8 +19,8 @@ import type { Readable } from "node:stream"
  *
  * **Gotchas**
  *
- * Make the stream within `evaluate` if you can. Node ends a process in which a stream fails while nobody listens, and the
- * upload listens only from the time at which it starts to read.
+ * Make the stream within `evaluate` if you can. If a stream fails while nothing listens for its errors, Node ends the
+ * process. The upload listens only after it has started to read.
  *
  * @example NodeSource.fromReadable(() => createReadStream("video.mp4").pipe(createGzip()))
  *

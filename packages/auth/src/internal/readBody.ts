@@ -57,7 +57,7 @@ export const registerReader = (client: HttpClient.HttpClient, reader: BodyReader
   readers.set(client, reader)
 }
 
-/** Remembers the reader of a client for one of its responses. */
+/** Remembers that the reader of a client reads this response. */
 export const received = (client: HttpClient.HttpClient, response: HttpClientResponse.HttpClientResponse): void => {
   const reader = readers.get(client)
   if (reader !== undefined) readerOf.set(response, reader)

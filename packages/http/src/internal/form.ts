@@ -89,7 +89,7 @@ const fromMultipart = <Name extends string>(
   Effect.fnUntraced(function* (body: Stream.Stream<Uint8Array, Body.Problem>) {
     const fields = collect(names)
     yield* Stream.runForEach(parts(request, body, limits), (part) =>
-      // A file is refused, because its bytes would stay in memory until somebody reads them.
+      // A file is refused, because nothing would read its bytes, and they would stay in memory.
       Multipart.isFile(part)
         ? Effect.fail(new Refusal.BodyMalformed({ problem: "The form has a file." }))
         : fields.add(part.key, part.value)

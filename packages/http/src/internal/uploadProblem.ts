@@ -10,8 +10,8 @@ const problemOf = (error: AssemblyUploadError): string =>
   error._tag === "AssemblyFailed" ? `The Assembly failed: ${error.code}.` : "The service did not take the upload."
 
 /**
- * Converts the error of an upload to an error that the user may see. It does not contain the message of the original
- * error, which is logged unless the file name was invalid.
+ * Converts the error of an upload to an error that the user may see. The result does not contain the message of the
+ * original error. That message is logged, unless the file name was invalid.
  */
 export const of = (error: AssemblyUploadError): Effect.Effect<never, Refusal.BodyMalformed | Refusal.UploadFailed> =>
   isOfFilename(error)

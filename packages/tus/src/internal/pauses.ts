@@ -1,4 +1,4 @@
-/** Lets all requests to an origin wait when the service has requested a pause from one of them. */
+/** If the service requests a pause in the response to one request, all requests to the same origin wait. */
 import { Admission } from "@assembly-effect/api/unstable/Transport"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -39,8 +39,8 @@ type Problem =
   | Request.Failed
 
 /**
- * The constant input of all requests. `size` and `md5hash` are those of the Status. `sums`: whether the MD5 is computed
- * even if the Status has none.
+ * The constant input of all requests. `size` and `md5hash` are the values in the Status. `sums`: whether the MD5 is
+ * computed even if the Status has none.
  */
 interface Job {
   readonly operation: string
