@@ -45,8 +45,8 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  *   retry after them. `never`: not even after a rate limit.
  * - `check`: checks the rules that a schema cannot check, because they need the current time or several params.
  * - `confidential`: present if the response contains secrets. The function returns the texts in the encoded params that
- *   are secrets, and no error repeats these texts. An error also repeats nothing of a response that is not an error
- *   object.
+ *   are secrets, and no error repeats these texts. If a response is not an error object, the error repeats no part of
+ *   this response.
  *
  * @since 0.1.0
  * @category models
