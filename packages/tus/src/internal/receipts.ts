@@ -1,7 +1,7 @@
 /**
  * The receipts of an Assembly for its uploads (`tus_uploads`). After a lost response, they show whether an upload
- * exists, so each receipt is checked against itself and the sent request. The specification does not define receipts,
- * because it does not define the Assembly Status.
+ * exists, so a receipt is used only if it does not contradict itself or the sent request. The specification does not
+ * define receipts, because it does not define the Assembly Status.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
