@@ -281,7 +281,7 @@ export const state = (standing: Standing): State => {
 }
 
 /**
- * Whether the state is final, so the Assembly no longer changes.
+ * Whether the state is final. An Assembly in a final state no longer changes.
  *
  * Beyond the specification.
  *

@@ -52,7 +52,8 @@ const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): E
   )
 
 /**
- * The Status of the Assembly, or `None` if it is not available. A failed request for it is not an error of the upload.
+ * The Status of the Assembly, or `None` if it is not available. If the request for the Status fails, this is not an
+ * error of the upload.
  */
 const status = (
   target: UploadTarget.UploadTarget
