@@ -94,6 +94,9 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
     const { clockSkew, operation } = this
     // The message of the token error contains its code and status already.
     if (this.cause !== undefined) return `${operation}: ${this.explanation}`
+    if (this.code === "INVALID_SIGNATURE") {
+      return `${operation}: authentication failed (${answered(this)}); check the secret of the Auth Key`
+    }
     const clock =
       clockSkew === undefined
         ? ""

@@ -24,6 +24,7 @@ import type * as HttpClient from "effect/http/HttpClient"
 import type * as Path from "effect/Path"
 import type * as Stream from "effect/Stream"
 import * as Download from "./internal/results/download.ts"
+import * as ResultUrl from "./internal/results/resultUrl.ts"
 import * as Save from "./internal/results/save.ts"
 import type { DownloadError, SaveError } from "./ResultError.ts"
 
@@ -65,7 +66,8 @@ export interface Saved {
 }
 
 /**
- * The files of each Step in a Status, in the order of the Status. A Step without results is missing.
+ * The files of each Step in a Status, in the order of the Status. A Step without results is missing. A file that no Step
+ * has exported, such as a file of `:original`, has no URL; see {@link downloadable}.
  *
  * @example
  * Results.of(status).get("resized")?.map(({ name, size }) => `${name}: ${size} bytes`)
@@ -75,6 +77,24 @@ export interface Saved {
  */
 export const of = ({ results }: Pick<Assembly.Status, "results">): ReadonlyMap<string, ReadonlyArray<Assembly.File>> =>
   new Map(Object.entries(results ?? {}))
+
+/**
+ * The files of {@link of} that have a URL, so that they can be downloaded. A Step without such a file is missing.
+ *
+ * @example
+ * Effect.forEach(Results.downloadable(status).values().toArray().flat(), (file, index) =>
+ *   Results.save(file, `results/${index}`)
+ * )
+ *
+ * @since 0.1.0
+ * @category results
+ */
+export const downloadable = (
+  status: Pick<Assembly.Status, "results">
+): ReadonlyMap<string, ReadonlyArray<Assembly.File>> => {
+  const files = Array.from(of(status), ([step, all]) => [step, all.filter(ResultUrl.hasUrl)] as const)
+  return new Map(files.filter(([, some]) => some.length > 0))
+}
 
 /**
  * Downloads a file, piece by piece, with the memory of a few pieces. `file` is a file of `Results.of`, or any other

@@ -18,7 +18,7 @@ const limits = { bytes: 64 * 1024, fields: 32, time: 0 }
  * A form with one file.
  *
  * - `fields`: the fields before the file.
- * - `content`: the bytes of the file. They end only after the form has ended without another file. Until then nobody knows
+ * - `content`: the bytes of the file. They end only after the form has ended without another part. Until then nobody knows
  *   whether the body was cut off.
  */
 export interface FileForm {
@@ -30,6 +30,14 @@ export interface FileForm {
 
 const malformed = (problem: string) => new Refusal.BodyMalformed({ problem })
 const secondFile = malformed("The form has more than one file.")
+
+/** The problem of the parts behind the file. A policy runs before they arrive, so no policy could read a field there. */
+const behindFile = (parts: ReadonlyArray<Multipart.Part>): Refusal.BodyMalformed | undefined => {
+  if (parts.some(Multipart.isFile)) return secondFile
+  const field = parts.find(Multipart.isField)
+  if (field === undefined) return undefined
+  return malformed(`The field ${field.key.slice(0, 100)} comes after the file. Send all fields before the file.`)
+}
 
 /** The body of a request. `room` tells how many bytes it may have; a silence of `idleTimeout` ends it. */
 const bodyOf = (
@@ -83,11 +91,13 @@ export const read = Effect.fnUntraced(function* (
   const file = parts[at]
   if (file === undefined || !Multipart.isFile(file)) return yield* malformed("The form has no file.")
   for (const part of parts.slice(0, at)) if (Multipart.isField(part)) fields.push([part.key, part.value])
-  if (parts.slice(at + 1).some(Multipart.isFile)) return yield* secondFile
+  const problem = behindFile(parts.slice(at + 1))
+  if (problem !== undefined) return yield* problem
 
   const end = Effect.gen(function* () {
     for (let rest = yield* next; rest.length > 0; rest = yield* next) {
-      if (rest.some(Multipart.isFile)) return yield* secondFile
+      const late = behindFile(rest)
+      if (late !== undefined) return yield* late
     }
   })
 
