@@ -157,8 +157,10 @@ export const folderBatch = (folder: string, journal: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const jobs = Stream.fromIterable(yield* fs.readDirectory(folder)).pipe(
+      // A subfolder is not a file, so it would fail in every run.
+      Stream.filterEffect((name) => Effect.map(fs.stat(`${folder}/${name}`), ({ type }) => type === "File")),
       Stream.map((filename) => ({
-        filename,
+        data: filename,
         params: { steps: { ":original": { robot: "/upload/handle" } } },
         files: [{ source: UploadSource.fromPath(`${folder}/${filename}`), filename }]
       }))
@@ -166,8 +168,8 @@ export const folderBatch = (folder: string, journal: string) =>
     return yield* AssemblyBatch.runResumable(jobs, { assemblies: 16 }).pipe(
       Stream.tap((outcome) =>
         outcome._tag === "Failed"
-          ? Console.error(`${outcome.job.filename}: ${outcome.error.message}`)
-          : Console.log(`${outcome.job.filename}: ${outcome._tag}`)
+          ? Console.error(`${outcome.job.data}: ${outcome.error.message}`)
+          : Console.log(`${outcome.job.data}: ${outcome._tag}`)
       ),
       Stream.runCollect
     )

@@ -14,6 +14,7 @@ import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { HttpClient } from "effect/http/HttpClient"
+import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -95,6 +96,8 @@ export interface Options<R> {
   readonly progressInterval?: Duration.Input | undefined
 }
 
+const bytesOfFile = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
 /**
  * The answer to an upload: its size in bytes, and the Status of the Assembly without its capabilities. If the policy
  * chose `wait`, this is the Status of the completed Assembly, otherwise the Status of the new Assembly.
@@ -102,7 +105,7 @@ export interface Options<R> {
  * @since 0.1.0
  * @category schemas
  */
-export const Uploaded = Schema.Struct({ bytes: Schema.Int, status: AssemblyUploadEvent.PublicStatus })
+export const Uploaded = Schema.Struct({ bytes: bytesOfFile, status: AssemblyUploadEvent.PublicStatus })
 /**
  * @since 0.1.0
  * @category models
@@ -123,7 +126,7 @@ export const Failed = Schema.TaggedStruct("Failed", { problem: Schema.String })
  * @since 0.1.0
  * @category schemas
  */
-export const Stored = Schema.TaggedStruct("Stored", { bytes: Schema.Int })
+export const Stored = Schema.TaggedStruct("Stored", { bytes: bytesOfFile })
 
 /**
  * An event of an upload, without capabilities. `Stored`, `Completed` and `Failed` are the last events.
@@ -151,7 +154,7 @@ export const UploadId = Schema.String.check(
 
 const defaultPath = "/assembly-uploads"
 
-const issues = (options: Options<unknown>) =>
+const issues = (options: Omit<Options<unknown>, "path">) =>
   Settings.issues({
     maxUploads: Settings.whole(options.maxUploads, 1),
     maxWatchers: Settings.whole(options.maxWatchers, 1),
@@ -194,7 +197,7 @@ const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
+export const make = Effect.fnUntraced(function* <R>(options: Omit<Options<R>, "path">) {
   const broken = issues(options)
   if (broken.length > 0) return yield* Effect.die(Settings.defect("PassThrough", broken))
   const { origins = [], policy } = options
@@ -309,14 +312,18 @@ export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
   }
 })
 
+/** A form that may have more fields than those of its schema. */
+const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<Fields>) =>
+  Schema.StructWithRest(form, [Schema.Record(Schema.String, Schema.Unknown)])
+
 /**
  * Adds the two routes of an upload to the `HttpRouter`: `POST` receives a file, and `GET` streams the events of its
  * upload.
  *
  * **Details**
  *
- * - The body is a multipart form with one file; its other fields come before the file. The file is not stored: its
- *   bytes are sent to the service as they arrive, and the user can send them only as fast as the service accepts them.
+ * - The body is a multipart form with one file; a field after the file is refused. The file is not stored: its bytes
+ *   are sent to the service as they arrive, and the user can send them only as fast as the service accepts them.
  * - Each file gets its own Assembly. The Assembly is canceled if the file is too large, incomplete or followed by
  *   another file, if the user sends nothing for `idleTimeout`, or if the user closes the connection.
  * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before it
@@ -349,6 +356,11 @@ export const layer = <R>(options: Options<R>) =>
  * The routes as a group of an `HttpApi`, so that the OpenAPI document of the application contains them. The handlers of
  * its endpoints `upload` and `watch` are the functions of {@link make}.
  *
+ * - `id`: the id of the group, `uploads` by default.
+ * - `path`: the path of the route, `/assembly-uploads` by default.
+ * - `fields`: the schemas of the form fields before the file, for the OpenAPI document. The policy still gets the texts
+ *   that the user sent, and has to check them. By default the document permits any fields.
+ *
  * @example
  * const Api = HttpApi.make("application").add(PassThrough.group())
  *
@@ -363,14 +375,20 @@ export const layer = <R>(options: Options<R>) =>
  * @since 0.1.0
  * @category constructors
  */
-export const group = <const Path extends `/${string}` = typeof defaultPath>(options?: {
+export const group = <
+  const Path extends `/${string}` = typeof defaultPath,
+  const Id extends string = "uploads"
+>(options?: {
+  readonly id?: Id | undefined
   readonly path?: Path | undefined
+  readonly fields?: Schema.Struct.Fields | undefined
 }) => {
   const path = `${(options?.path ?? defaultPath) as Path}/:uploadId` as const
-  return HttpApiGroup.make("uploads").add(
+  const form = Schema.Struct({ ...options?.fields, file: Multipart.SingleFileSchema })
+  return HttpApiGroup.make((options?.id ?? "uploads") as Id).add(
     HttpApiEndpoint.post("upload", path, {
       params: { uploadId: UploadId },
-      payload: Schema.Struct({ file: Multipart.SingleFileSchema }).pipe(HttpApiSchema.asMultipartStream()),
+      payload: (options?.fields === undefined ? withAnyField(form) : form).pipe(HttpApiSchema.asMultipartStream()),
       success: Uploaded,
       error: [
         Refusal.BodyMalformed,
@@ -386,11 +404,11 @@ export const group = <const Path extends `/${string}` = typeof defaultPath>(opti
         Refusal.UploadFailed,
         Refusal.Busy
       ]
-    }),
+    }).annotate(OpenApi.Summary, "Takes a file, and streams it on into an Assembly"),
     HttpApiEndpoint.get("watch", path, {
       params: { uploadId: UploadId },
       success: [HttpApiSchema.StreamSse({ data: Event }), HttpApiSchema.NoContent],
       error: [Refusal.BodyMalformed, Refusal.OriginRefused, Refusal.Busy]
-    })
+    }).annotate(OpenApi.Summary, "Streams the progress of an upload")
   )
 }

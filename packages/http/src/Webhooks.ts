@@ -14,6 +14,7 @@ import * as Exit from "effect/Exit"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Option from "effect/Option"
@@ -82,7 +83,7 @@ const defaultPath = "/assembly-notifications"
  */
 const margin = Duration.seconds(30)
 
-const issues = (options: Omit<Options<unknown, unknown>, "handle">) =>
+const issues = (options: Omit<Options<unknown, unknown>, "handle" | "path">) =>
   Settings.issues({
     maxBytes: Settings.whole(options.maxBytes, 1),
     maxFields: Settings.whole(options.maxFields, 2),
@@ -124,7 +125,7 @@ const toOutcome = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E | Refusal.Busy> 
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
+export const make = Effect.fnUntraced(function* <E, R>(options: Omit<Options<E, R>, "path">) {
   const broken = issues(options)
   if (broken.length > 0) return yield* Effect.die(Settings.defect("Webhooks", broken))
   const webhook = yield* Webhook.Webhook
@@ -253,6 +254,9 @@ export const layer = <E, R>(options: Options<E, R>) =>
  * The route as a group of an `HttpApi`, so that the OpenAPI document of the application contains it. The handler of its
  * endpoint `receive` is a function of {@link make}.
  *
+ * - `id`: the id of the group, `webhooks` by default.
+ * - `path`: the path of the route, `/assembly-notifications` by default.
+ *
  * @example
  * const Api = HttpApi.make("application").add(Webhooks.group())
  *
@@ -265,10 +269,14 @@ export const layer = <E, R>(options: Options<E, R>) =>
  * @since 0.1.0
  * @category constructors
  */
-export const group = <const Path extends HttpRouter.PathInput = typeof defaultPath>(options?: {
+export const group = <
+  const Path extends HttpRouter.PathInput = typeof defaultPath,
+  const Id extends string = "webhooks"
+>(options?: {
+  readonly id?: Id | undefined
   readonly path?: Path | undefined
 }) =>
-  HttpApiGroup.make("webhooks").add(
+  HttpApiGroup.make((options?.id ?? "webhooks") as Id).add(
     HttpApiEndpoint.post("receive", (options?.path ?? defaultPath) as Path, {
       payload: [
         Webhook.Notification.pipe(HttpApiSchema.asMultipart()),
@@ -284,5 +292,5 @@ export const group = <const Path extends HttpRouter.PathInput = typeof defaultPa
         Refusal.ApplicationFailed,
         Refusal.Busy
       ]
-    })
+    }).annotate(OpenApi.Summary, "Receives a notification of the service")
   )

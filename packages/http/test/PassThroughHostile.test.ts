@@ -45,6 +45,18 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
     })
   )
 
+  it.effect("is told that a field comes after the file, where no policy reads it", () =>
+    Effect.gen(function* () {
+      const { files, port, states } = yield* application()
+      const field = '--b\r\ncontent-disposition: form-data; name="album"\r\n\r\nholidays'
+      const late = { status: 400, problem: "The field album comes after the file. Send all fields before the file." }
+      assert.deepStrictEqual(yield* post(port, `${before()}x\r\n${field}${after}`), late)
+      assert.deepStrictEqual(files, [])
+      assert.deepStrictEqual(yield* post(port, `${before()}${"x".repeat(MiB)}\r\n${field}${after}`), late)
+      assert.deepStrictEqual(yield* states, ["Canceled"])
+    })
+  )
+
   it.effect("cannot send more than the policy permits", () =>
     Effect.gen(function* () {
       const { bytesRead, port, sockets, states } = yield* application({}, { maxBytes: MiB })

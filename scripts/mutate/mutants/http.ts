@@ -120,6 +120,11 @@ export const http = [
     ["Signatures"],
     [
       {
+        name: "a page is not told which field of its body is wrong",
+        find: `first === undefined || first.path.length === 0`,
+        replace: `first !== undefined`
+      },
+      {
         name: "the time of a signature has no limit",
         find: `Duration.isGreaterThan(Duration.fromInputUnsafe(expiresIn), longest)`,
         replace: `longest === undefined`
@@ -161,6 +166,12 @@ export const http = [
     "packages/http/src/PassThrough.ts",
     ["PassThrough"],
     [
+      {
+        name: "the OpenAPI document permits no field beside the file",
+        find: `options?.fields === undefined ? withAnyField(form) : form`,
+        replace: `form`,
+        tests: ["OpenApi"]
+      },
       {
         name: "the Assembly of a user who went away waits for ever",
         find: `cancelOnInterrupt: true,`,
@@ -219,8 +230,13 @@ export const http = [
       },
       {
         name: "a second small file is dropped",
-        find: `if (parts.slice(at + 1).some(Multipart.isFile)) return yield* secondFile`,
-        replace: ``
+        find: `const problem = behindFile(parts.slice(at + 1))`,
+        replace: `const problem = behindFile([])`
+      },
+      {
+        name: "a field after the file is dropped",
+        find: `const field = parts.find(Multipart.isField)`,
+        replace: `const field = undefined as Multipart.Field | undefined`
       }
     ]
   ),
