@@ -230,8 +230,8 @@ export const http = [
       },
       {
         name: "a second small file is dropped",
-        find: `const problem = behindFile(parts.slice(at + 1))`,
-        replace: `const problem = behindFile([])`
+        find: `const problem = afterFile(parts.slice(at + 1))`,
+        replace: `const problem = afterFile([])`
       },
       {
         name: "a field after the file is dropped",
