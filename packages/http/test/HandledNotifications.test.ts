@@ -164,6 +164,27 @@ describe("HandledNotifications.layerSql", () => {
     }).pipe(Effect.provide(sqlite))
   )
 
+  it.effect("keeps a renewed claim, and does not renew the claim of another process", () =>
+    Effect.gen(function* () {
+      const first = yield* inProcess(claimed("a"))
+      for (let minute = 0; minute < 10; minute++) {
+        yield* TestClock.adjust("59 seconds")
+        yield* first.renew
+        assert.strictEqual(yield* inProcess(tagOf("a")), "Busy")
+      }
+      yield* TestClock.adjust("61 seconds")
+      const second = yield* inProcess(claimed("a"))
+      yield* TestClock.adjust("30 seconds")
+      yield* first.renew
+      yield* TestClock.adjust("31 seconds")
+      yield* inProcess(claimed("a"))
+      yield* second.done
+      yield* first.renew
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual(yield* inProcess(tagOf("a")), "Done")
+    }).pipe(Effect.provide(sqlite))
+  )
+
   it.effect("deletes what it has forgotten", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -94,6 +94,9 @@ export const read = Effect.fnUntraced(function* (
   const file = parts[at]
   if (file === undefined || !Multipart.isFile(file)) return yield* malformed("The form has no file.")
   for (const part of parts.slice(0, at)) if (Multipart.isField(part)) fields.push([part.key, part.value])
+  const names = fields.map(([name]) => name)
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  if (twice !== undefined) return yield* malformed(`The form has the field ${twice.slice(0, 100)} twice.`)
   const problem = afterFile(parts.slice(at + 1))
   if (problem !== undefined) return yield* problem
 
