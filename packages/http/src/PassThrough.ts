@@ -67,7 +67,8 @@ export interface Grant {
 /**
  * - `policy`: decides for each file what is done with it, or refuses it. It runs before the bytes of the file are read.
  * - `path`: the path of the route, `/assembly-uploads` by default. An upload has this path and an id that the page chooses.
- * - `origins`: the origins of other sites whose pages may use the route. By default only pages of the same origin may.
+ * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`, without a path.
+ *   By default only pages of the same origin may.
  * - `maxUploads`: the maximum number of uploads at the same time, 64 by default. Beyond it the answer is 503.
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
  * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
@@ -149,15 +150,17 @@ export const UploadId = Schema.String.check(
 
 const defaultPath = "/assembly-uploads"
 
-const issues = (options: Options<unknown>) =>
-  Settings.issues({
+const issues = (options: Options<unknown>) => [
+  ...Settings.issues({
     maxUploads: Settings.whole(options.maxUploads, 1),
     maxWatchers: Settings.whole(options.maxWatchers, 1),
     idleTimeout: Settings.duration(options.idleTimeout),
     timeout: Settings.duration(options.timeout),
     chunkSize: Settings.whole(options.chunkSize, 1),
     progressInterval: Settings.duration(options.progressInterval, { mayBeZero: true })
-  })
+  }),
+  ...Origin.issues(options.origins ?? [])
+]
 
 const decodeUploadId = Schema.decodeUnknownEffect(UploadId)
 

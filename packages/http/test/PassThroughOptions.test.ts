@@ -83,6 +83,7 @@ describe("PassThrough, its limits", () => {
       for (const [options, issue] of [
         [{ timeout: 0 }, "timeout: Expected a finite duration above zero"],
         [{ idleTimeout: "-1 seconds" }, "idleTimeout: Expected a finite duration above zero"],
+        [{ origins: ["https://app.example.com/"] }, "origins.0: Expected an origin such as https://app.example.com"],
         [{ maxWatchers: 0 }, "maxWatchers: Expected a whole number of at least 1"],
         [{ progressInterval: "-1 seconds" }, "progressInterval: Expected a finite duration"]
       ] as const) {
@@ -218,6 +219,27 @@ layer(live, { excludeTestServices: true })("PassThrough, its Assembly", ({ effec
         ["Completed"]
       )
       assert.strictEqual(watcher.tags().at(-1), "Completed")
+    })
+  )
+
+  effect("tells its progress no more often than the application chose", () =>
+    Effect.gen(function* () {
+      const large = new FormData()
+      large.set("file", new Blob([new Uint8Array(4 * 1024 * 1024)]), "a.bin")
+      const counts: Array<number> = []
+      for (const progressInterval of [0, "1 hour"] as const) {
+        const { origin, port } = yield* application({ chunkSize: 64 * 1024, progressInterval })
+        const uploadId = newUploadId()
+        const watcher = yield* watch(port, uploadId)
+        yield* until(() => watcher.received().includes("\r\n\r\n"))
+        yield* send(`${origin}/assembly-uploads/${uploadId}`, { body: large })
+        yield* until(() => watcher.tags().includes("Stored"))
+        counts.push(watcher.tags().filter((tag) => tag === "Progress").length)
+      }
+      const [all = 0, few = 0] = counts
+      assert.isAbove(all, 40)
+      // The first one, and those that were late and come before another event.
+      assert.isBelow(few, 12)
     })
   )
 

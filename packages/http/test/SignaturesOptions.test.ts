@@ -7,6 +7,7 @@ import * as Fiber from "effect/Fiber"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { inspect } from "node:util"
 import { credentials, headOf, open, secondsUntil, send, serve, statusIn, until } from "./support.ts"
@@ -141,6 +142,31 @@ describe("Signatures, its options", () => {
     })
   )
 
+  it.effect("name origins as browsers write them, because another spelling would permit no page", () =>
+    Effect.gen(function* () {
+      const defectOf = (origin: string) =>
+        Effect.map(Effect.exit(application({ origins: ["https://app.example.com", origin] })), String)
+      for (const origin of [
+        "https://app.example.com/",
+        "https://app.example.com/path",
+        "https://APP.example.com",
+        "https://app.example.com:443",
+        "https://user@app.example.com",
+        "https://*.example.com",
+        "app.example.com",
+        "null",
+        "*",
+        ""
+      ]) {
+        assert.include(yield* defectOf(origin), "origins.1: Expected an origin such as https://app.example.com", origin)
+      }
+      for (const origin of ["http://localhost:3000", "https://xn--bcher-kva.example", "capacitor://localhost"]) {
+        const { post } = yield* application({ origins: [origin] })
+        assert.strictEqual((yield* post([json("a")], { origin })).status, 200, origin)
+      }
+    })
+  )
+
   it.effect("name the path of the route", () =>
     Effect.gen(function* () {
       const { post } = yield* application({ path: "/sign" })
@@ -179,6 +205,28 @@ describe("Signatures, its options", () => {
       yield* raw.write(`${head.replace("host: localhost", "host: SHOP.example")}"a"`)
       yield* until(raw.isClosed)
       assert.strictEqual(statusIn(raw.received()), 200)
+    })
+  )
+
+  it.effect("let a grant have no blank secret, and no param replace the proof", () =>
+    Effect.gen(function* () {
+      const grant: Signatures.Grant = { params: { templateId: "a" }, maxSize: 1 }
+      for (const secret of [" ", "\t"]) {
+        const credentialsOfGrant = { key: "k", secret: Redacted.make(secret) }
+        const { post } = yield* application({
+          policy: () => Effect.succeed({ ...grant, credentials: credentialsOfGrant })
+        })
+        assert.strictEqual((yield* post([json("a")])).status, 500)
+      }
+      // A policy that hands on what a page asks for.
+      const forged = { auth: { key: "mine", expires: "2099-01-01T00:00:00.000Z" }, nonce: "mine" }
+      const { post } = yield* application({
+        policy: () => Effect.succeed({ ...grant, params: { ...grant.params, ...forged } })
+      })
+      const { status, text } = yield* post([json("a")])
+      assert.strictEqual(status, 200)
+      assert.notInclude(text, "mine")
+      assert.notInclude(text, "2099")
     })
   )
 

@@ -159,6 +159,11 @@ export const httpRoutes = [
     ["SignaturesOptions"],
     [
       {
+        name: "an origin may have a path, and permits no page",
+        find: `text === (origin === "null" ? `,
+        replace: `text.startsWith(origin === "null" ? `
+      },
+      {
         name: "an origin that starts like a permitted one may ask",
         find: `origins.includes(origin)`,
         replace: `origins.some((one) => origin.startsWith(one))`
@@ -264,6 +269,11 @@ export const httpRoutes = [
         replace: `"whole"`
       },
       {
+        name: "a blank secret signs",
+        find: `Settings.notBlank(Redacted.value(credentials.secret))`,
+        replace: `Settings.whole(1, 0)`
+      },
+      {
         name: "the options of the signatures are not checked",
         find: `if (broken.length > 0) return yield* Effect.die(Settings.defect("Signatures", broken))`,
         replace: ``
@@ -322,6 +332,12 @@ export const httpRoutes = [
         replace: `tell(event)`
       },
       {
+        name: "every progress of an upload is told",
+        find: `      progressInterval,
+      ...(grant.wait`,
+        replace: `      ...(grant.wait`
+      },
+      {
         name: "an answer always waits for the Assembly",
         find: `...(grant.wait === true ? {} : { wait: false as const })`,
         replace: ``
@@ -346,6 +362,11 @@ export const httpRoutes = [
         name: "a silence may have no time",
         find: `idleTimeout: Settings.duration(options.idleTimeout),`,
         replace: ``
+      },
+      {
+        name: "the origins of uploads are not checked",
+        find: `...Origin.issues(options.origins ?? [])`,
+        replace: `...Origin.issues([])`
       },
       {
         name: "the path of uploads cannot be chosen",
