@@ -8,10 +8,14 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
+import * as Tracer from "effect/Tracer"
 import type { ServerResponse } from "node:http"
 import { inspect } from "node:util"
 import * as Server from "../../../test/hostile/HostileServer.ts"
@@ -210,6 +214,64 @@ describe("a download", () => {
       assert.deepInclude(error, { _tag: "UnexpectedResponse" })
       assert.notInclude(inspect(error, { depth: 9 }), "secret-of-the-url")
       assert.strictEqual(server.received.length, 1)
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.effect("is an empty file, if a client has no body for the empty body of a response", () =>
+    Effect.gen(function* () {
+      const http = HttpClient.make((request) =>
+        Effect.succeed(
+          HttpClientResponse.fromWeb(request, new Response(null, { status: 200, headers: { "content-length": "0" } }))
+        )
+      )
+      const read = yield* collect({ ssl_url: "https://example.com/a", size: 0 }).pipe(
+        RetryPolicy.none,
+        Effect.provideService(HttpClient.HttpClient, http)
+      )
+      assert.strictEqual(read.length, 0)
+    })
+  )
+
+  it.live("takes no other success for an empty file", () =>
+    Effect.gen(function* () {
+      for (const status of [201, 202, 203, 204, 205, 304]) {
+        const { url } = yield* FileServer.make([
+          (_, response) => void response.writeHead(status, status < 204 ? { "content-length": 0 } : {}).end()
+        ])
+        const error = yield* Effect.flip(collect({ ssl_url: url, size: 0 }).pipe(RetryPolicy.none))
+        assert.deepInclude(error, { _tag: "UnexpectedResponse", status, problem: "not a file" })
+      }
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("tells its server and its retries to the span and to the metrics", () =>
+    Effect.gen(function* () {
+      const { url } = yield* FileServer.make([Server.text(503, ""), whole])
+      const registry = new Map()
+      const spans: Array<Tracer.NativeSpan> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          const span = new Tracer.NativeSpan(options)
+          spans.push(span)
+          return span
+        }
+      })
+      yield* collect({ ssl_url: url }).pipe(
+        five,
+        Effect.provideService(Tracer.Tracer, tracer),
+        Effect.provideService(Metric.MetricRegistry, registry)
+      )
+      const metrics = yield* Effect.provideService(Metric.snapshot, Metric.MetricRegistry, registry)
+      assert.deepStrictEqual(
+        metrics.filter(({ id }) => id === "assembly_retries").map(({ attributes }) => attributes),
+        [{ operation: "Results.download", error: "UnexpectedResponse" }]
+      )
+      const span = spans.find(({ name }) => name === "Results.download")
+      const { hostname, port } = new URL(url)
+      assert.deepStrictEqual(
+        ["server.address", "server.port", "http.request.resend_count"].map((name) => span?.attributes.get(name)),
+        [hostname, Number(port), 1]
+      )
     }).pipe(Effect.scoped, live)
   )
 

@@ -40,6 +40,14 @@ it.live("writes the file, and nothing else", () =>
   }).pipe(Effect.scoped, Effect.provide(live))
 )
 
+it.live("tells the MD5 of what was written, although the Status tells none", () =>
+  Effect.gen(function* () {
+    const { file, path } = yield* folderAnd(whole)
+    const saved = yield* Results.save({ ssl_url: file.ssl_url }, path)
+    assert.deepStrictEqual(saved, { path, size: bytes.length, md5hash })
+  }).pipe(Effect.scoped, Effect.provide(live))
+)
+
 it.live("keeps the permissions of the file that it replaces, unless the caller gives others", () =>
   Effect.gen(function* () {
     const { file, fs, path } = yield* folderAnd(whole)

@@ -215,6 +215,17 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("Upload.sink", 
     })
   )
 
+  it.effect("needs no request only to say that the stream has ended, also where its last window is full", () =>
+    Effect.gen(function* () {
+      for (const piece of [1_000_000, 500_000]) {
+        const { server, target } = yield* Scene.make()
+        const { length } = yield* Stream.run(pieces(bytes.subarray(0, 2_000_000), piece), Upload.sink(target, options))
+        assert.strictEqual(length, 2_000_000n)
+        assert.deepStrictEqual(server.requests, ["POST", "PATCH", "PATCH"])
+      }
+    })
+  )
+
   it.effect("refuses a stream of another size", () =>
     Effect.gen(function* () {
       const { server, target } = yield* Scene.make()

@@ -72,6 +72,16 @@ export const results = [
       },
       { name: "a download does not pause", find: `yield* Effect.sleep(pause.value)`, replace: `` },
       {
+        name: "the span of a download does not name its server",
+        find: `yield* Effect.annotateCurrentSpan(Telemetry.serverOf(job.url))`,
+        replace: ``
+      },
+      {
+        name: "the retries of a download are not counted",
+        find: `yield* Telemetry.retried(job.operation, { error, failures, pause: Duration.toMillis(pause.value) })`,
+        replace: ``
+      },
+      {
         name: "a name of any length is in an error",
         find: `    max: 100
 `,
@@ -90,6 +100,11 @@ export const results = [
         find: `    yield* Scope.close(scope, Exit.void)
 `,
         replace: ``
+      },
+      {
+        name: "a response without content is an empty file",
+        find: `if (status === 200 || status === 206 ||`,
+        replace: `if (status === 200 || status === 204 || status === 206 ||`
       },
       {
         name: "an error names the host before the redirect",
@@ -127,6 +142,11 @@ export const results = [
         find: `["${code}",`,
         replace: `["${code}0",`
       })),
+      {
+        name: "the MD5 of a saved file is empty",
+        find: `{ ...options, sums: true }`,
+        replace: `{ ...options, sums: false }`
+      },
       { name: "a new file is private", find: `mode ?? 0o666`, replace: `mode ?? 0o600` },
       { name: "a result runs as the owner of the file before it", find: `mode & 0o777`, replace: `mode & 0o7777` }
     ]
