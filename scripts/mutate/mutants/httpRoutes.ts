@@ -206,36 +206,20 @@ export const httpRoutes = [
         find: `{ ...unread, "retry-after": "1" }`,
         replace: `{ "retry-after": "1" }`
       },
-      {
-        name: "the body of a page of another site is received to its end",
-        find: `return answer(this, 403, unread)
+      ...[
+        { name: "the body of a page of another site is received to its end", tag: "OriginRefused" },
+        { name: "the body of a user who may not upload is received to its end", tag: "Forbidden" }
+      ].map(({ name, tag }) => {
+        const find = `"${tag}", problem, { httpApiStatus: 403 })
+  implements HttpServerRespondable.Respondable
+{
+  override get message() {
+    return this.problem
   }
-}
-
-/**
- * The signature`,
-        replace: `return answer(this, 403)
-  }
-}
-
-/**
- * The signature`
-      },
-      {
-        name: "the body of a user who may not upload is received to its end",
-        find: `return answer(this, 403, unread)
-  }
-}
-
-/**
- * The policy of the application permits the request later`,
-        replace: `return answer(this, 403)
-  }
-}
-
-/**
- * The policy of the application permits the request later`
-      },
+  [HttpServerRespondable.symbol]() {
+    return answer(this, 403, unread)`
+        return { name, find, replace: find.replace("403, unread", "403") }
+      }),
       {
         name: "the document of an application has another status than the answer",
         find: `"BodyTooLarge", problem, { httpApiStatus: 413 }`,
