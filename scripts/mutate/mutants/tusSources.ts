@@ -1,6 +1,6 @@
 import { changes } from "../Mutant.ts"
 
-/** Sources of the web, the limit of bandwidth, and what a sink leaves behind. */
+/** Sources of the web, the limit of bandwidth, what a sink leaves behind, and the files of jobs. */
 export const tusSources = [
   ...changes(
     "packages/tus/src/WebSource.ts",
@@ -81,6 +81,118 @@ const toSourceFailed`
         name: "a turn of a fast connection is large",
         find: `Math.min(largest, Math.floor((bytesPerSecond * interval) / 1000))`,
         replace: `Math.floor((bytesPerSecond * interval) / 1000)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/assemblyFiles.ts",
+    ["/AssemblyFiles"],
+    [
+      {
+        name: "a job has no limit of uploads by default",
+        find: `job.concurrency ?? 4`,
+        replace: `job.concurrency ?? 64`
+      },
+      {
+        name: "a job has a total although the size of a file is unknown",
+        find: `sizes.length === sources.length ?`,
+        replace: `sizes.length >= 0 ?`
+      },
+      {
+        name: "a job waits otherwise than it says",
+        find: `awaitCompletion(assemblyId, job.wait)`,
+        replace: `awaitCompletion(assemblyId)`
+      },
+      {
+        name: "the proof of a file does not know its upload URL",
+        find: `url: exit !== undefined && Exit.isSuccess(exit) ? exit.value.url : undefined`,
+        replace: `url: undefined`
+      },
+      {
+        name: "the metadata of a file replace its name",
+        find: `metadata: { ...metadata, filename, fieldname }`,
+        replace: `metadata: { filename, fieldname, ...metadata }`
+      },
+      {
+        name: "the waits of a file pile up",
+        find: `event._tag === "FileEvent" ? event.event : event`,
+        replace: `event`
+      },
+      {
+        name: "a file that failed is not told",
+        find: `if (Option.isSome(error)) emit(AssemblyUploadEvent.FileFailed({ file, error: error.value }))`,
+        replace: ``
+      },
+      {
+        name: "an Assembly that could not be canceled is told as canceled",
+        find: `Effect.orElseSucceed(() => false)`,
+        replace: `Effect.orElseSucceed(() => true)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/journaledJob.ts",
+    ["JobLease"],
+    [
+      {
+        name: "a job that another process has taken is written",
+        find: `    yield* lease.check
+    yield* entries.put`,
+        replace: `    yield* entries.put`
+      },
+      {
+        name: "a job that another process has taken is forgotten",
+        find: `Effect.andThen(lease.check, entries.forget(key))`,
+        replace: `entries.forget(key)`
+      },
+      {
+        name: "a job whose Assembly was canceled is kept for ever",
+        find: `error._tag === "AssemblyCanceled" ||`,
+        replace: ``
+      },
+      {
+        name: "a job whose Assembly was aborted is kept for ever",
+        find: `error._tag === "AssemblyAborted" ||`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/events.ts",
+    ["Unread"],
+    [
+      {
+        name: "unread events that are out of date have no limit",
+        find: `const mostTransient = 128`,
+        replace: `const mostTransient = 128_000`
+      },
+      {
+        name: "unread progress piles up",
+        find: `if (event._tag === "Progress" && this.#events.at(-1)?._tag === "Progress") {`,
+        replace: `if (event._tag === "nothing") {`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/AssemblyUpload.ts",
+    ["/AssemblyFiles"],
+    [
+      {
+        name: "the progress of a job is told at any rate",
+        find: `Events.paced(emit, options.progressInterval)`,
+        replace: `Events.paced(emit, undefined)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/tus/src/internal/assemblyOptions.ts",
+    ["/AssemblyFiles"],
+    [
+      {
+        name: "the progress of a job has any interval",
+        find: `  ...Options.issues({ progressInterval }),
+`,
+        replace: ``
       }
     ]
   ),
