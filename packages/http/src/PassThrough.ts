@@ -70,7 +70,8 @@ export interface Grant {
  *   of the file are read.
  * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is this path and an id that
  *   the page chooses.
- * - `origins`: the origins of other sites whose pages may use the route. By default only pages of the same origin may.
+ * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`, without a
+ *   path. By default only pages of the same origin may.
  * - `maxUploads`: the maximum number of permitted uploads at the same time, 64 by default. Beyond it the answer is 503.
  *   At most four times as many requests may wait for their policy.
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
@@ -157,8 +158,8 @@ export const UploadId = Schema.String.check(
 
 const defaultPath = "/assembly-uploads"
 
-const issues = (options: Omit<Options<unknown>, "path">) =>
-  Settings.issues({
+const issues = (options: Omit<Options<unknown>, "path">) => [
+  ...Settings.issues({
     maxUploads: Settings.whole(options.maxUploads, 1),
     maxWatchers: Settings.whole(options.maxWatchers, 1),
     receiveTimeout: Settings.duration(options.receiveTimeout),
@@ -166,7 +167,9 @@ const issues = (options: Omit<Options<unknown>, "path">) =>
     timeout: Settings.duration(options.timeout),
     chunkSize: Settings.whole(options.chunkSize, 1),
     progressInterval: Settings.duration(options.progressInterval, { mayBeZero: true })
-  })
+  }),
+  ...Origin.issues(options.origins ?? [])
+]
 
 const decodeUploadId = Schema.decodeUnknownEffect(UploadId)
 

@@ -178,5 +178,11 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
       )
     })
 
-  return { start, watch, hasSeen }
+  return {
+    start,
+    watch,
+    hasSeen,
+    /** The number of uploads in memory. */
+    known: () => entries.size
+  }
 })
