@@ -18,7 +18,7 @@ const largest = 1024 * kibi
 /** The minimum size of a piece in bytes, however many readers there are. */
 const least = 16 * kibi
 
-/** If a piece is taken in less than this time (in milliseconds), the next piece is larger. */
+/** If the HTTP client requests the next piece in less than this time (in milliseconds), that piece is larger. */
 const fast = 100
 
 /**
@@ -59,8 +59,8 @@ const held = 3
 const most = (share: number): number => Math.max(least, Math.min(largest, Math.floor(share / held)))
 
 /**
- * The next size of a piece. The size starts small and doubles while pieces are taken fast, so that on a slow link a
- * piece is sent well within the stall timeout.
+ * The next size of a piece. The size starts small and doubles while the HTTP client requests pieces quickly. So the
+ * pieces stay small on a slow link, and each piece is sent well within the stall timeout.
  */
 const grow = (current: number, elapsed: number): number =>
   elapsed < fast ? current * 2 : elapsed > fast * 10 ? Math.max(least, Math.floor(current / 2)) : current
@@ -146,7 +146,7 @@ export interface Reader {
     position: bigint,
     atMost: bigint
   ) => Effect.Effect<Option.Option<Uint8Array>, PlatformError.PlatformError>
-  /** Reports that all pieces were taken. */
+  /** Call this function when all pieces of the range were read. */
   readonly done: () => void
 }
 
