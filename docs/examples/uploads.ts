@@ -1,5 +1,6 @@
 /** The programs of docs/uploads.md. */
 import { ApiError, Assemblies } from "@assembly-effect/api"
+import type { Assembly } from "@assembly-effect/schema"
 import {
   UploadEvent,
   ResumableAssemblyUpload,
@@ -16,6 +17,12 @@ import {
 } from "@assembly-effect/tus"
 import * as AssemblyBatch from "@assembly-effect/tus/AssemblyBatch"
 import { Console, Data, type Duration, Effect, FileSystem, Schema, Stream } from "effect"
+
+// #region publicStatus
+/** The Status of an Assembly as JSON for any user: without ids and URLs that grant access. */
+export const publicJson = (status: Assembly.Status) =>
+  Schema.encodeEffect(Schema.fromJsonString(AssemblyUploadEvent.PublicStatus))(status)
+// #endregion
 
 // #region sources
 export const sources = Effect.gen(function* () {

@@ -67,8 +67,8 @@ export interface Saved {
 }
 
 /**
- * The files of each Step in a Status, in the order of the Status. The map has no entry for a Step without results. A file that no Step
- * has exported, such as a file of `:original`, has no URL; see {@link downloadable}.
+ * The files of each Step in a Status, in the order of the Status. The map has no entry for a Step without results. A
+ * file that no Step has exported, such as a file of `:original`, has no URL; see {@link downloadable}.
  *
  * @example
  * Results.of(status).get("resized")?.map(({ name, size }) => `${name}: ${size} bytes`)
@@ -80,11 +80,11 @@ export const of = ({ results }: Pick<Assembly.Status, "results">): ReadonlyMap<s
   new Map(Object.entries(results ?? {}))
 
 /**
- * The files of {@link of} that have a URL, so that they can be downloaded. The map has no entry for a Step
- * without such a file.
+ * The files of {@link of} that have a URL, so that they can be downloaded. The map has no entry for a Step without such
+ * a file.
  *
  * @example
- * Effect.forEach(Results.downloadable(status).values().toArray().flat(), (file, index) =>
+ * Effect.forEach([...Results.downloadable(status).values()].flat(), (file, index) =>
  *   Results.save(file, `results/${index}`)
  * )
  *

@@ -116,10 +116,10 @@ layer(Emulator.layer(), { excludeTestServices: true })("docs/examples/http-api.t
         Layer.provideMerge(FetchHttpClient.layer)
       )
       const run = Effect.fnUntraced(function* () {
-        const routes = HttpApiExample.routes(store).pipe(
+        const served = HttpApiExample.routes(store).pipe(
           Layer.provide([client, SqliteClient.layer({ path: database }), NodeHttpServer.layerHttpServices])
         )
-        const { origin } = yield* serve(routes)
+        const { origin } = yield* serve(served)
         const cookie = { cookie: "user=ada" }
 
         const form = new FormData()

@@ -59,6 +59,17 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
     })
   )
 
+  it.effect("a Status for any user", () =>
+    Effect.gen(function* () {
+      const status = yield* Assemblies.create({ numExpectedUploadFiles: 1 })
+      assert.isNotEmpty(status.assembly_ssl_url)
+      const json = yield* Examples.publicJson(status)
+      assert.deepInclude(JSON.parse(json), { ok: "ASSEMBLY_UPLOADING" })
+      assert.notInclude(json, status.assembly_id)
+      assert.notInclude(json, "http")
+    })
+  )
+
   it.effect("the body of a user", () =>
     Effect.gen(function* () {
       const steps = { ":original": { robot: "/upload/handle" } }
