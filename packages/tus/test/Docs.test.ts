@@ -81,8 +81,8 @@ layer(live, { excludeTestServices: true })("docs/uploads.md", (it) => {
           (entries) => entries.map(({ ok }) => ok)
         )
       const bytes = Stream.make(Scene.content(60_000))
-      assert.deepStrictEqual(yield* upload("ada", bytes), { bytes: 60_000 })
-      assert.deepStrictEqual(yield* statesOf("ada"), ["ASSEMBLY_COMPLETED"])
+      assert.deepStrictEqual(yield* upload("grace", bytes), { bytes: 60_000 })
+      assert.deepStrictEqual(yield* statesOf("grace"), ["ASSEMBLY_COMPLETED"])
       const failing = {
         large: Effect.flip(upload("large", Stream.concat(bytes, bytes))),
         silent: Effect.flip(upload("silent", Stream.concat(bytes, Stream.never), "20 millis")),
