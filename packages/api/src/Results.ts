@@ -80,11 +80,11 @@ export const of = ({ results }: Pick<Assembly.Status, "results">): ReadonlyMap<s
   new Map(Object.entries(results ?? {}))
 
 /**
- * The files of {@link of} that have a URL, so that they can be downloaded. The map has no entry for a
- * Step without such a file.
+ * The files of {@link of} that have a URL, so that they can be downloaded. The map has no entry for a Step without such
+ * a file.
  *
  * @example
- * Effect.forEach(Results.downloadable(status).values().toArray().flat(), (file, index) =>
+ * Effect.forEach([...Results.downloadable(status).values()].flat(), (file, index) =>
  *   Results.save(file, `results/${index}`)
  * )
  *

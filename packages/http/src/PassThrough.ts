@@ -338,10 +338,10 @@ const withAnyField = <Fields extends Schema.Struct.Fields>(form: Schema.Struct<F
  *
  * **Details**
  *
- * - The body is a multipart form with one file; a field after the file is refused. The file is not stored: its bytes
- *   are sent to the service as they arrive, and the user can send them only as fast as the service accepts them.
+ * - The body is a multipart form with one file. A field after the file is refused. The file is not stored: its
+ *   bytes are sent to the service as they arrive, and the user can send them only as fast as the service accepts them.
  * - Each file gets its own Assembly. The Assembly is canceled if the file is too large, incomplete or followed by
- *   another file, if the user sends nothing for `idleTimeout`, or if the user closes the connection.
+ *   another part, if the user sends nothing for `idleTimeout`, or if the user closes the connection.
  * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before it
  *   starts. Only the process that receives an upload has its events.
  *

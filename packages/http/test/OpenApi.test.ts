@@ -180,15 +180,6 @@ describe("the groups of an HttpApi", () => {
     )
   })
 
-  it("have their path, so `make` takes none", () => {
-    // @ts-expect-error: a path would have no effect
-    PassThrough.make({ policy, path: "/elsewhere" })
-    // @ts-expect-error: a path would have no effect
-    Signatures.make({ policy: () => Effect.die("unused"), path: "/elsewhere" })
-    // @ts-expect-error: a path would have no effect
-    Webhooks.make({ handle: () => Effect.void, path: "/elsewhere" })
-  })
-
   it.effect("answer as their schemas say, to a client that is made of them", () =>
     Effect.gen(function* () {
       const { origin } = yield* serve(routes)
