@@ -111,7 +111,7 @@ layer(live, { excludeTestServices: true })("PassThrough, a hostile user", (it) =
 
   it.effect("cannot take the room of others before the policy has decided", () =>
     Effect.gen(function* () {
-      const { port } = yield* application({ maxUploads: 1, receiveTimeout: "1 second" })
+      const { port } = yield* application({ maxUploads: 1, receiveTimeout: "5 seconds" })
       const others = yield* Effect.forEach([1, 2, 3], () => open(port))
       for (const raw of others) yield* raw.write(headOf(`/assembly-uploads/${newUploadId()}`, chunked) + chunk("--b"))
       assert.strictEqual((yield* post(port, before() + "x" + after)).status, 200)
