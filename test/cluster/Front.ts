@@ -1,0 +1,139 @@
+/**
+ * An HTTP server between the runners and the service, which passes requests on, counts them, and limits the speed of
+ * uploads. Each runner names itself in the header `x-runner`.
+ */
+import * as Effect from "effect/Effect"
+import { once } from "node:events"
+import * as Http from "node:http"
+import { Transform, type TransformCallback } from "node:stream"
+import { pipeline } from "node:stream/promises"
+
+/** A request that sends bytes of a file. */
+export interface Sending {
+  readonly runner: string
+  /** The path of the upload. */
+  readonly path: string
+  readonly from: number
+  /** The bytes that came so far. */
+  bytes: number
+  /** When the last byte came, and when the request ended, in milliseconds since 1970. */
+  lastByte: number
+  end: number | undefined
+}
+
+export interface Front {
+  readonly url: string
+  /** The service behind, once it listens. */
+  readonly passTo: (url: string) => void
+  /** How many bytes of each request are passed on in a second. */
+  speed: number
+  /** The ids of the Assemblies that were created, one for each creation that the service accepted. */
+  readonly assemblies: Array<string>
+  /** The paths of the uploads that were created, one for each creation that the service accepted. */
+  readonly uploads: Array<string>
+  readonly sendings: Array<Sending>
+  /** Requests that an upload was busy with another one: two runners at the same upload. */
+  readonly conflicts: () => number
+  /** The number of requests of all kinds, by method and status. */
+  readonly counts: Map<string, number>
+}
+
+const ofConnection = new Set(["connection", "keep-alive", "transfer-encoding", "x-runner"])
+
+const forwarded = (headers: Http.IncomingHttpHeaders): Http.OutgoingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)))
+
+/** Passes bytes on at the speed of the front, and tells of each piece. */
+const limited = (front: Front, passed: (bytes: number) => void) => {
+  let due = Date.now()
+  return new Transform({
+    transform(piece: Buffer, _: BufferEncoding, done: TransformCallback) {
+      passed(piece.length)
+      due = Math.max(due, Date.now()) + (piece.length / front.speed) * 1000
+      setTimeout(() => done(null, piece), due - Date.now())
+    }
+  })
+}
+
+const handle = async (front: Front, to: URL, incoming: Http.IncomingMessage, outgoing: Http.ServerResponse) => {
+  const method = incoming.method ?? ""
+  const path = incoming.url ?? ""
+  const runner = String(incoming.headers["x-runner"] ?? "")
+  const request = Http.request({
+    host: to.hostname,
+    port: to.port,
+    method,
+    path,
+    // The service is asked for by the name of the front.
+    headers: forwarded(incoming.headers),
+    agent: false
+  })
+  let sending: Sending | undefined
+  if (method === "PATCH") {
+    const now = Date.now()
+    sending = { runner, path, from: Number(incoming.headers["upload-offset"]), bytes: 0, lastByte: now, end: undefined }
+    front.sendings.push(sending)
+  }
+  const answered = once(request, "response")
+  answered.catch(() => undefined)
+  const body = limited(front, (bytes) => {
+    if (sending === undefined) return
+    sending.bytes += bytes
+    sending.lastByte = Date.now()
+  })
+  const sent = pipeline(incoming, body, request)
+  sent.catch(() => request.destroy())
+  try {
+    const [response]: ReadonlyArray<Http.IncomingMessage> = await answered
+    if (response === undefined) return
+    const status = response.statusCode ?? 0
+    const name = `${method} ${status}`
+    front.counts.set(name, (front.counts.get(name) ?? 0) + 1)
+    const assembly = /^\/assemblies\/([^/?]+)$/.exec(path)?.[1]
+    if (method === "POST" && assembly !== undefined && status === 200) front.assemblies.push(assembly)
+    const location = response.headers.location
+    if (method === "POST" && status === 201 && location !== undefined) front.uploads.push(location)
+    outgoing.writeHead(status, forwarded(response.headers))
+    await pipeline(response, outgoing)
+  } catch {
+    outgoing.destroy()
+  } finally {
+    if (sending !== undefined) sending.end = Date.now()
+  }
+}
+
+/** Listens until the scope ends. */
+export const make = Effect.gen(function* () {
+  let to: URL | undefined
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const listening = Http.createServer({ requestTimeout: 0 }).listen(0, "127.0.0.1")
+      await once(listening, "listening")
+      return listening
+    }),
+    (listening) =>
+      Effect.sync(() => {
+        listening.close()
+        listening.closeAllConnections()
+      })
+  )
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  const front: Front = {
+    url: `http://127.0.0.1:${port}`,
+    passTo: (url) => {
+      to = new URL(url)
+    },
+    speed: Infinity,
+    assemblies: [],
+    uploads: [],
+    sendings: [],
+    conflicts: () => front.counts.get("PATCH 423") ?? 0,
+    counts: new Map()
+  }
+  server.on("request", (incoming, outgoing) => {
+    if (to === undefined) outgoing.destroy()
+    else void handle(front, to, incoming, outgoing)
+  })
+  return front
+})
