@@ -13,10 +13,10 @@ export interface Sending {
   readonly runner: string
   /** The path of the upload. */
   readonly path: string
-  readonly from: number
   /** The bytes that came so far. */
   bytes: number
-  /** When the last byte came, and when the request ended, in milliseconds since 1970. */
+  /** When the request came, when its last byte came, and when it ended, in milliseconds since 1970. */
+  readonly start: number
   lastByte: number
   end: number | undefined
 }
@@ -70,8 +70,8 @@ const handle = async (front: Front, to: URL, incoming: Http.IncomingMessage, out
   })
   let sending: Sending | undefined
   if (method === "PATCH") {
-    const now = Date.now()
-    sending = { runner, path, from: Number(incoming.headers["upload-offset"]), bytes: 0, lastByte: now, end: undefined }
+    const start = Date.now()
+    sending = { runner, path, bytes: 0, start, lastByte: start, end: undefined }
     front.sendings.push(sending)
   }
   const answered = once(request, "response")
