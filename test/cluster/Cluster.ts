@@ -56,7 +56,7 @@ export interface Options {
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
 /** Starts a deployment without runners. It ends with the scope. */
-export const make = Effect.fnUntraced(function* ({ database, expiry = Duration.seconds(3), uploads = 8 }: Options) {
+export const make = Effect.fnUntraced(function* ({ database, expiry, uploads = 4 }: Options) {
   const scope = yield* Effect.scope
   const front = yield* Front.make
   const emulator = yield* Layer.build(Emulator.layer({ publicUrl: front.url })).pipe(
@@ -78,7 +78,7 @@ export const make = Effect.fnUntraced(function* ({ database, expiry = Duration.s
         secret: Redacted.value(emulator.credentials.secret),
         database: Redacted.value(database),
         deployment: Redacted.value(secret),
-        expiry: Duration.toMillis(expiry),
+        expiry: expiry === undefined ? undefined : Duration.toMillis(expiry),
         uploads
       }
       const child = yield* Effect.acquireRelease(

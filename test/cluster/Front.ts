@@ -50,7 +50,7 @@ const limited = (front: Front, passed: (bytes: number) => void) => {
     transform(piece: Buffer, _: BufferEncoding, done: TransformCallback) {
       passed(piece.length)
       due = Math.max(due, Date.now()) + (piece.length / front.speed) * 1000
-      setTimeout(() => done(null, piece), due - Date.now())
+      setTimeout(() => done(null, piece), Math.max(0, due - Date.now()))
     }
   })
 }

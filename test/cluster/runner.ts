@@ -16,7 +16,7 @@ export interface Args {
   readonly secret: string
   readonly database: string
   readonly deployment: string
-  readonly expiry: number
+  readonly expiry: number | undefined
   readonly uploads: number
 }
 

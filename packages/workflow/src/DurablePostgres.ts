@@ -86,10 +86,17 @@ const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4())
   Effect.provide(SecureRandom.layerWebCrypto)
 )
 
+/**
+ * How many parts the jobs are divided into. It is a part of the stored data, so it never changes. A runner that joins or
+ * leaves moves parts, one statement each, so many parts would take long on a busy database.
+ */
+const shards = 64
+
 const config = (options: Options, address: Option.Option<RunnerAddress.RunnerAddress>) => {
   const expiry = Duration.fromInputUnsafe(options.expiry ?? Duration.seconds(12))
   return ShardingConfig.layer({
     runnerAddress: address,
+    shardsPerGroup: shards,
     shardLockExpiration: expiry,
     shardLockRefreshInterval: Duration.divideUnsafe(expiry, 3),
     refreshAssignmentsInterval: Duration.seconds(1),
