@@ -43,6 +43,9 @@ const persistently = <A, R>(access: Effect.Effect<A, StoreFailed, R>): Effect.Ef
 /** Pauses between tries: 1 second, then twice as long, up to 1 minute. */
 const pauses = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("1 minute")])
 
+/** What the workflow and the attendant of the queue run. */
+export type Activities = ReturnType<typeof make>
+
 export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
   const { derive, store } = sending
   /** The attempts that send bytes in this process. Completing the Deferred stops the bytes. */
