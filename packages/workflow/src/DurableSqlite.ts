@@ -86,10 +86,10 @@ export const layer = (
   AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
 > =>
   Layer.unwrap(
-    Effect.map(
-      options.secrets === undefined
-        ? Effect.map(SecretFile.read(`${path}.secret`), (secret) => [secret])
-        : Effect.succeed(options.secrets),
-      (secrets) => Durable.layer({ ...options, secrets })
-    )
-  ).pipe(Layer.provideMerge(engine), Layer.provide(database(path)))
+    Effect.gen(function* () {
+      // The secret belongs to the database, so the database is locked first.
+      yield* SqlClient.SqlClient
+      const secrets = options.secrets ?? [yield* SecretFile.read(`${path}.secret`)]
+      return Layer.provideMerge(Durable.layer({ ...options, secrets }), engine)
+    })
+  ).pipe(Layer.provide(database(path)))

@@ -4,6 +4,7 @@ import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as Settings from "@assembly-effect/api/unstable/Settings"
 import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
 import type * as Arr from "effect/Array"
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -54,16 +55,27 @@ const check = (options: Durable.Options): Effect.Effect<void, ApiError.InvalidRe
 export const make = Effect.fnUntraced(function* (options: Durable.Options, role: { readonly runs: boolean }) {
   yield* check(options)
   const { uploads = 8, upload = {} } = options
+  const engine = yield* WorkflowEngine
+  const work = yield* Deferred.make<Work.Activities>()
+  // Executions of an earlier process arrive at once, so their workflow is registered before anything else is done.
+  if (role.runs) {
+    yield* engine.register(
+      JobWorkflow.JobWorkflow,
+      JobWorkflow.body({
+        upload: (...args) => Effect.flatMap(Deferred.await(work), ({ upload }) => upload(...args)),
+        outcome: (...args) => Effect.flatMap(Deferred.await(work), ({ outcome }) => outcome(...args)),
+        pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "1 minute")
+      })
+    )
+  }
   yield* Migrations.run
   const store = yield* Store.make
   const derive = yield* Derive.make(options.secrets)
-  const engine = yield* WorkflowEngine
   const context = yield* Effect.context<Durable.Requirements>()
   const waiting = Attendant.makeWaiting(store)
   let change: Effect.Effect<void> = Effect.void
 
   if (role.runs) {
-    // Complete only after the loop below has begun.
     const runner = Work.make({
       sending: { store, derive, files: Semaphore.makeUnsafe(uploads), upload },
       jobs: Semaphore.makeUnsafe(uploads),
@@ -71,16 +83,9 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
       begun: Effect.suspend(() => change),
       ended: waiting.wake
     })
-    yield* engine.register(
-      JobWorkflow.JobWorkflow,
-      JobWorkflow.body({
-        upload: runner.upload,
-        outcome: runner.outcome,
-        pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "1 minute")
-      })
-    )
     const running = yield* Attendant.makeRunning({ store, window: 2 * uploads, cancel: runner.cancel })
     change = running.change
+    yield* Deferred.succeed(work, runner)
     yield* Effect.forkScoped(running.loop)
     yield* Effect.forkScoped(Retention.loop(store, Duration.fromInputUnsafe(options.retention ?? "7 days")))
   }

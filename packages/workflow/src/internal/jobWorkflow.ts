@@ -20,9 +20,15 @@ export const JobWorkflow = Workflow.make("DurableJob/v1", {
 /** Completed by a verified notification about the Assembly. */
 export const Notified = DurableDeferred.make("notified/v1")
 
-/** Whether the attempt goes on: it waits for its Assembly, or it has ended. */
-const Progress = Schema.Literals(["Waiting", "Ended"])
-type Progress = typeof Progress.Type
+/**
+ * Whether the attempt goes on.
+ *
+ * - `Waiting`: it waits for its Assembly.
+ * - `Expecting`: it waits for its Assembly, whose end the service notifies.
+ * - `Ended`: it has ended.
+ */
+const Progress = Schema.Literals(["Waiting", "Expecting", "Ended"])
+export type Progress = typeof Progress.Type
 
 /** What the activities do. Each may run again, after a runner that did not finish it. */
 export interface Work<R> {
@@ -37,8 +43,7 @@ const firstPause = Duration.seconds(5)
 const Wake = Schema.Literals(["Notified", "Time"])
 
 /** Waits for a notification or for the next look. A notification counts once, because a second wait would not wait. */
-const wait = (look: number, pollInterval: Duration.Duration, mayBeNotified: boolean) => {
-  const pause = Duration.min(Duration.times(firstPause, 2 ** Math.min(look - 1, 20)), pollInterval)
+const wait = (look: number, pause: Duration.Duration, mayBeNotified: boolean) => {
   const time = DurableClock.sleep({ name: `look/v1/${look}`, duration: pause, inMemoryThreshold: 0 }).pipe(
     Effect.as("Time" as const)
   )
@@ -66,6 +71,8 @@ export const body =
           execute: outcome(attempt, execution)
         })
         if (seen === "Ended") return
-        if ((yield* wait(look, pollInterval, mayBeNotified)) === "Notified") mayBeNotified = false
+        const isExpecting = seen === "Expecting" && mayBeNotified
+        const pause = Duration.times(firstPause, isExpecting ? Infinity : 2 ** Math.min(look - 1, 20))
+        if ((yield* wait(look, Duration.min(pause, pollInterval), mayBeNotified)) === "Notified") mayBeNotified = false
       }
     })

@@ -12,6 +12,8 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import type * as Semaphore from "effect/Semaphore"
 import type { StoreFailed } from "../DurableError.ts"
+import * as JobAtRest from "./jobAtRest.ts"
+import type { Progress } from "./jobWorkflow.ts"
 import * as Failure from "./failure.ts"
 import * as Store from "./store.ts"
 import * as Transfer from "./transfer.ts"
@@ -42,6 +44,9 @@ const persistently = <A, R>(access: Effect.Effect<A, StoreFailed, R>): Effect.Ef
 
 /** Pauses between tries: 1 second, then twice as long, up to 1 minute. */
 const pauses = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("1 minute")])
+
+/** What the workflow and the attendant of the queue run. */
+export type Activities = ReturnType<typeof make>
 
 export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
   const { derive, store } = sending
@@ -104,8 +109,8 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
   const stoppable = <R>(
     attempt: Store.Attempt,
     execution: string,
-    work: Effect.Effect<"Waiting" | "Ended", never, R>
-  ): Effect.Effect<"Waiting" | "Ended", never, R | AssemblyClient> =>
+    work: Effect.Effect<Progress, never, R>
+  ): Effect.Effect<Progress, never, R | AssemblyClient> =>
     Effect.acquireUseRelease(
       Effect.sync(() => {
         const stop = Deferred.makeUnsafe<void>()
@@ -114,7 +119,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
       }),
       (stop) =>
         // The bytes stop first, and then the Assembly is canceled.
-        Effect.raceFirst(Effect.asSome(work), Effect.as(Deferred.await(stop), Option.none<"Waiting" | "Ended">())).pipe(
+        Effect.raceFirst(Effect.asSome(work), Effect.as(Deferred.await(stop), Option.none<Progress>())).pipe(
           Effect.flatMap(Option.match({ onNone: () => superseded(attempt, execution), onSome: Effect.succeed }))
         ),
       (stop) =>
@@ -134,7 +139,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
       if (!(yield* store.stored(attempt))) return yield* Effect.fail(new Transfer.Superseded())
     })
 
-  const upload = (attempt: Store.Attempt, execution: string): Effect.Effect<"Waiting" | "Ended", never, Services> =>
+  const upload = (attempt: Store.Attempt, execution: string): Effect.Effect<Progress, never, Services> =>
     transfer(attempt, execution).pipe(
       Effect.retry({
         while: Transfer.isTemporary,
@@ -152,9 +157,13 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
 
   /** Looks at the Assembly for a short time. A longer wait belongs to the workflow, which then needs no memory. */
   const look = (assemblyId: Assembly.AssemblyId) =>
-    Assemblies.awaitCompletion(assemblyId, { timeout: "5 seconds", interval: "200 millis", maxInterval: "1 second" })
+    Assemblies.awaitCompletion(assemblyId, { timeout: "2 seconds", interval: "100 millis", maxInterval: "500 millis" })
 
-  const outcome = (attempt: Store.Attempt, execution: string): Effect.Effect<"Waiting" | "Ended", never, Services> =>
+  /** Whether the service notifies the end of the Assembly. */
+  const expecting = (row: Store.Row): Effect.Effect<Progress> =>
+    Effect.map(JobAtRest.decode(row.job), ({ params }) => (params.notifyUrl === undefined ? "Waiting" : "Expecting"))
+
+  const outcome = (attempt: Store.Attempt, execution: string): Effect.Effect<Progress, never, Services> =>
     Effect.gen(function* () {
       const row = yield* current(attempt)
       if (Option.isNone(row)) return "Ended" as const
@@ -168,7 +177,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
             error._tag === "TransportFailure" ||
             error._tag === "RateLimited" ||
             ("status" in error && Transfer.isPassing(error)),
-          () => Effect.succeed("Waiting" as const)
+          () => expecting(row.value)
         )
       )
     }).pipe(
