@@ -134,5 +134,5 @@ export const make = Effect.fnUntraced(function* ({ database, expiry, uploads = 4
       })
     )
   )
-  return { front, runner, file, client, emulator }
+  return { database, front, runner, file, client, emulator }
 })

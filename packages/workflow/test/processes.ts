@@ -114,7 +114,11 @@ export const runner = (orders: Orders) =>
             if (found !== undefined) return Effect.succeed(found)
             return ended ? Effect.die(new Error("the runner ended")) : undefined
           }),
-        kill: (signal) => Effect.andThen(Effect.sync(() => child.kill(signal)), gone)
+        kill: (signal) =>
+          Effect.andThen(
+            Effect.sync(() => child.kill(signal)),
+            gone
+          )
       }
     }),
     ({ kill }) => kill("SIGKILL")
