@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import { SourceFailed, type Replayable } from "@assembly-effect/tus/UploadSource"
+import type { Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -48,10 +48,7 @@ export const layer = <R = never>(stores: Readonly<Record<string, Open<R>>>): Lay
     ObjectStores,
     Effect.map(Effect.context<R>(), (context) =>
       Object.fromEntries(
-        Object.entries(stores).map(([name, open]) => [
-          name,
-          (key: string) => Effect.provideContext(open(key), context)
-        ])
+        Object.entries(stores).map(([name, open]) => [name, (key: string) => Effect.provideContext(open(key), context)])
       )
     )
   )

@@ -45,7 +45,7 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("An embedded runner",
             database,
             jobs
           }
-          const before = proxy.sent();
+          const before = proxy.sent()
           yield* Effect.scoped(
             Effect.gen(function* () {
               const first = yield* runner(orders)

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import type { Orders, Report } from "./fixtures/runner.ts"
 
 /** A proxy between runners and the emulator. It counts the bytes of the runners. */
-export interface Front {
+interface Front {
   readonly origin: string
   /** The bytes that runners have sent. */
   readonly sent: () => number
@@ -114,7 +114,11 @@ export const runner = (orders: Orders) =>
             if (found !== undefined) return Effect.succeed(found)
             return ended ? Effect.die(new Error("the runner ended")) : undefined
           }),
-        kill: (signal) => Effect.andThen(Effect.sync(() => child.kill(signal)), gone)
+        kill: (signal) =>
+          Effect.andThen(
+            Effect.sync(() => child.kill(signal)),
+            gone
+          )
       }
     }),
     ({ kill }) => kill("SIGKILL")

@@ -4,7 +4,7 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -53,8 +53,10 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
   /** The attempts that send bytes in this process. Completing the Deferred stops the bytes. */
   const running = new Map<string, Deferred.Deferred<void>>()
 
-  const end = (attempt: Store.Attempt, ...how: Parameters<Store.Store["end"]> extends [unknown, ...infer Rest] ? Rest : never) =>
-    persistently(store.end(attempt, ...how)).pipe(Effect.andThen(ended(attempt.key)), Effect.as("Ended" as const))
+  const end = (
+    attempt: Store.Attempt,
+    ...how: Parameters<Store.Store["end"]> extends [unknown, ...infer Rest] ? Rest : never
+  ) => persistently(store.end(attempt, ...how)).pipe(Effect.andThen(ended(attempt.key)), Effect.as("Ended" as const))
 
   /** The id of the Assembly, if the attempt has begun with a secret that this runner knows. */
   const assemblyOf = (row: Store.Row, execution: string) =>
