@@ -40,6 +40,8 @@ layer(live, { excludeTestServices: true })("A queue of durable jobs", (it) => {
           // With one upload that does not end, nothing else begins.
           const waiting = yield* Stream.runCount(Durable.list({ state: "Queued" }))
           assert.strictEqual(waiting, count)
+          const queuing = heap() - before
+          assert.isBelow(queuing, 32)
           if (full !== undefined) {
             const seconds = (performance.now() - begun) / 1000
             yield* Effect.log(`${count} jobs queued in ${seconds.toFixed(1)} s, ${queuing.toFixed(1)} MiB more`)
@@ -63,6 +65,7 @@ layer(live, { excludeTestServices: true })("A queue of durable jobs", (it) => {
               ),
             { concurrency: 100, discard: true }
           )
+          assert.isBelow(most - before, 64)
           if (full !== undefined) {
             const seconds = (performance.now() - sent) / 1000
             yield* Effect.log(
@@ -71,7 +74,7 @@ layer(live, { excludeTestServices: true })("A queue of durable jobs", (it) => {
           }
           const completed = yield* Stream.runCount(Durable.list({ state: "Completed" }))
           assert.strictEqual(completed, count + 1)
-        }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+        }).pipe(withRunner(database), Effect.provide(gate.layer))
       }),
     { timeout: 3_600_000 }
   )
