@@ -40,6 +40,7 @@ export class Superseded {
 /** The errors of a transfer. */
 export type TransferError =
   | Superseded
+  | Sources.SourceAway
   | UploadError
   | SourceFailed
   | UploadTarget.InvalidTarget
@@ -171,7 +172,7 @@ export const run = (
           const options = { ...sending.upload, metadata: JobAtRest.metadataOf(file) }
           const upload = yield* begin(sending, row, execution, announced, index, target, source, options)
           yield* UploadSteps.finish(target, source, upload, options)
-        }).pipe(sending.files.withPermit),
+        }).pipe(Effect.mapError(Sources.mayReturn(file)), sending.files.withPermit),
       { concurrency: filesAtOnce, discard: true }
     )
   })
@@ -189,6 +190,7 @@ export const isTemporary = (error: TransferError): boolean => {
     case "AssemblyAborted":
     case "AuthenticationFailed":
       return false
+    case "SourceAway":
     case "StoreFailed":
     case "TimedOut":
       return true

@@ -15,6 +15,7 @@ import type { StoreFailed } from "../DurableError.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import type { Progress } from "./jobWorkflow.ts"
 import * as Failure from "./failure.ts"
+import * as Sources from "./sources.ts"
 import * as Store from "./store.ts"
 import * as Transfer from "./transfer.ts"
 
@@ -143,17 +144,19 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
 
   const upload = (attempt: Store.Attempt, execution: string): Effect.Effect<Progress, never, Services> =>
     transfer(attempt, execution).pipe(
+      // A job that pauses leaves its place to others.
+      jobs.withPermit,
       Effect.retry({
         while: Transfer.isTemporary,
         schedule: pauses.pipe(Schedule.upTo({ duration: patience }))
       }),
+      Effect.mapError((error) => (error instanceof Sources.SourceAway ? error.error : error)),
       Effect.as("Waiting" as const),
       Effect.catchCause((cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Failure.interrupted(cause)
         const error = Cause.squash(cause)
         return error instanceof Transfer.Superseded ? superseded(attempt, execution) : fail(attempt, execution, cause)
       }),
-      jobs.withPermit,
       (work) => stoppable(attempt, execution, work)
     )
 
