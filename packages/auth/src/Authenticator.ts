@@ -121,7 +121,10 @@ export const layerSigned = (options?: {
 }): Layer.Layer<Authenticator, AuthError.CryptoUnavailable, Credentials.Credentials> =>
   layerSignedNoDeps(options).pipe(Layer.provide([Signer.layerHmac(options), SecureRandom.layerWebCrypto]))
 
-/** The characters that a token may contain. The line end of a file is not permitted. */
+/**
+ * Matches a token of visible ASCII characters. A line break at the end, which a token from a file often has, is refused
+ * too.
+ */
 const sendable = /^[\x21-\x7e]+$/
 
 /**

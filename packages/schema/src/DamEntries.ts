@@ -1,5 +1,5 @@
 /**
- * Operations of the DAM that get, list and delete assets, or that move many assets, or an asset or a folder by its
+ * Operations of the DAM: get, list and delete assets, move many assets at once, and move an asset or a folder by its
  * path.
  *
  * Beyond the specification: spec.md defines the asset and the move of one asset, but only names the other operations.
@@ -128,7 +128,7 @@ export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("DAM_
  */
 export interface Deleted extends Structure<typeof Deleted> {}
 
-/** The ids in one bulk request. The maximum is that of a list request, because the service documents no maximum. */
+/** The ids in one bulk request. The service documents no maximum, so the maximum of a list request is used. */
 const AssetIds = Schema.Array(Identifier.AssetId).check(Schema.isBetweenLength(1, 500, { expected: "1 to 500 assets" }))
 
 /**

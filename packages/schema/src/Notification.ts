@@ -95,7 +95,7 @@ export const ReplayRequest = named<ReplayRequest>()(
 export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
 
 /**
- * The response to a replayed notification. `notification_id` is the id of the new notification.
+ * The response to a request to send a notification again. `notification_id` is the id of the new notification.
  *
  * Beyond the specification.
  *

@@ -94,7 +94,9 @@ export class Durable extends Context.Service<
       Summary,
       DurableError.JobUnknown | DurableError.NotRetryable | DurableError.StoreFailed | SourceFailed
     >
-    readonly list: (options?: { readonly state?: State | undefined }) => Stream.Stream<Summary, DurableError.StoreFailed>
+    readonly list: (options?: {
+      readonly state?: State | undefined
+    }) => Stream.Stream<Summary, DurableError.StoreFailed>
     readonly notified: (assemblyId: string) => Effect.Effect<void, DurableError.StoreFailed>
   }
 >()("@assembly-effect/workflow/Durable") {}
@@ -130,9 +132,7 @@ export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
  * @since 0.1.0
  * @category running
  */
-export const startAll = <E, R>(
-  jobs: Stream.Stream<Job, E, R>
-): Stream.Stream<Summary, E | StartError, R | Durable> =>
+export const startAll = <E, R>(jobs: Stream.Stream<Job, E, R>): Stream.Stream<Summary, E | StartError, R | Durable> =>
   Stream.unwrap(Effect.map(Durable, (durable) => durable.startAll(jobs)))
 
 const await_ = (key: string): Effect.Effect<Assembly.Status, AwaitError, Durable> =>
@@ -250,8 +250,11 @@ export type Requirements =
  */
 export const layer = (
   options: Options
-): Layer.Layer<Durable, ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed, Requirements> =>
-  Layer.effect(Durable, Effect.map(Host.make(options, { runs: true }), Durable.of))
+): Layer.Layer<
+  Durable,
+  ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
+  Requirements
+> => Layer.effect(Durable, Effect.map(Host.make(options, { runs: true }), Durable.of))
 
 /**
  * A host that starts and reads jobs, and runs none. The options are those of the runners.
@@ -261,5 +264,8 @@ export const layer = (
  */
 export const layerClient = (
   options: Options
-): Layer.Layer<Durable, ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed, Requirements> =>
-  Layer.effect(Durable, Effect.map(Host.make(options, { runs: false }), Durable.of))
+): Layer.Layer<
+  Durable,
+  ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
+  Requirements
+> => Layer.effect(Durable, Effect.map(Host.make(options, { runs: false }), Durable.of))

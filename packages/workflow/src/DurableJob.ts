@@ -39,7 +39,7 @@ export type Source = typeof Source.Type
  * @since 0.1.0
  * @category constructors
  */
-export const path = (path: string): Source => ({ _tag: "Path", path })
+export const path = (file: string): Source => ({ _tag: "Path", path: file })
 
 /**
  * References an object in a named object store of the application.

@@ -4,9 +4,11 @@
  *
  * @since 0.1.0
  */
-import { SourceFailed, type Replayable } from "@assembly-effect/tus/UploadSource"
+import { type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
+import * as WebSource from "@assembly-effect/tus/WebSource"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
 
 /**
@@ -30,15 +32,35 @@ export const ObjectStores: Context.Reference<Readonly<Record<string, Open>>> = C
 )
 
 /**
- * Registers the object stores of the application. Each runner has the same names.
- *
- * **Details**
- *
- * `WebSource` of `@assembly-effect/tus` reads an address by ranges, and its identity is the `ETag`. The address is made
- * at run time, and is not stored.
+ * A store whose objects are read at presigned addresses. `presign` makes the address of an object. It is called at run
+ * time, and the address is not stored. The server must accept ranges and send a strong `ETag`, which is the identity of
+ * the object.
  *
  * @example
- * ObjectStores.layer({ videos: (key) => Effect.flatMap(presign(key), (url) => WebSource.fromUrl(url)) })
+ * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const presigned =
+  <R = never>(
+    presign: (key: string) => Effect.Effect<string | URL, SourceFailed, R>
+  ): Open<R | HttpClient.HttpClient> =>
+  (key) =>
+    Effect.gen(function* () {
+      const source = yield* WebSource.fromUrl(yield* presign(key), { isPresigned: true })
+      if (source._tag === "Replayable") return source
+      return yield* new SourceFailed({
+        kind: "Unreadable",
+        problem: "the object store accepts no ranges, or sends no strong ETag"
+      })
+    })
+
+/**
+ * Registers the object stores of the application. Each runner has the same names.
+ *
+ * @example
+ * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })
  *
  * @since 0.1.0
  * @category layers
@@ -48,10 +70,7 @@ export const layer = <R = never>(stores: Readonly<Record<string, Open<R>>>): Lay
     ObjectStores,
     Effect.map(Effect.context<R>(), (context) =>
       Object.fromEntries(
-        Object.entries(stores).map(([name, open]) => [
-          name,
-          (key: string) => Effect.provideContext(open(key), context)
-        ])
+        Object.entries(stores).map(([name, open]) => [name, (key: string) => Effect.provideContext(open(key), context)])
       )
     )
   )

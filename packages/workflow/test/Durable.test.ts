@@ -11,7 +11,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       const contents = [yield* file("a.bin", 1000), yield* file("b.bin", 700_000)]
       const status = yield* Durable.run(job("first", contents)).pipe(withRunner(database))
       assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
-      assert.deepStrictEqual(storedIn(status), contents.map(({ sha256 }) => sha256).sort())
+      assert.deepStrictEqual(storedIn(status), contents.map(({ sha256 }) => sha256).toSorted())
     })
   )
 })

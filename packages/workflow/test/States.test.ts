@@ -6,7 +6,6 @@ import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import { assert, layer } from "@effect/vitest"
 import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
@@ -238,10 +237,8 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         const known = new Set(all.map(({ id }) => id))
         yield* Durable.start(job("notified", [content], { params }))
         yield* until("notified", "Processing")
-        const [own] = (yield* Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }).pipe(Stream.runCollect)).filter(
-          ({ id }) => !known.has(id)
-        )
-        const id = own?.id ?? ""
+        const now = yield* Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }).pipe(Stream.runCollect)
+        const id = now.find((entry) => !known.has(entry.id))?.id ?? ""
         // An Assembly of another program, and one that nobody knows.
         yield* Durable.notified("0".repeat(32))
         yield* Assemblies.awaitCompletion(id as Parameters<typeof Assemblies.get>[0], { interval: "50 millis" })

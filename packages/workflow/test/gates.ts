@@ -5,7 +5,6 @@ import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { randomBytes } from "node:crypto"
 import { sha256 } from "./support.ts"
 
 /** The size of each gated object. It is too large to be sent with its creation. */
@@ -19,7 +18,7 @@ const size = 700_000
  * - `open`: lets every object go on.
  */
 export const gated = Effect.gen(function* () {
-  const bytes = new Uint8Array(randomBytes(size))
+  const bytes = Uint8Array.from({ length: size }, (_, index) => (index * 7919) >> 3)
   const reached = yield* Deferred.make<void>()
   const stopped = yield* Deferred.make<void>()
   const gate = yield* Deferred.make<void>()

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import type { Orders, Report } from "./fixtures/runner.ts"
 
 /** A proxy between runners and the emulator. It counts the bytes of the runners. */
-export interface Front {
+interface Front {
   readonly origin: string
   /** The bytes that runners have sent. */
   readonly sent: () => number

@@ -2,7 +2,6 @@
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
 import type * as Assembly from "@assembly-effect/schema/Assembly"
-import type * as Durable from "@assembly-effect/workflow/Durable"
 import * as DurableJob from "@assembly-effect/workflow/DurableJob"
 import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -17,7 +16,7 @@ export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update
 export const steps = { ":original": { robot: "/upload/handle" } }
 
 /** Everything that a runner needs to reach the emulator. */
-export const clients = Layer.unwrap(
+const clients = Layer.unwrap(
   Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))
 )
 
@@ -56,12 +55,10 @@ export const job = (key: string, contents: ReadonlyArray<Content>, more?: Partia
 
 /** What the service has stored of an Assembly. */
 export const storedIn = ({ uploads }: Assembly.Status): ReadonlyArray<string> =>
-  (uploads ?? []).map(({ sha256: hash }) => String(hash)).sort()
+  (uploads ?? []).map(({ sha256: hash }) => String(hash)).toSorted()
 
 /** Runs a program with an embedded runner, which ends with the program. */
 export const withRunner =
   (database: string, options?: DurableSqlite.Options) =>
   <A, E, R>(program: Effect.Effect<A, E, R>) =>
     Effect.provide(program, DurableSqlite.layer(database, options), { local: true })
-
-export type Runner = Durable.Durable

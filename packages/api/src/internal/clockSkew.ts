@@ -19,7 +19,10 @@ export interface ClockSkew {
   kept: number
 }
 
-/** Two responses within this difference show the same time: a `Date` has whole seconds, and responses take time. */
+/**
+ * Two clock skews with at most this difference (in milliseconds) count as equal, because a `Date` has whole seconds,
+ * and a response takes some time to arrive.
+ */
 const tolerance = 60_000
 
 export const make = (max: number): ClockSkew => ({ max, kept: 0 })

@@ -73,7 +73,8 @@ export const Admission = Context.Reference<Provided>("@assembly-effect/auth/unst
 })
 
 /**
- * Applies what a context provides to the gate that a request would pass without it.
+ * The gate that a request passes: `provided` if it is a gate, the result of `provided` for `inner` if it is a function,
+ * else `inner`.
  *
  * @since 0.1.0
  * @category utilities

@@ -10,7 +10,10 @@ export interface Limits {
   readonly time: Duration.Input
 }
 
-/** The bytes that all requests of a route hold in memory together. */
+/**
+ * Limits the number of bytes that all requests of a route together hold in memory. `take` returns false if the limit
+ * would be exceeded.
+ */
 export interface Budget {
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
@@ -39,7 +42,7 @@ const tooLarge = (bytes: number) => new Refusal.BodyTooLarge({ problem: `The bod
 export const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
   (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
-/** The body of a request, which fails beyond `most` bytes. */
+/** The body of a request. The stream fails if the body has more than `most` bytes. */
 const bounded = (
   request: HttpServerRequest.HttpServerRequest,
   most: number
@@ -67,8 +70,7 @@ const inTime =
     })
 
 /**
- * Reads a whole body with `read`, within its limits. The bytes count towards the budget until `read` ends, so that many
- * requests together stay within it.
+ * Reads a whole body with `read`, within its limits. The bytes count towards the budget `shared` until `read` ends.
  */
 export const within = <A, E, R>(
   request: HttpServerRequest.HttpServerRequest,

@@ -1,5 +1,5 @@
 /**
- * Writes the state of an upload into the journal before its next step is taken.
+ * Writes the state of an upload into the journal before the next step of the upload starts.
  */
 import type { InvalidRequest } from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"

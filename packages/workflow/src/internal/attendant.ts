@@ -8,6 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Latch from "effect/Latch"
+import * as Option from "effect/Option"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type { StoreFailed } from "../DurableError.ts"
@@ -79,6 +80,8 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
   const changed = yield* Latch.make(true)
   /** The executions that were given to the engine, and are still queued in the table. */
   let given = new Set<string>()
+  /** Whether cancellations are read as well, and not only the queue. */
+  let all = true
 
   const ownShards = (): ReadonlyArray<number> =>
     Array.from({ length: maxShard }, (_, index) => index + 1).filter((id) =>
@@ -107,26 +110,37 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
     )
   })
 
-  const tick = Effect.gen(function* () {
-    const shards = ownShards()
-    yield* startQueued(shards)
-    yield* cancelAll(shards)
-  })
-
   /** Reads the table until the scope closes. */
   const loop = Effect.gen(function* () {
-    yield* Effect.timeoutOption(changed.await, interval)
+    const isTime = Option.isNone(yield* Effect.timeoutOption(changed.await, interval))
+    const readsAll = isTime || all
     changed.closeUnsafe()
-    yield* tick
+    all = false
+    const shards = ownShards()
+    yield* startQueued(shards)
+    if (readsAll) yield* cancelAll(shards)
   }).pipe(
     Effect.catchCause((cause) => Effect.logWarning("The queue of durable jobs could not be read", cause)),
     Effect.forever
   )
 
-  return { loop, change: Effect.asVoid(changed.open) }
+  return {
+    loop,
+    /** A job was queued. */
+    change: Effect.asVoid(changed.open),
+    /** A cancellation was stored. */
+    changeAll: Effect.suspend(() => {
+      all = true
+      return Effect.asVoid(changed.open)
+    }),
+    /** A job has left the queue. If more jobs may wait, they are read. */
+    refill: Effect.suspend(() => (given.size < window ? Effect.void : Effect.asVoid(changed.open)))
+  }
 })
 
 /** The shard of an execution, so that the runner of the shard finds the job. */
 export const shardOf = (execution: string) =>
-  Effect.map(Sharding, (sharding) => sharding.getShardId(execution as Parameters<typeof sharding.getShardId>[0], "default").id)
-
+  Effect.map(
+    Sharding,
+    (sharding) => sharding.getShardId(execution as Parameters<typeof sharding.getShardId>[0], "default").id
+  )

@@ -62,8 +62,8 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
     yield* engine.register(
       JobWorkflow.JobWorkflow,
       JobWorkflow.body({
-        upload: (...args) => Effect.flatMap(Deferred.await(work), ({ upload }) => upload(...args)),
-        outcome: (...args) => Effect.flatMap(Deferred.await(work), ({ outcome }) => outcome(...args)),
+        upload: (...args) => Effect.flatMap(Deferred.await(work), (activities) => activities.upload(...args)),
+        outcome: (...args) => Effect.flatMap(Deferred.await(work), (activities) => activities.outcome(...args)),
         pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "1 minute")
       })
     )
@@ -74,17 +74,21 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
   const context = yield* Effect.context<Durable.Requirements>()
   const waiting = Attendant.makeWaiting(store)
   let change: Effect.Effect<void> = Effect.void
+  let changeAll: Effect.Effect<void> = Effect.void
+  let refill: Effect.Effect<void> = Effect.void
 
   if (role.runs) {
     const runner = Work.make({
       sending: { store, derive, files: Semaphore.makeUnsafe(uploads), upload },
       jobs: Semaphore.makeUnsafe(uploads),
       patience: Duration.fromInputUnsafe(options.patience ?? "1 hour"),
-      begun: Effect.suspend(() => change),
+      begun: Effect.suspend(() => refill),
       ended: waiting.wake
     })
     const running = yield* Attendant.makeRunning({ store, window: 2 * uploads, cancel: runner.cancel })
     change = running.change
+    changeAll = running.changeAll
+    refill = running.refill
     yield* Deferred.succeed(work, runner)
     yield* Effect.forkScoped(running.loop)
     yield* Effect.forkScoped(Retention.loop(store, Duration.fromInputUnsafe(options.retention ?? "7 days")))
@@ -112,22 +116,18 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
     } satisfies Store.NewRow
   })
 
-  /** The stored rows of jobs. A stored row of another job is a conflict. */
-  const summaries = Effect.fnUntraced(function* (rows: ReadonlyArray<Store.NewRow>) {
-    const stored = new Map((yield* store.findAll(rows.map(({ key }) => key))).map((row) => [row.key, row]))
+  const startMany = Effect.fnUntraced(function* (jobs: Arr.NonEmptyReadonlyArray<Job>) {
+    const rows = yield* Effect.forEach(jobs, prepare, { concurrency: 4 })
+    const stored = new Map((yield* store.insert(rows)).map((row) => [row.key, row]))
+    yield* change
+    const known = rows.filter(({ key }) => !stored.has(key)).map(({ key }) => key)
+    for (const row of yield* store.findAll(known)) stored.set(row.key, row)
     return yield* Effect.forEach(rows, ({ job, key }) => {
       const row = stored.get(key)
       return row === undefined || row.job !== job
         ? Effect.fail(new JobConflict({ key }))
         : Effect.succeed(Store.toSummary(row))
     })
-  })
-
-  const startMany = Effect.fnUntraced(function* (jobs: Arr.NonEmptyReadonlyArray<Job>) {
-    const rows = yield* Effect.forEach(jobs, prepare, { concurrency: 4 })
-    yield* store.insert(rows)
-    yield* change
-    return yield* summaries(rows)
   })
 
   const start = Effect.fnUntraced(function* (job: Job) {
@@ -203,7 +203,7 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
       Effect.gen(function* () {
         const canceled = yield* store.cancel(key)
         if (Option.isNone(canceled)) return Store.toSummary(yield* found(key))
-        yield* change
+        yield* changeAll
         yield* waiting.wake(key)
         return Store.toSummary(canceled.value)
       }),

@@ -18,7 +18,7 @@ const atOnce = 100
 const entityTypes = [`Workflow/${JobWorkflow._tag}`, "Workflow/-/DurableClock"].map(EntityType.make)
 
 /** Removes the jobs that ended before `retention`. The row is removed last, so an interrupted removal is repeated. */
-export const sweep = Effect.fnUntraced(function* (store: Store, retention: Duration.Duration) {
+const sweep = Effect.fnUntraced(function* (store: Store, retention: Duration.Duration) {
   const storage = yield* MessageStorage
   const sharding = yield* Sharding
   const before = (yield* Clock.currentTimeMillis) - Duration.toMillis(retention)

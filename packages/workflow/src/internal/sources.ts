@@ -48,26 +48,45 @@ interface Opened {
   readonly atRest: SourceAtRest
 }
 
+/** An object store did not give the bytes. It may do so later, at another address. */
+export class SourceAway {
+  readonly _tag = "SourceAway"
+  readonly error: SourceFailed
+  constructor(error: SourceFailed) {
+    this.error = error
+  }
+}
+
+/** Tells apart a store that may answer later, and a file that is missing. */
+export const mayReturn =
+  ({ source }: { readonly source: DurableJob.Source }) =>
+  <E extends { readonly _tag: string }>(error: E | SourceFailed): E | SourceFailed | SourceAway =>
+    error instanceof SourceFailed && error.kind === "Unreadable" && source._tag === "Object"
+      ? new SourceAway(error)
+      : error
+
+type File = Pick<DurableJob.File, "source" | "filename">
+
+const openOne = ({ filename, source: reference }: File) =>
+  Effect.gen(function* () {
+    const source = yield* open(reference)
+    return { source, atRest: yield* identify(source, filename) } satisfies Opened
+  })
+
+/** How many sources are opened at the same time. */
+const concurrency = 4
+
 /** Opens the sources of all files. */
 export const openAll = (
-  files: ReadonlyArray<Pick<DurableJob.File, "source" | "filename">>
+  files: ReadonlyArray<File>
 ): Effect.Effect<ReadonlyArray<Opened>, SourceFailed, FileSystem.FileSystem> =>
-  Effect.forEach(
-    files,
-    ({ filename, source: reference }) =>
-      Effect.gen(function* () {
-        const source = yield* open(reference)
-        return { source, atRest: yield* identify(source, filename) }
-      }),
-    { concurrency: 4 }
-  )
+  Effect.forEach(files, openOne, { concurrency })
 
 /** Opens the sources of all files, and fails if one has changed since the attempt was queued. */
-export const reopen = Effect.fnUntraced(function* (
-  files: ReadonlyArray<Pick<DurableJob.File, "source" | "filename">>,
-  before: ReadonlyArray<SourceAtRest>
-) {
-  const opened = yield* openAll(files)
+export const reopen = Effect.fnUntraced(function* (files: ReadonlyArray<File>, before: ReadonlyArray<SourceAtRest>) {
+  const opened = yield* Effect.forEach(files, (file) => Effect.mapError(openOne(file), mayReturn(file)), {
+    concurrency
+  })
   for (const [index, { atRest }] of opened.entries()) {
     const was = before[index]
     if (was === undefined || was.size !== atRest.size || was.identity !== atRest.identity) {

@@ -119,7 +119,7 @@ export const make = Effect.gen(function* () {
   const find = (key: string) =>
     sql<Columns>`SELECT * FROM ${table} WHERE job_key = ${key}`.pipe(Effect.map(one), attempting("find"))
 
-  /** Queues new jobs, and returns the keys that were not in the table. */
+  /** Queues new jobs, and returns the rows of those whose keys were not in the table. */
   const insert = (rows: Arr.NonEmptyReadonlyArray<NewRow>) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -134,9 +134,9 @@ export const make = Effect.gen(function* () {
         begins: 0,
         queued_at: now
       }))
-      const inserted = yield* sql<{ readonly job_key: string }>`
-        INSERT INTO ${table} ${sql.insert(values)} ON CONFLICT (job_key) DO NOTHING RETURNING job_key`
-      return new Set(inserted.map(({ job_key }) => job_key))
+      const inserted = yield* sql<Columns>`
+        INSERT INTO ${table} ${sql.insert(values)} ON CONFLICT (job_key) DO NOTHING RETURNING *`
+      return inserted.map(toRow)
     }).pipe(attempting("insert"))
 
   /** Announces that the Assembly may now be created. None if the attempt has ended or is being canceled. */
@@ -194,11 +194,7 @@ export const make = Effect.gen(function* () {
     }).pipe(attempting("cancel"))
 
   /** Queues the next attempt. None if this attempt is not the one that failed. */
-  const retry = (
-    { attempt, key }: Attempt,
-    sources: ReadonlyArray<JobAtRest.SourceAtRest>,
-    shard: number
-  ) =>
+  const retry = ({ attempt, key }: Attempt, sources: ReadonlyArray<JobAtRest.SourceAtRest>, shard: number) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       return one(
@@ -226,10 +222,12 @@ export const make = Effect.gen(function* () {
 
   /** The rows of these keys. */
   const findAll = (keys: ReadonlyArray<string>) =>
-    sql<Columns>`SELECT * FROM ${table} WHERE ${sql.in("job_key", keys)}`.pipe(
-      Effect.map((rows) => rows.map(toRow)),
-      attempting("read")
-    )
+    keys.length === 0
+      ? Effect.succeed([])
+      : sql<Columns>`SELECT * FROM ${table} WHERE ${sql.in("job_key", keys)}`.pipe(
+          Effect.map((rows) => rows.map(toRow)),
+          attempting("read")
+        )
 
   /** A page of rows after a key. */
   const page = (options: { readonly state?: State | undefined; readonly after: string; readonly limit: number }) => {
@@ -243,10 +241,7 @@ export const make = Effect.gen(function* () {
 
   /** The attempt whose Assembly a notification is about. */
   const byLookup = (lookups: ReadonlyArray<string>) =>
-    sql<Columns>`SELECT * FROM ${table} WHERE ${sql.in("lookup", lookups)}`.pipe(
-      Effect.map(one),
-      attempting("look up")
-    )
+    sql<Columns>`SELECT * FROM ${table} WHERE ${sql.in("lookup", lookups)}`.pipe(Effect.map(one), attempting("look up"))
 
   /** Attempts that ended before a time. */
   const endedBefore = (time: number, limit: number) =>

@@ -40,6 +40,7 @@ export class Superseded {
 /** The errors of a transfer. */
 export type TransferError =
   | Superseded
+  | Sources.SourceAway
   | UploadError
   | SourceFailed
   | UploadTarget.InvalidTarget
@@ -63,6 +64,12 @@ const hasStatus =
 export const isNotFound = (error: { readonly _tag: string; readonly status?: number }): boolean =>
   error._tag === "ServiceFailure" && error.status === 404
 
+/** The Assembly of an attempt. `isNew`: whether it was created just now, so that it has no uploads. */
+interface Begun {
+  readonly status: Assembly.Status
+  readonly isNew: boolean
+}
+
 /**
  * Creates the Assembly. Only this deployment can know the id, so a conflict comes from an earlier request of the same
  * attempt.
@@ -70,22 +77,28 @@ export const isNotFound = (error: { readonly _tag: string; readonly status?: num
 const create = (
   assemblyId: Assembly.AssemblyId,
   { files, params }: JobAtRest.JobAtRest
-): Effect.Effect<Assembly.Status, Effect.Error<ReturnType<typeof Assemblies.create>>, AssemblyClient> =>
-  Effect.catchIf(
-    Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length }),
-    hasStatus(409),
-    () => Assemblies.get(assemblyId)
+): Effect.Effect<Begun, Effect.Error<ReturnType<typeof Assemblies.create>>, AssemblyClient> =>
+  Assemblies.create({ ...params, assemblyId, numExpectedUploadFiles: files.length }).pipe(
+    Effect.map((status) => ({ status, isNew: true })),
+    Effect.catchIf(hasStatus(409), () => existing(assemblyId))
   )
+
+const existing = (assemblyId: Assembly.AssemblyId) =>
+  Effect.map(Assemblies.get(assemblyId), (status): Begun => ({ status, isNew: false }))
 
 /** The Assembly of the attempt. If an earlier runner may have created it, the service is asked first. */
 const assemblyOf = (row: Row, assemblyId: Assembly.AssemblyId, job: JobAtRest.JobAtRest) =>
   row.begins > 1
-    ? Effect.catchIf(Assemblies.get(assemblyId), isNotFound, () => create(assemblyId, job))
+    ? Effect.catchIf(existing(assemblyId), isNotFound, () => create(assemblyId, job))
     : create(assemblyId, job)
 
-/** The number of announced creations of each file. It is changed by the files of one transfer only. */
+/**
+ * The number of announced creations of each file. It is changed by the files of one transfer only. `mayExist`: whether
+ * an announced upload may exist.
+ */
 interface Announced {
   readonly counts: Array<number>
+  readonly mayExist: boolean
 }
 
 /** Announces one more creation of a file, and returns its number. */
@@ -115,7 +128,7 @@ const begin = (
   })
   return Effect.gen(function* () {
     const known = announced.counts[file] ?? 0
-    if (known === 0) return yield* first
+    if (known === 0 || !announced.mayExist) return yield* first
     const marker = yield* markerOf(known)
     // The receipts were read several times. An upload that appears later still is found by no marker, and stays empty.
     return yield* Effect.catchTag(
@@ -140,7 +153,7 @@ export const run = (
     const job = yield* JobAtRest.decode(row.job)
     const sources = yield* Sources.reopen(job.files, row.sources)
     const assemblyId = yield* sending.derive.assemblyId(secretOf(row), execution)
-    const status = yield* assemblyOf(row, assemblyId, job)
+    const { isNew, status } = yield* assemblyOf(row, assemblyId, job)
     const outcome = Assemblies.outcome(status)
     if (Option.isSome(outcome)) {
       yield* Effect.fromResult(outcome.value)
@@ -148,7 +161,8 @@ export const run = (
     }
     // If the Status had the URL of another Assembly, the files would be sent to that Assembly.
     const target = yield* UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId })
-    const announced: Announced = { counts: job.files.map((_, file) => row.creations[file] ?? 0) }
+    const counts = job.files.map((_, file) => row.creations[file] ?? 0)
+    const announced: Announced = { counts, mayExist: !isNew }
     yield* Effect.forEach(
       job.files,
       (file, index) =>
@@ -158,7 +172,7 @@ export const run = (
           const options = { ...sending.upload, metadata: JobAtRest.metadataOf(file) }
           const upload = yield* begin(sending, row, execution, announced, index, target, source, options)
           yield* UploadSteps.finish(target, source, upload, options)
-        }).pipe(sending.files.withPermit),
+        }).pipe(Effect.mapError(Sources.mayReturn(file)), sending.files.withPermit),
       { concurrency: filesAtOnce, discard: true }
     )
   })
@@ -176,6 +190,7 @@ export const isTemporary = (error: TransferError): boolean => {
     case "AssemblyAborted":
     case "AuthenticationFailed":
       return false
+    case "SourceAway":
     case "StoreFailed":
     case "TimedOut":
       return true

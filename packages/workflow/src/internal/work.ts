@@ -4,7 +4,7 @@ import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as FileSystem from "effect/FileSystem"
 import type * as HttpClient from "effect/http/HttpClient"
@@ -15,6 +15,7 @@ import type { StoreFailed } from "../DurableError.ts"
 import * as JobAtRest from "./jobAtRest.ts"
 import type { Progress } from "./jobWorkflow.ts"
 import * as Failure from "./failure.ts"
+import * as Sources from "./sources.ts"
 import * as Store from "./store.ts"
 import * as Transfer from "./transfer.ts"
 
@@ -53,8 +54,10 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
   /** The attempts that send bytes in this process. Completing the Deferred stops the bytes. */
   const running = new Map<string, Deferred.Deferred<void>>()
 
-  const end = (attempt: Store.Attempt, ...how: Parameters<Store.Store["end"]> extends [unknown, ...infer Rest] ? Rest : never) =>
-    persistently(store.end(attempt, ...how)).pipe(Effect.andThen(ended(attempt.key)), Effect.as("Ended" as const))
+  const end = (
+    attempt: Store.Attempt,
+    ...how: Parameters<Store.Store["end"]> extends [unknown, ...infer Rest] ? Rest : never
+  ) => persistently(store.end(attempt, ...how)).pipe(Effect.andThen(ended(attempt.key)), Effect.as("Ended" as const))
 
   /** The id of the Assembly, if the attempt has begun with a secret that this runner knows. */
   const assemblyOf = (row: Store.Row, execution: string) =>
@@ -141,17 +144,19 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
 
   const upload = (attempt: Store.Attempt, execution: string): Effect.Effect<Progress, never, Services> =>
     transfer(attempt, execution).pipe(
+      // A job that pauses leaves its place to others.
+      jobs.withPermit,
       Effect.retry({
         while: Transfer.isTemporary,
         schedule: pauses.pipe(Schedule.upTo({ duration: patience }))
       }),
+      Effect.mapError((error) => (error instanceof Sources.SourceAway ? error.error : error)),
       Effect.as("Waiting" as const),
       Effect.catchCause((cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Failure.interrupted(cause)
         const error = Cause.squash(cause)
         return error instanceof Transfer.Superseded ? superseded(attempt, execution) : fail(attempt, execution, cause)
       }),
-      jobs.withPermit,
       (work) => stoppable(attempt, execution, work)
     )
 
