@@ -30,6 +30,7 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as Durable from "./Durable.ts"
 import * as DurableError from "./DurableError.ts"
+import * as Derive from "./internal/derive.ts"
 
 /**
  * The options of a runner and of a client. All runners and clients of a deployment have the same `secrets`, and all
@@ -65,7 +66,8 @@ const expiryIssues = (expiry: Duration.Input | undefined): ReadonlyArray<ApiErro
     : [{ path: ["expiry"], message: "Expected 3 seconds to 5 minutes" }]
 }
 
-const check = (operation: string, options: Options): Effect.Effect<void, ApiError.InvalidRequest> => {
+/** Checks the options before anything connects. */
+const check = Effect.fnUntraced(function* (operation: string, options: Options) {
   const issues = [
     ...Settings.issues({
       poll: Settings.duration(options.poll),
@@ -74,8 +76,9 @@ const check = (operation: string, options: Options): Effect.Effect<void, ApiErro
     }),
     ...expiryIssues(options.expiry)
   ]
-  return issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation, issues }))
-}
+  if (issues.length > 0) return yield* new ApiError.InvalidRequest({ operation, issues })
+  yield* Derive.make(options.secrets)
+})
 
 /**
  * The name of this process among the runners. Each start has a new name, so that a runner that starts again is not taken
