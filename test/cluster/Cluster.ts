@@ -136,3 +136,5 @@ export const make = Effect.fnUntraced(function* ({ database, expiry, uploads = 4
   )
   return { database, front, runner, file, client, emulator }
 })
+
+export type Cluster = Effect.Success<ReturnType<typeof make>>

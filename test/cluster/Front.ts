@@ -13,7 +13,8 @@ export interface Sending {
   readonly runner: string
   /** The path of the upload. */
   readonly path: string
-  /** The bytes that came so far. */
+  /** The offset at which it begins, and the bytes that came so far. */
+  readonly from: number
   bytes: number
   /** When the request came, when its last byte came, and when it ended, in milliseconds since 1970. */
   readonly start: number
@@ -71,7 +72,8 @@ const handle = async (front: Front, to: URL, incoming: Http.IncomingMessage, out
   let sending: Sending | undefined
   if (method === "PATCH") {
     const start = Date.now()
-    sending = { runner, path, bytes: 0, start, lastByte: start, end: undefined }
+    const from = Number(incoming.headers["upload-offset"])
+    sending = { runner, path, from, bytes: 0, start, lastByte: start, end: undefined }
     front.sendings.push(sending)
   }
   const answered = once(request, "response")

@@ -83,7 +83,7 @@ const large = 12 * mebi
 
 /** Some of the files are large, so that a runner is busy when something happens to it. */
 const mixed = (count: number) =>
-  Array.from({ length: count }, (_, index) => (index < 30 && index % 3 === 0 ? large : 64 * kibi))
+  Array.from({ length: count }, (_, index) => (index < 30 && index % 10 === 0 ? large : 32 * kibi))
 
 const startAll = (made: ReadonlyArray<Cluster.Made>) =>
   Durable.startAll(Stream.fromIterable(made.map(({ job }) => job))).pipe(Stream.runDrain)
@@ -134,7 +134,7 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
         front.speed = 64 * kibi
         const made = yield* makeFiles(
           cluster,
-          Array.from({ length: 12 }, () => large)
+          Array.from({ length: 6 }, () => large)
         )
         const first = yield* cluster.runner("A")
         yield* on(
@@ -165,19 +165,19 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
   )
 
   it.effect(
-    "one that was frozen until its locks expired leaves its uploads to the runner that has them",
+    "one that was frozen until its locks expired and the one that took over do not push each other away",
     () =>
       Effect.gen(function* () {
         const cluster = yield* deployment({ expiry: Duration.seconds(6) })
         const { front } = cluster
-        front.speed = mebi
-        const made = yield* makeFiles(cluster, [48 * mebi])
+        front.speed = 512 * kibi
+        const made = yield* makeFiles(cluster, [24 * mebi])
         const runners = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
         yield* on(
           cluster,
           Effect.gen(function* () {
             yield* startAll(made)
-            yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > mebi))
+            yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 300 * kibi))
             const frozen = runners.find(({ name }) => front.sendings.some(({ runner }) => runner === name))!
             yield* frozen.signal("SIGSTOP")
             const other = (sending: Front.Sending) => sending.runner !== frozen.name && sending.end === undefined
@@ -186,17 +186,17 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
             )
             yield* frozen.signal("SIGCONT")
             const woken = Date.now()
-            yield* Wait.until("a time without disturbance", () =>
-              front.sendings.some((sending) => other(sending) && Date.now() > Math.max(woken, sending.start) + 3000)
+            // The woken runner joins again, so its shards come back to it.
+            yield* Wait.until(
+              "a time without a new request",
+              () => Date.now() > Math.max(woken, ...front.sendings.map(({ start }) => start)) + 3000
             )
-            const disturbances = front.sendings.filter(({ runner, start }) => runner === frozen.name && start > woken)
-            const stopped = Math.max(0, ...disturbances.map(({ end = Infinity }) => end - woken))
-            if (isStrict) assert.isAtMost(stopped, 2000)
+            const after = front.sendings.filter(({ start }) => start > woken)
+            const settled = Math.max(0, ...after.map(({ start }) => start - woken))
+            assert.isAtMost(after.length, 6, "runners push each other away")
             front.speed = Infinity
             const again = yield* checkAll(cluster, made)
-            console.log(
-              `frozen: ${disturbances.length} requests within ${stopped} ms of waking up, ${again} bytes again`
-            )
+            console.log(`frozen: ${after.length} requests within ${settled} ms of waking up, ${again} bytes again`)
           })
         )
       }).pipe(Effect.scoped),
