@@ -208,6 +208,10 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       yield* Effect.gen(function* () {
         const error = yield* Effect.flip(Durable.await("interrupted"))
         assert.strictEqual(error._tag, "JobCanceled")
+        const uploading = yield* Stream.runCollect(
+          Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "uploading" })
+        )
+        assert.deepStrictEqual(uploading, [])
       }).pipe(withRunner(database), Effect.provide(gate.layer))
     })
   )
@@ -258,6 +262,43 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         withRunner(database, { pollInterval: "1 second" })
       )
       assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("is tried again after failures that may pass", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 700_000)
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 502 }))
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 300_000 }))
+      const status = yield* Durable.run(job("patient", [content])).pipe(
+        withRunner(database, { upload: { maxRetries: 0 } })
+      )
+      assert.deepInclude(status, { started_tus_uploads: 1 })
+      assert.deepStrictEqual(storedIn(status), [content.sha256])
+    })
+  )
+
+  it.effect("fails after its patience, and its Assembly does not wait for the file", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 700_000)
+      const faults = yield* Faults.Faults
+      const known = yield* assemblies
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
+      const error = yield* Durable.run(job("impatient", [content])).pipe(
+        withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }),
+        Effect.flip
+      )
+      yield* faults.clear
+      assert(error._tag === "JobFailed")
+      assert.strictEqual(error.failure.reason, "TransportFailure")
+      assert.strictEqual((yield* assemblies) - known, 1)
+      const uploading = yield* Stream.runCollect(
+        Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "uploading" })
+      )
+      assert.deepStrictEqual(uploading, [])
     })
   )
 
