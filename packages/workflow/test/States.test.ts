@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { DatabaseSync } from "node:sqlite"
 import { gated } from "./gates.ts"
 import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
 
@@ -326,6 +327,11 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         )
         assert.strictEqual((yield* Effect.flip(Durable.await("old")))._tag, "JobUnknown")
       }).pipe(withRunner(database, { retention: "1 milli" }))
+      const stored = new DatabaseSync(database)
+      for (const table of ["cluster_messages", "cluster_replies", "durable_jobs"]) {
+        assert.deepStrictEqual(stored.prepare(`SELECT * FROM ${table}`).all(), [])
+      }
+      stored.close()
     })
   )
 })
