@@ -95,13 +95,19 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
       Option.filter((row) => row.attempt === attempt.attempt && !Store.hasEnded(row))
     )
 
-  /** Ends an attempt that may not continue: it was canceled, or has ended already. */
+  /**
+   * What follows for an attempt that may not send bytes: it was canceled, has ended already, or all its bytes are stored.
+   * The last happens if a runner dies after it has recorded that, and before the engine has the result of the activity.
+   */
   const superseded = (attempt: Store.Attempt, execution: string) =>
     Effect.flatMap(
       current(attempt),
       Option.match({
         onNone: () => Effect.succeed("Ended" as const),
-        onSome: (row) => (row.state === "Canceling" ? finalize(row, execution) : Effect.succeed("Ended" as const))
+        onSome: (row) => {
+          if (row.state === "Canceling") return finalize(row, execution)
+          return Effect.succeed(row.state === "Processing" ? ("Waiting" as const) : ("Ended" as const))
+        }
       })
     )
 
