@@ -12,6 +12,7 @@ import { node } from "./mutants/node.ts"
 import { schema } from "./mutants/schema.ts"
 import { sqlite } from "./mutants/sqlite.ts"
 import { tus } from "./mutants/tus.ts"
+import { workflow } from "./mutants/workflow.ts"
 
 export const mutants: ReadonlyArray<Mutant> = [
   ...schema,
@@ -22,6 +23,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...browser,
   ...sqlite,
   ...http,
+  ...workflow,
   ...emulator,
   ...emulatorBilling,
   ...emulatorTemplates,

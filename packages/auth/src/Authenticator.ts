@@ -50,7 +50,7 @@ export type Proof =
   | { readonly _tag: "Bearer"; readonly params: string; readonly token: Redacted.Redacted }
 
 /**
- * The service that authenticates operations, independent of the kind of proof.
+ * The Effect service that authenticates operations, with any kind of proof.
  *
  * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry.
  * - `refused`: called if the service did not accept a proof. `"retry"` means that another proof may be accepted; the

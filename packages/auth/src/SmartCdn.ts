@@ -78,7 +78,7 @@ const lifetime = 60 * 60 * 1000
 /** The latest time of a `Date`, in milliseconds since 1970. */
 const latest = 8.64e15
 
-/** The parameters of the signature itself. */
+/** The query parameters that the signature uses. A program cannot set them. */
 const reserved: ReadonlySet<string> = new Set(["auth_key", "exp", "sig"])
 
 /** Untyped callers may pass any value, so every rule checks the type first. */

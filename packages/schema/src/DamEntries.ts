@@ -15,7 +15,7 @@ import { NonEmptyString, Timestamp } from "./Scalar.ts"
 const message = lenient(Schema.String)
 
 /**
- * The params that get an asset. `versionId` selects an older version of its bytes.
+ * The params of a request to get an asset. `versionId` selects an older version of its bytes.
  *
  * Beyond the specification.
  *
@@ -132,7 +132,7 @@ export interface Deleted extends Structure<typeof Deleted> {}
 const AssetIds = Schema.Array(Identifier.AssetId).check(Schema.isBetweenLength(1, 500, { expected: "1 to 500 assets" }))
 
 /**
- * The params that move many assets: 1 to 500 ids, and the destination folder, or null for the root folder.
+ * The params of a request to move many assets: 1 to 500 ids, and the destination folder, or null for the root folder.
  *
  * Beyond the specification.
  *
@@ -183,7 +183,7 @@ export const MovedMany = named<MovedMany>()(
 export interface MovedMany extends Structure<typeof MovedMany> {}
 
 /**
- * The params that delete many assets: 1 to 500 ids.
+ * The params of a request to delete many assets: 1 to 500 ids.
  *
  * Beyond the specification.
  *
@@ -237,7 +237,7 @@ export const EntryPath = DestinationPath.check(
 )
 
 /**
- * The params that move an asset or a folder by its path.
+ * The params of a request to move an asset or a folder by its path.
  *
  * Beyond the specification.
  *

@@ -17,7 +17,7 @@ import * as UploadEvent from "./UploadEvent.ts"
  *
  * - `AssemblyCreated`: the Assembly exists and accepts uploads.
  * - `AssemblyResumed`: the run continues the Assembly of an earlier run; `status` shows whether it has ended.
- * - `Waiting`: the run waits because of `reason`, at the latest until `until`, in milliseconds since 1970.
+ * - `Waiting`: the run waits because of `reason`, at most until `until`, in milliseconds since 1970.
  * - `FileEvent`: an event of the upload of one file, except `Progress`.
  * - `Progress`: the bytes of all files together; `total` is undefined while the size of a file is unknown.
  * - `FileCompleted`, `FileFailed`: the upload of a file has ended.

@@ -193,9 +193,9 @@ export const check = (
  * **Details**
  *
  * The MD5 is computed while the bytes are sent. This is fast on Node with `AssemblyNode` or `NodeMd5`, and takes about
- * ten times longer elsewhere. When the Assembly has completed, its Status is compared. A difference is a
- * `DeliveryMismatch`, which names the file and both values. A file without a size or an MD5 in the Status counts as a
- * difference too.
+ * ten times longer elsewhere. When the Assembly has completed, the MD5 and the size are compared with its Status. A
+ * difference is a `DeliveryMismatch`, which names the file and both values. A file without a size or an MD5 in the
+ * Status counts as a difference too.
  *
  * **Gotchas**
  *

@@ -92,7 +92,7 @@ const make = (bytesPerSecond: number): Service => {
  *
  * - Uploads take turns: each sends up to 64 KiB, or what may be sent in a tenth of a second, and then waits for its next
  *   turn. So uploads that run at the same time have the same share. An upload in parallel parts has a share for each part.
- * - The wait for a turn does not count as a stall, and does not count for the time limit of a request.
+ * - The wait for a turn is neither a stall nor a part of the time limit of a request.
  * - The limit counts the bytes of the files, including those that are sent again after a failure, but not the headers
  *   of requests. After a pause, an upload may send the bytes of a fifth of a second at once.
  * - Where request bodies are not streamed (see `Upload.CanStream`), and with `checksum`, a slice waits until all its bytes

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { DatabaseSync } from "node:sqlite"
 import { gated } from "./gates.ts"
 import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
 
@@ -68,6 +69,7 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
           assert(error._tag === "InvalidRequest", error.message)
           assert.include(error.issues.map((issue) => issue.path.join(".")).join(" "), path)
           assert.notInclude(error.message, "a secret")
+          if (path.endsWith("token")) assert.include(error.message, "Expected no Redacted value")
         }
         const missing = yield* Effect.flip(
           Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.path("/nowhere/at/all") }] })
@@ -208,6 +210,10 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
       yield* Effect.gen(function* () {
         const error = yield* Effect.flip(Durable.await("interrupted"))
         assert.strictEqual(error._tag, "JobCanceled")
+        const uploading = yield* Stream.runCollect(
+          Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "uploading" })
+        )
+        assert.deepStrictEqual(uploading, [])
       }).pipe(withRunner(database), Effect.provide(gate.layer))
     })
   )
@@ -261,6 +267,43 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
     })
   )
 
+  it.effect("is tried again after failures that may pass", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 700_000)
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 502 }))
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 300_000 }))
+      const status = yield* Durable.run(job("patient", [content])).pipe(
+        withRunner(database, { upload: { maxRetries: 0 } })
+      )
+      assert.deepInclude(status, { started_tus_uploads: 1 })
+      assert.deepStrictEqual(storedIn(status), [content.sha256])
+    })
+  )
+
+  it.effect("fails after its patience, and its Assembly does not wait for the file", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 700_000)
+      const faults = yield* Faults.Faults
+      const known = yield* assemblies
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
+      const error = yield* Durable.run(job("impatient", [content])).pipe(
+        withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }),
+        Effect.flip
+      )
+      yield* faults.clear
+      assert(error._tag === "JobFailed")
+      assert.strictEqual(error.failure.reason, "TransportFailure")
+      assert.strictEqual((yield* assemblies) - known, 1)
+      const uploading = yield* Stream.runCollect(
+        Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "uploading" })
+      )
+      assert.deepStrictEqual(uploading, [])
+    })
+  )
+
   it.effect("fails with the error of its Assembly", () =>
     Effect.gen(function* () {
       const { database, file } = yield* folder
@@ -285,6 +328,11 @@ layer(live, { excludeTestServices: true })("A durable job", (it) => {
         )
         assert.strictEqual((yield* Effect.flip(Durable.await("old")))._tag, "JobUnknown")
       }).pipe(withRunner(database, { retention: "1 milli" }))
+      const stored = new DatabaseSync(database)
+      for (const table of ["cluster_messages", "cluster_replies", "durable_jobs"]) {
+        assert.deepStrictEqual(stored.prepare(`SELECT * FROM ${table}`).all(), [])
+      }
+      stored.close()
     })
   )
 })

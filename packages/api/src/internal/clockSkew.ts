@@ -39,7 +39,10 @@ export const suggested = ({ max }: ClockSkew, error: Failed["error"]): Option.Op
 const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFailed & { readonly clockSkew: number } =>
   error._tag === "AuthenticationFailed" && "clockSkew" in error && error.clockSkew !== undefined
 
-/** Keeps or drops the correction `used`, after the response to a request that was signed with it and accepted. */
+/**
+ * Call this function after the service has accepted a request that was signed with the correction `used`. Keeps the
+ * correction if the response shows the same time, else drops it.
+ */
 export const accepted = (skew: ClockSkew, used: number, response: HttpClientResponse): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (used === 0 && skew.kept === 0) return Effect.void

@@ -184,7 +184,7 @@ const statusIn = (answered: Answered, body: unknown): Effect.Effect<unknown, Fai
     return Effect.succeed(body)
   }
   if (Assembly.isOfAnother(body, assemblyId)) {
-    // The error repeats nothing of the body, because the id of an Assembly is a capability.
+    // The error repeats no part of the body, because the id of an Assembly is a capability.
     return Effect.fail(withoutWait(unexpected(answered, "the Status of another Assembly", "")))
   }
   const isWithoutId = body["assembly_id"] === undefined || body["assembly_id"] === null

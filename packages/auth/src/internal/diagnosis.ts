@@ -185,7 +185,7 @@ const fromCause = (cause: unknown, circumstances: Circumstances, phase: string):
 export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstances: Circumstances = unknown): Lost => {
   switch (reason._tag) {
     case "TransportError":
-      // `description` is the reason of a wrapper of the client that refused the request.
+      // If a wrapper of the client refused the request, `description` contains the reason.
       return reason.description === undefined
         ? fromCause(reason.cause, circumstances, "")
         : new Lost({ problem: reason.description, sent: sent(false, circumstances), permanent: false })

@@ -48,7 +48,7 @@ const bounded = (
   most: number
 ): Stream.Stream<Uint8Array, Refusal.BodyMalformed | Refusal.BodyTooLarge> =>
   Stream.suspend(() => {
-    // A body that announces its size is refused before it is received.
+    // A body whose announced size exceeds the limit is refused before it is received.
     if (Number(request.headers["content-length"] ?? 0) > most) return Stream.fail(tooLarge(most))
     let bytes = 0
     return request.stream.pipe(

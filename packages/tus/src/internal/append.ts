@@ -71,7 +71,7 @@ const metered = (
       })
     )
   })
-  // This code sees an interruption of the source itself, but not an interruption by the reader.
+  // `tapCause` runs if the source itself is interrupted, but not if the reader of the stream is interrupted.
   return Stream.tapCause(read, (cause) => Deferred.failCause(meter.failed, cause))
 }
 

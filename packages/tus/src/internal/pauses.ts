@@ -5,7 +5,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
-/** The longest pause in milliseconds, because a server may request a pause of any length. */
+/** The maximum pause in milliseconds. A server may request a longer pause. */
 const longest = Duration.toMillis("1 hour")
 
 /** Makes a gate without pauses. */

@@ -67,7 +67,7 @@ const fromFailure =
   (error: ApiError.TransportFailure): Failed =>
     lost(resource, error.problem, error)
 
-/** Limits a wait for the server. */
+/** Limits a wait for the server to `Tus.RequestTimeout`. */
 const inTime = <A, E, R>(resource: Resource, wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | Failed, R> =>
   Effect.flatMap(Timeout.RequestTimeout, (limit) =>
     Duration.isFinite(limit)

@@ -7,6 +7,7 @@ import * as ShardId from "effect/cluster/ShardId"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberMap from "effect/FiberMap"
 import * as Latch from "effect/Latch"
 import * as Option from "effect/Option"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
@@ -78,6 +79,8 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
   const sharding = yield* Sharding
   const engine = yield* WorkflowEngine
   const changed = yield* Latch.make(true)
+  /** The cancellations that are carried out now. */
+  const canceling = yield* FiberMap.make<string>()
   /** The executions that were given to the engine, and are still queued in the table. */
   let given = new Set<string>()
   /** Whether cancellations are read as well, and not only the queue. */
@@ -103,11 +106,11 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
 
   const cancelAll = Effect.fnUntraced(function* (shards: ReadonlyArray<number>) {
     const attempts = yield* store.inShards("Canceling", shards, window)
-    yield* Effect.forEach(
-      attempts,
-      (attempt) => Effect.flatMap(JobWorkflow.executionId(attempt), (execution) => cancel(attempt, execution)),
-      { concurrency: 4, discard: true }
-    )
+    for (const attempt of attempts) {
+      const execution = yield* JobWorkflow.executionId(attempt)
+      // The service may be slow. The queue does not wait for it.
+      yield* FiberMap.run(canceling, execution, cancel(attempt, execution), { onlyIfMissing: true })
+    }
   })
 
   /** Reads the table until the scope closes. */

@@ -63,23 +63,29 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
   const assemblyOf = (row: Store.Row, execution: string) =>
     row.begins === 0 ? Effect.succeedNone : Effect.option(derive.assemblyId(Transfer.secretOf(row), execution))
 
-  /** Cancels the Assembly, and returns its Status. None if the service knows no such Assembly, or does not answer. */
+  /**
+   * Cancels the Assembly, and returns whether it has completed before. Fails if the service does not answer, or answers
+   * that the Assembly still runs. An Assembly that does not exist needs no cancellation.
+   */
   const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
     Assemblies.cancel(assemblyId).pipe(
-      Effect.retry({
-        while: (error) => !Transfer.isNotFound(error) && error._tag !== "InvalidRequest",
-        schedule: Schedule.exponential("200 millis"),
-        times: 6
-      }),
-      Effect.option
+      Effect.filterOrFail(Assembly.isOver, () => ({ _tag: "StillRuns" as const })),
+      Effect.map((status) => Assembly.state(status) === "Completed"),
+      Effect.catchIf(Transfer.isNotFound, () => Effect.succeed(false)),
+      Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 6 })
     )
 
-  /** Cancels what exists of an attempt. An Assembly that had completed before stays completed. */
+  /**
+   * Cancels what exists of an attempt. An Assembly that had completed before stays completed. If the service does not
+   * answer, the state stays `Canceling`, and the attendant of the queue tries again.
+   */
   const finalize = Effect.fnUntraced(function* (row: Store.Row, execution: string) {
     const assemblyId = yield* assemblyOf(row, execution)
-    const status = Option.isSome(assemblyId) ? yield* cancelAssembly(assemblyId.value) : Option.none()
-    const isCompleted = Option.isSome(status) && Assembly.state(status.value) === "Completed"
-    return yield* end(row, isCompleted ? "Completed" : "Canceled")
+    const isCompleted = Option.isNone(assemblyId)
+      ? Option.some(false)
+      : yield* Effect.option(cancelAssembly(assemblyId.value))
+    if (Option.isNone(isCompleted)) return "Ended" as const
+    return yield* end(row, isCompleted.value ? "Completed" : "Canceled")
   })
 
   /** The row of an attempt, if this attempt is the current one and has not ended. */
@@ -110,7 +116,7 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
     if (Option.isNone(row)) return "Ended" as const
     const assemblyId = yield* assemblyOf(row.value, execution)
     // Nothing continues this Assembly, so it would wait for its files.
-    if (Option.isSome(assemblyId)) yield* cancelAssembly(assemblyId.value)
+    if (Option.isSome(assemblyId)) yield* Effect.ignore(cancelAssembly(assemblyId.value))
     return yield* end(attempt, "Failed", Failure.of(cause, Option.getOrUndefined(assemblyId)))
   })
 

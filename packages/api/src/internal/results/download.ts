@@ -285,7 +285,7 @@ const take = (
   return Result.succeed(piece)
 }
 
-/** The end of a body. Fails if bytes are missing. */
+/** Handles the end of a body: fails if bytes are missing, or if the MD5 of a complete file differs. */
 const ended = (job: Job, state: State, { left, subject }: Attempt): Effect.Effect<void, Problem> => {
   const { received, sum, total = 0 } = state
   if (received < total) {
