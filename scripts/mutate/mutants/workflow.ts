@@ -154,5 +154,42 @@ export const workflow = [
     `${internal}/secretFile.ts`,
     ["Secrets"],
     [{ name: "others can read the secret", find: `mode: 0o600`, replace: `mode: 0o644` }]
+  ),
+  ...changes(
+    "packages/workflow/src/DurablePostgres.ts",
+    ["DurablePostgres"],
+    [
+      {
+        name: "the secret is checked after the connection",
+        find: `yield* Derive.make(options.secrets)`,
+        replace: `yield* Effect.void`
+      },
+      {
+        name: "an expiry may be too short for a refresh",
+        find: `minimum: shortestExpiry,`,
+        replace: `minimum: Duration.zero,`
+      },
+      {
+        name: "the locks may take every connection",
+        find: `Settings.whole(options.database.maxConnections, 2)`,
+        replace: `Settings.whole(options.database.maxConnections, 1)`
+      },
+      {
+        name: "a client runs jobs",
+        find: `Durable.layerClient(options).pipe(Layer.provideMerge(cluster(options, Option.none())))`,
+        replace: `Durable.layer(options).pipe(Layer.provideMerge(cluster(options, Option.some(RunnerAddress.make("client", 0)))))`
+      }
+    ]
+  ),
+  ...changes(
+    `${internal}/work.ts`,
+    ["Replayed"],
+    [
+      {
+        name: "a job whose bytes were recorded before its runner died is forgotten",
+        find: `row.state === "Processing"`,
+        replace: `row.state === "Queued"`
+      }
+    ]
   )
 ]
