@@ -32,7 +32,7 @@ class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { proble
 
 const mebi = 1024 * 1024
 const fileCount = 50
-const expiry = Duration.seconds(6)
+const expiry = Duration.seconds(9)
 
 /** Five files are still being sent when runners die. */
 const sizes = Array.from({ length: fileCount }, (_, index) => (index % 10 === 0 ? 24 * mebi : 256 * 1024))
@@ -70,15 +70,16 @@ const repetitions = (front: Front.Front) => {
   }, 0)
 }
 
-/** Kills a runner, and waits until another one continues one of its uploads. */
+/** Kills a runner that sends, and waits until another one continues one of its uploads. */
 const killAndWatch = Effect.fnUntraced(function* (
   { front }: Cluster.Cluster,
-  runner: Cluster.Runner,
+  runners: ReadonlyArray<Cluster.Runner>,
   say: ReturnType<typeof tell>
 ) {
-  yield* Wait.until(`bytes of runner ${runner.name}`, () =>
-    unfinished(front, runner.name).some(({ bytes }) => bytes > mebi)
-  )
+  const find = () => runners.find(({ name }) => unfinished(front, name).some(({ bytes }) => bytes > mebi))
+  yield* Wait.until("a runner that sends", () => find() !== undefined)
+  const runner = find()
+  if (runner === undefined) return yield* new DemoFailed({ problem: "no runner sends anything" })
   const left = unfinished(front, runner.name)
   const sent = left.reduce((sum, { path }) => sum + received(front, path), 0)
   yield* runner.signal("SIGKILL")
@@ -93,6 +94,7 @@ const killAndWatch = Effect.fnUntraced(function* (
   if (taken === undefined) return yield* new DemoFailed({ problem: "no runner has taken over" })
   const after = ((taken.start - killed) / 1000).toFixed(1)
   yield* say(`runner ${taken.runner} continues ${after} s later, at ${Format.bytes(taken.from)}`, "alive")
+  return runners.filter((other) => other !== runner)
 })
 
 /** A job that has ended, and what the service has of it. */
@@ -117,15 +119,18 @@ const story = Effect.gen(function* () {
   const style = yield* Style.current
   yield* chapter("Postgres, the service, and three runners")
   const postgres = yield* Postgres.make
-  const cluster = yield* Cluster.make({ database: yield* postgres.database("demo"), expiry, uploads: 8 })
+  const cluster = yield* Cluster.make({
+    database: yield* postgres.database("demo"),
+    expiry,
+    uploads: 8,
+    isShown: false
+  })
   const { front } = cluster
   front.speed = mebi
   const made = yield* Effect.forEach(sizes, (size, index) =>
     cluster.file(`file-${String(index).padStart(2, "0")}`, size)
   )
-  const [first, second] = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
-  if (first === undefined || second === undefined)
-    return yield* new DemoFailed({ problem: "there are too few runners" })
+  const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
   yield* Output.lines([
     "Each runner is a process. Runners know each other only by the database.",
     `A runner that does not answer for ${Duration.toSeconds(expiry)} seconds has lost its jobs.`
@@ -136,8 +141,8 @@ const story = Effect.gen(function* () {
   const outcome = Effect.gen(function* () {
     yield* Durable.startAll(Stream.fromIterable(made.map(({ job }) => job))).pipe(Stream.runDrain)
     yield* say(`${fileCount} jobs are stored, ${Format.bytes(sizes.reduce((sum, size) => sum + size, 0))}`)
-    yield* killAndWatch(cluster, first, say)
-    yield* killAndWatch(cluster, second, say)
+    const two = yield* killAndWatch(cluster, runners, say)
+    yield* killAndWatch(cluster, two, say)
     front.speed = Infinity
     const rows = yield* Effect.forEach(
       made,

@@ -51,12 +51,14 @@ export interface Options {
   readonly database: Redacted.Redacted
   readonly expiry?: Duration.Duration
   readonly uploads?: number
+  /** Whether the output of the runners is shown. */
+  readonly isShown?: boolean
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
 /** Starts a deployment without runners. It ends with the scope. */
-export const make = Effect.fnUntraced(function* ({ database, expiry, uploads = 4 }: Options) {
+export const make = Effect.fnUntraced(function* ({ database, expiry, isShown = true, uploads = 4 }: Options) {
   const scope = yield* Effect.scope
   const front = yield* Front.make
   const emulator = yield* Layer.build(Emulator.layer({ publicUrl: front.url })).pipe(
@@ -83,7 +85,10 @@ export const make = Effect.fnUntraced(function* ({ database, expiry, uploads = 4
       }
       const child = yield* Effect.acquireRelease(
         Effect.sync(() =>
-          fork(new URL("runner.ts", import.meta.url), [JSON.stringify(args)], { execArgv: [], stdio: "inherit" })
+          fork(new URL("runner.ts", import.meta.url), [JSON.stringify(args)], {
+            execArgv: [],
+            silent: !isShown
+          })
         ),
         (started) =>
           Effect.promise(async () => {

@@ -30,13 +30,11 @@ export interface Front {
   speed: number
   /** The ids of the Assemblies that were created, one for each creation that the service accepted. */
   readonly assemblies: Array<string>
-  /** The paths of the uploads that were created, one for each creation that the service accepted. */
+  /** The URLs of the uploads that were created, one for each creation that the service accepted. */
   readonly uploads: Array<string>
+  /** The runners that have created uploads. */
+  readonly creators: Set<string>
   readonly sendings: Array<Sending>
-  /** Requests that an upload was busy with another one: two runners at the same upload. */
-  readonly conflicts: () => number
-  /** The number of requests of all kinds, by method and status. */
-  readonly counts: Map<string, number>
 }
 
 const ofConnection = new Set(["connection", "keep-alive", "transfer-encoding", "x-runner"])
@@ -89,12 +87,13 @@ const handle = async (front: Front, to: URL, incoming: Http.IncomingMessage, out
     const [response]: ReadonlyArray<Http.IncomingMessage> = await answered
     if (response === undefined) return
     const status = response.statusCode ?? 0
-    const name = `${method} ${status}`
-    front.counts.set(name, (front.counts.get(name) ?? 0) + 1)
     const assembly = /^\/assemblies\/([^/?]+)$/.exec(path)?.[1]
     if (method === "POST" && assembly !== undefined && status === 200) front.assemblies.push(assembly)
     const location = response.headers.location
-    if (method === "POST" && status === 201 && location !== undefined) front.uploads.push(location)
+    if (method === "POST" && status === 201 && location !== undefined) {
+      front.uploads.push(location)
+      front.creators.add(runner)
+    }
     outgoing.writeHead(status, forwarded(response.headers))
     await pipeline(response, outgoing)
   } catch {
@@ -129,9 +128,8 @@ export const make = Effect.gen(function* () {
     speed: Infinity,
     assemblies: [],
     uploads: [],
-    sendings: [],
-    conflicts: () => front.counts.get("PATCH 423") ?? 0,
-    counts: new Map()
+    creators: new Set(),
+    sendings: []
   }
   server.on("request", (incoming, outgoing) => {
     if (to === undefined) outgoing.destroy()

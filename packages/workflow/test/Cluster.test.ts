@@ -1,6 +1,6 @@
 /**
  * Runners in processes of their own, and what happens to them. `DURABLE_FILES` says how many files a batch has, and
- * `DURABLE_STRICT=1` checks times, for which the machine has to be idle.
+ * `DURABLE_STRICT=1` checks times, for which the machine has to be idle; `pnpm reliability:durable` runs all.
  */
 import * as Durable from "@assembly-effect/workflow/Durable"
 import { assert, layer } from "@effect/vitest"
@@ -68,6 +68,17 @@ const checkAll = Effect.fnUntraced(function* ({ front }: Deployment, made: Reado
 const sendingsOf = (front: Front.Front, runner: string, bytes = 0) =>
   front.sendings.filter((sending) => sending.runner === runner && sending.end === undefined && sending.bytes > bytes)
 
+/** A runner that sends more than so many bytes of an upload. */
+const busyOne = Effect.fnUntraced(function* (
+  front: Front.Front,
+  runners: ReadonlyArray<Cluster.Runner>,
+  bytes: number
+) {
+  const find = () => runners.find(({ name }) => sendingsOf(front, name, bytes).length > 0)
+  yield* Wait.until("a runner that sends", () => find() !== undefined)
+  return find()!
+})
+
 /** How long it took until another runner sent bytes of these uploads, in milliseconds. */
 const takeovers = (front: Front.Front, left: ReadonlyArray<Front.Sending>, since: number) =>
   left.flatMap(({ path, runner }) => {
@@ -101,15 +112,15 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
         const { front } = cluster
         front.speed = mebi
         const made = yield* makeFiles(cluster, mixed(files))
-        const [, victim] = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
+        const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
         yield* on(
           cluster,
           Effect.gen(function* () {
             yield* startAll(made)
-            yield* Wait.until("bytes of the runner", () => sendingsOf(front, "B", 300 * kibi).length > 0)
-            const left = sendingsOf(front, "B", 300 * kibi)
+            const victim = yield* busyOne(front, runners, 300 * kibi)
+            const left = sendingsOf(front, victim.name, 300 * kibi)
             const killed = Date.now()
-            yield* victim!.signal("SIGKILL")
+            yield* victim.signal("SIGKILL")
             front.speed = Infinity
             const again = yield* checkAll(cluster, made)
             const waits = takeovers(front, left, killed)
@@ -132,9 +143,10 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
         const { front } = cluster
         // Nothing ends before the second runner has begun.
         front.speed = 64 * kibi
+        // The first four fill the places of the first runner, and the others wait.
         const made = yield* makeFiles(
           cluster,
-          Array.from({ length: 6 }, () => large)
+          Array.from({ length: 30 }, (_, index) => (index < 4 ? large : 32 * kibi))
         )
         const first = yield* cluster.runner("A")
         yield* on(
@@ -142,14 +154,13 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
           Effect.gen(function* () {
             yield* startAll(made)
             yield* Wait.until("bytes of the first runner", () => sendingsOf(front, "A").length > 0)
-            yield* cluster.runner("B")
-            yield* Wait.until("bytes of both runners", () =>
-              ["A", "B"].every((name) => sendingsOf(front, name, 60 * kibi).length > 0)
-            )
-            const left = sendingsOf(front, "A", 60 * kibi)
+            const second = yield* cluster.runner("B")
+            yield* Wait.until("work of the second runner", () => front.creators.has("B"))
+            const ending = yield* busyOne(front, [first, second], 60 * kibi)
+            const left = sendingsOf(front, ending.name, 60 * kibi)
             const asked = Date.now()
-            yield* first.signal("SIGTERM")
-            yield* first.ended
+            yield* ending.signal("SIGTERM")
+            yield* ending.ended
             const ended = Date.now()
             front.speed = Infinity
             const again = yield* checkAll(cluster, made)
