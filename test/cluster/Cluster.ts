@@ -87,7 +87,7 @@ export const make = Effect.fnUntraced(function* ({ database, expiry, isShown = t
         Effect.sync(() =>
           fork(new URL("runner.ts", import.meta.url), [JSON.stringify(args)], {
             execArgv: [],
-            silent: !isShown
+            stdio: isShown ? "inherit" : ["ignore", "ignore", "ignore", "ipc"]
           })
         ),
         (started) =>
