@@ -110,21 +110,22 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
         const expiry = Duration.seconds(6)
         const cluster = yield* deployment({ expiry })
         const { front } = cluster
-        front.speed = mebi
+        front.speed = 256 * kibi
         const made = yield* makeFiles(cluster, mixed(files))
-        const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
         yield* on(
           cluster,
           Effect.gen(function* () {
             yield* startAll(made)
+            const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
             const victim = yield* busyOne(front, runners, 300 * kibi)
             const left = sendingsOf(front, victim.name, 300 * kibi)
             const killed = Date.now()
             yield* victim.signal("SIGKILL")
+            // The service gets what the sockets hold, and then the rest from another runner.
+            yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
             front.speed = Infinity
             const again = yield* checkAll(cluster, made)
             const waits = takeovers(front, left, killed)
-            assert.isAbove(waits.length, 0)
             if (isStrict) assert.isAtMost(Math.max(...waits), Duration.toMillis(expiry) + 3000)
             // The figures are the result of the run.
             console.log(`killed: ${left.length} uploads taken over after ${waits.join(", ")} ms, ${again} bytes again`)
@@ -162,10 +163,10 @@ layer(Server.layer, { excludeTestServices: true })("Runners on several machines"
             yield* ending.signal("SIGTERM")
             yield* ending.ended
             const ended = Date.now()
+            yield* Wait.until("a takeover", () => takeovers(front, left, asked).length > 0)
             front.speed = Infinity
             const again = yield* checkAll(cluster, made)
             const waits = takeovers(front, left, asked)
-            assert.isAbove(waits.length, 0)
             console.log(
               `SIGTERM: ended after ${ended - asked} ms, taken over after ${waits.join(", ")} ms, ${again} bytes again`
             )
