@@ -75,6 +75,7 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
   const waiting = Attendant.makeWaiting(store)
   let change: Effect.Effect<void> = Effect.void
   let changeAll: Effect.Effect<void> = Effect.void
+  let stop: Work.Activities["stop"] = () => Effect.succeed(false)
   let refill: Effect.Effect<void> = Effect.void
 
   if (role.runs) {
@@ -88,6 +89,7 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
     const running = yield* Attendant.makeRunning({ store, window: 2 * uploads, cancel: runner.cancel })
     change = running.change
     changeAll = running.changeAll
+    stop = runner.stop
     refill = running.refill
     yield* Deferred.succeed(work, runner)
     yield* Effect.forkScoped(running.loop)
@@ -203,6 +205,8 @@ export const make = Effect.fnUntraced(function* (options: Durable.Options, role:
       Effect.gen(function* () {
         const canceled = yield* store.cancel(key)
         if (Option.isNone(canceled)) return Store.toSummary(yield* found(key))
+        // The bytes of this process stop at once. The attendant does the rest.
+        yield* stop(yield* executionOf(canceled.value))
         yield* changeAll
         yield* waiting.wake(key)
         return Store.toSummary(canceled.value)

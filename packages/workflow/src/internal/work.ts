@@ -204,14 +204,18 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
       (work) => stoppable(attempt, execution, work)
     )
 
-  /** Carries out a cancellation that is in the database: stops the bytes of this process, or cancels the Assembly. */
-  const cancel = (attempt: Store.Attempt, execution: string): Effect.Effect<void, never, AssemblyClient> =>
+  /** Stops the bytes of an attempt, and returns whether this process sends them. */
+  const stop = (execution: string): Effect.Effect<boolean> =>
     Effect.suspend(() => {
-      const stop = running.get(execution)
-      return stop === undefined
-        ? Effect.asVoid(superseded(attempt, execution))
-        : Effect.asVoid(Deferred.succeed(stop, undefined))
+      const sends = running.get(execution)
+      return sends === undefined ? Effect.succeed(false) : Effect.as(Deferred.succeed(sends, undefined), true)
     })
 
-  return { upload, outcome, cancel }
+  /** Carries out a cancellation that is in the database: stops the bytes of this process, or cancels the Assembly. */
+  const cancel = (attempt: Store.Attempt, execution: string): Effect.Effect<void, never, AssemblyClient> =>
+    Effect.flatMap(stop(execution), (isStopped) =>
+      isStopped ? Effect.void : Effect.asVoid(superseded(attempt, execution))
+    )
+
+  return { upload, outcome, stop, cancel }
 }
