@@ -65,12 +65,14 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
 
   /**
    * Cancels the Assembly, and returns whether it has completed before. Fails if the service does not answer, or answers
-   * that the Assembly still runs. An Assembly that does not exist needs no cancellation.
+   * that the Assembly still runs. An Assembly that does not exist needs no cancellation. It is asked for a few times,
+   * because its creation may still be on its way.
    */
   const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
     Assemblies.cancel(assemblyId).pipe(
       Effect.filterOrFail(Assembly.isOver, () => ({ _tag: "StillRuns" as const })),
       Effect.map((status) => Assembly.state(status) === "Completed"),
+      Effect.retry({ while: Transfer.isNotFound, schedule: Schedule.exponential("200 millis"), times: 2 }),
       Effect.catchIf(Transfer.isNotFound, () => Effect.succeed(false)),
       Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 6 })
     )
