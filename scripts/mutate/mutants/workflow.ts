@@ -113,13 +113,13 @@ export const workflow = [
     ]
   ),
   ...changes(
-    `${internal}/host.ts`,
+    `${internal}/starting.ts`,
     ["States"],
     [
       {
         name: "another job has the same key",
-        find: `return known.value.job === text`,
-        replace: `return known.value.job !== ""`
+        find: `row === undefined || row.job !== job`,
+        replace: `row === undefined`
       }
     ]
   ),

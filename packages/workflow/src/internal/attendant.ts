@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
 import type { StoreFailed } from "../DurableError.ts"
-import { JobWorkflow } from "./jobWorkflow.ts"
+import { executionOf, JobWorkflow } from "./jobWorkflow.ts"
 import * as Store from "./store.ts"
 
 /** How often the table is read for changes of other processes. */
@@ -71,8 +71,13 @@ export const makeWaiting = (store: Store.Store) => {
     }
   })
 
-  return { wake, wait, check }
+  /** Reads the table at an interval, until the scope closes. */
+  const loop = check.pipe(Effect.ignore, Effect.delay(interval), Effect.forever)
+
+  return { wake, wait, loop }
 }
+
+export type Waiting = ReturnType<typeof makeWaiting>
 
 /** Starts queued jobs and carries out cancellations of the shards of this process. */
 export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window }: Options) {
@@ -97,7 +102,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
   const startQueued = Effect.fnUntraced(function* (shards: ReadonlyArray<number>) {
     const still = new Set<string>()
     for (const attempt of yield* store.inShards("Queued", shards, window)) {
-      const execution = yield* JobWorkflow.executionId(attempt)
+      const execution = yield* executionOf(attempt)
       if (!given.has(execution)) yield* give(attempt, execution)
       still.add(execution)
     }
@@ -107,7 +112,7 @@ export const makeRunning = Effect.fnUntraced(function* ({ cancel, store, window 
   const cancelAll = Effect.fnUntraced(function* (shards: ReadonlyArray<number>) {
     const attempts = yield* store.inShards("Canceling", shards, window)
     for (const attempt of attempts) {
-      const execution = yield* JobWorkflow.executionId(attempt)
+      const execution = yield* executionOf(attempt)
       // The service may be slow. The queue does not wait for it.
       yield* FiberMap.run(canceling, execution, cancel(attempt, execution), { onlyIfMissing: true })
     }

@@ -11,14 +11,24 @@ import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Workflow from "effect/workflow/Workflow"
 import type { Attempt } from "./store.ts"
 
-/** The execution of an attempt. What happened to it is in the row of the job. */
+/** The workflow of an attempt. What happened to it is in the row of the job. */
 export const JobWorkflow = Workflow.make("DurableJob/v1", {
   payload: { key: Schema.String, attempt: Schema.Int },
   idempotencyKey: ({ attempt, key }) => `${attempt}/${key}`
 })
 
+/** The execution of an attempt. */
+export const executionOf = (attempt: Attempt): Effect.Effect<string> => JobWorkflow.executionId(attempt)
+
 /** Completed by a verified notification about the Assembly. */
-export const Notified = DurableDeferred.make("notified/v1")
+const Notified = DurableDeferred.make("notified/v1")
+
+/** Ends the wait of an execution for a notification. */
+export const notify = (executionId: string) =>
+  DurableDeferred.succeed(Notified, {
+    token: DurableDeferred.tokenFromExecutionId(Notified, { workflow: JobWorkflow, executionId }),
+    value: undefined
+  })
 
 /**
  * Whether the attempt goes on.

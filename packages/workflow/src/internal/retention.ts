@@ -8,7 +8,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { JobWorkflow } from "./jobWorkflow.ts"
+import { executionOf, JobWorkflow } from "./jobWorkflow.ts"
 import type { Store } from "./store.ts"
 
 /** How many jobs are removed before the next are read. */
@@ -26,7 +26,7 @@ const sweep = Effect.fnUntraced(function* (store: Store, retention: Duration.Dur
     const attempts = yield* store.endedBefore(before, atOnce)
     for (const { attempt, key } of attempts) {
       for (let number = 1; number <= attempt; number++) {
-        const entityId = EntityId.make(yield* JobWorkflow.executionId({ key, attempt: number }))
+        const entityId = EntityId.make(yield* executionOf({ key, attempt: number }))
         const shardId = sharding.getShardId(entityId, "default")
         for (const entityType of entityTypes) {
           yield* storage.clearAddress(EntityAddress.make({ entityType, entityId, shardId }))

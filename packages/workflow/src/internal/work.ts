@@ -65,12 +65,14 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
 
   /**
    * Cancels the Assembly, and returns whether it has completed before. Fails if the service does not answer, or answers
-   * that the Assembly still runs. An Assembly that does not exist needs no cancellation.
+   * that the Assembly still runs. An Assembly that does not exist needs no cancellation. It is asked for a few times,
+   * because its creation may still be on its way.
    */
   const cancelAssembly = (assemblyId: Assembly.AssemblyId) =>
     Assemblies.cancel(assemblyId).pipe(
       Effect.filterOrFail(Assembly.isOver, () => ({ _tag: "StillRuns" as const })),
       Effect.map((status) => Assembly.state(status) === "Completed"),
+      Effect.retry({ while: Transfer.isNotFound, schedule: Schedule.exponential("200 millis"), times: 2 }),
       Effect.catchIf(Transfer.isNotFound, () => Effect.succeed(false)),
       Effect.retry({ schedule: Schedule.exponential("200 millis"), times: 6 })
     )
@@ -204,14 +206,18 @@ export const make = ({ begun, ended, jobs, patience, sending }: Runner) => {
       (work) => stoppable(attempt, execution, work)
     )
 
-  /** Carries out a cancellation that is in the database: stops the bytes of this process, or cancels the Assembly. */
-  const cancel = (attempt: Store.Attempt, execution: string): Effect.Effect<void, never, AssemblyClient> =>
+  /** Stops the bytes of an attempt, and returns whether this process sends them. */
+  const stop = (execution: string): Effect.Effect<boolean> =>
     Effect.suspend(() => {
-      const stop = running.get(execution)
-      return stop === undefined
-        ? Effect.asVoid(superseded(attempt, execution))
-        : Effect.asVoid(Deferred.succeed(stop, undefined))
+      const sends = running.get(execution)
+      return sends === undefined ? Effect.succeed(false) : Effect.as(Deferred.succeed(sends, undefined), true)
     })
 
-  return { upload, outcome, cancel }
+  /** Carries out a cancellation that is in the database: stops the bytes of this process, or cancels the Assembly. */
+  const cancel = (attempt: Store.Attempt, execution: string): Effect.Effect<void, never, AssemblyClient> =>
+    Effect.flatMap(stop(execution), (isStopped) =>
+      isStopped ? Effect.void : Effect.asVoid(superseded(attempt, execution))
+    )
+
+  return { upload, outcome, stop, cancel }
 }
