@@ -1,13 +1,13 @@
 // Checks docs/conformance.md: every clause must have a module and a test that exist. "*pending*" marks a test that is
 // not written yet; a clause of a schema must not be pending. Also checks the tests that SECURITY.md and
-// docs/reliability.md name, and that the table of the operations has a row for each operation in the code.
+// docs/reliability.md and docs/durable.md name, and that the table of the operations has a row for each operation in the code.
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 const root = join(import.meta.dirname, "..")
 const packages = join(root, "packages")
 const conformance = join(root, "docs", "conformance.md")
-const promises = ["SECURITY.md", "docs/reliability.md"]
+const promises = ["SECURITY.md", "docs/reliability.md", "docs/durable.md"]
 const pending = "*pending*"
 
 /** Matches the first argument of a call like `it("…", () => …)`, `it.effect.prop("…", [ …` or `it.each(…)("…", …`. */

@@ -15,6 +15,7 @@ import { schema } from "./mutants/schema.ts"
 import { sqlite } from "./mutants/sqlite.ts"
 import { tus } from "./mutants/tus.ts"
 import { tusSources } from "./mutants/tusSources.ts"
+import { workflow } from "./mutants/workflow.ts"
 
 export const mutants: ReadonlyArray<Mutant> = [
   ...schema,
@@ -28,6 +29,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...sqlite,
   ...http,
   ...httpRoutes,
+  ...workflow,
   ...emulator,
   ...emulatorBilling,
   ...emulatorTemplates,

@@ -50,7 +50,7 @@ export const make = async (runtime: Runtime, tarballs: ReadonlyArray<Tarball>): 
   // The same commands as in the README.
   await Command.runOrFail("npm", ["init", "-y"], { cwd: folder, env })
   await Command.runOrFail("npm", ["pkg", "set", "type=module"], { cwd: folder, env })
-  const beside = ["effect", "@effect/platform-node", "typescript", "@types/node"]
+  const beside = ["effect", "@effect/platform-node", "@effect/sql-pg", "typescript", "@types/node"]
   const installed = await Command.runOrFail(
     "npm",
     [

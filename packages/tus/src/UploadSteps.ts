@@ -13,6 +13,7 @@ import * as Continuation from "./internal/continuation.ts"
 import * as Events from "./internal/events.ts"
 import * as Interpreter from "./internal/interpreter.ts"
 import * as OptionRules from "./internal/options.ts"
+import * as Policy from "./internal/policy.ts"
 import * as Session from "./internal/session.ts"
 import * as StateStore from "./internal/stateStore.ts"
 import type * as Upload from "./Upload.ts"
@@ -52,6 +53,27 @@ export interface CreateOptions extends Options {
  */
 export type Existing = Omit<UploadState.Created, "_tag">
 
+/**
+ * The rules that the options of an upload break, each with the path of the field. A program that stores an upload for
+ * later checks its options first.
+ *
+ * @example UploadSteps.issues({ metadata: { filename: "a.txt", fieldname: "file" } })
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const issues = (options: Options): ReadonlyArray<ApiError.Issue> => OptionRules.issues(options)
+
+/**
+ * Whether the upload may be continued later after this error: the failure was temporary, or it is not known whether the
+ * creation arrived. In the second case, {@link recover} is called next.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isTemporary = (error: Upload.UploadError): boolean =>
+  error._tag === "CreationUnknown" || Policy.canHeal(error)
+
 const markerIssues = (marker: string): ReadonlyArray<ApiError.Issue> =>
   marker.length > 0 ? [] : [{ path: ["marker"], message: "Expected at least one character" }]
 
@@ -62,8 +84,8 @@ const begin = (
   piece: UploadState.Planned | UploadState.Creating
 ): Effect.Effect<UploadState.Created, Upload.UploadError, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    const issues = [...OptionRules.issues({ ...options, source, isReplayed: true }), ...markerIssues(marker)]
-    yield* OptionRules.refuse("UploadSteps", issues)
+    const broken = [...OptionRules.issues({ ...options, source, isReplayed: true }), ...markerIssues(marker)]
+    yield* OptionRules.refuse("UploadSteps", broken)
     const session = yield* Session.make(target, options, () => undefined, StateStore.forgetful(piece))
     return yield* Interpreter.begin({ session, source, concurrency: 1 }, piece, marker)
   }).pipe(Effect.scoped)

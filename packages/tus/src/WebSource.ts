@@ -65,7 +65,11 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
 
 /**
  * An HTTP resource, such as a file in an object store. One request reads its first byte, and shows its size and whether
- * it can be read by ranges. `headers` are sent with every request for the resource.
+ * it can be read by ranges.
+ *
+ * - `headers`: sent with every request for the resource.
+ * - `isPresigned`: whether the query of the URL is a signature that changes. Then the query is no part of the identity,
+ *   so that a later run with another signature continues the upload.
  *
  * **Details**
  *
@@ -93,19 +97,21 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
  */
 export const fromUrl = (
   url: string | URL,
-  options?: { readonly headers?: Headers.Input | undefined }
+  options?: { readonly headers?: Headers.Input | undefined; readonly isPresigned?: boolean | undefined }
 ): Effect.Effect<UploadSource, SourceFailed, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const http = yield* HttpClient.HttpClient
     const resource = { http, url: yield* toUrl(url), headers: options?.headers ?? {} }
     const described = yield* Effect.mapError(UrlSource.describe(resource), toSourceFailed)
     const { etag, isRanged, size } = described
+    const { href, origin, pathname } = resource.url
+    const identified = options?.isPresigned === true ? origin + pathname : href
     return isRanged && size !== undefined
       ? {
           _tag: "Replayable",
           size,
           bytes: (start, end) => Stream.mapError(UrlSource.range(resource, described, start, end), toSourceFailed),
-          identity: Effect.map(sha256(`${resource.url.href} ${etag}`), (digest) => `url ${digest}`)
+          identity: Effect.map(sha256(`${identified} ${etag}`), (digest) => `url ${digest}`)
         }
       : { _tag: "OneShot", size, stream: Stream.mapError(UrlSource.once(resource, described), toSourceFailed) }
   })

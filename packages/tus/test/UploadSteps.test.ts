@@ -67,6 +67,23 @@ layer(NodeHttpClient.layerUndici, { excludeTestServices: true })("The steps of a
     })
   )
 
+  it.effect("are checked before there is a source, and tell which errors pass", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(UploadSteps.issues(patient), [])
+      const [issue] = UploadSteps.issues({ ...patient, maxRetries: -1 })
+      assert.deepStrictEqual(issue?.path, ["maxRetries"])
+      const { source, target } = yield* start(large, [cut])
+      const upload = yield* UploadSteps.create(target, source, options)
+      const lost = yield* Effect.flip(UploadSteps.finish(target, source, upload, dead))
+      const unknown = yield* Effect.flip(UploadSteps.recover(target, source, { ...options, marker: "job-18" }))
+      assert.deepStrictEqual([lost._tag, unknown._tag], ["TransportFailure", "CreationUnknown"])
+      assert.isTrue(UploadSteps.isTemporary(lost))
+      assert.isTrue(UploadSteps.isTemporary(unknown))
+      const refused = yield* Effect.flip(UploadSteps.create(target, source, { ...options, marker: "" }))
+      assert.isFalse(UploadSteps.isTemporary(refused))
+    })
+  )
+
   it.effect("bring a small source with the creation, after which nothing is sent", () =>
     Effect.gen(function* () {
       const { server, sha256, source, target } = yield* start(small)

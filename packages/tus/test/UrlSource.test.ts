@@ -306,6 +306,21 @@ for (const [name, client] of Object.entries(clients)) {
       })
     )
 
+    it.effect("has the same identity with another signature, if it is presigned", () =>
+      Effect.gen(function* () {
+        const resource = yield* WebResource.make(bytes)
+        const identity = (signature: string) =>
+          WebSource.fromUrl(`${resource.url}?signature=${signature}`, { isPresigned: true }).pipe(
+            Effect.flatMap((source) => ("identity" in source ? source.identity : Effect.undefined))
+          )
+        const first = yield* identity("one")
+        assert.match(first ?? "", /^url [0-9a-f]{64}$/)
+        assert.strictEqual(yield* identity("two"), first)
+        resource.etag = '"another"'
+        assert.notStrictEqual(yield* identity("two"), first)
+      })
+    )
+
     it.effect("has an identity that changes with the URL and the ETag, and contains neither", () =>
       Effect.gen(function* () {
         const resource = yield* WebResource.make(bytes)

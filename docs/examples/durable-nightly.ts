@@ -1,0 +1,41 @@
+/**
+ * Uploads each file of a folder every night at two o'clock, as durable jobs. The schedule is in the database of the jobs,
+ * so one runner starts each night, whichever machines work. A night that is started twice is the same jobs.
+ */
+import { Durable, DurableJob } from "@assembly-effect/workflow"
+import { Console, Cron, DateTime, Effect, FileSystem, Stream } from "effect"
+import { ClusterCron } from "effect/cluster"
+
+/** The job of a file in one night. */
+const jobOf = (folder: string, night: string, filename: string): DurableJob.Job => ({
+  key: `${night}/${filename}`,
+  params: { steps: { ":original": { robot: "/upload/handle" } } },
+  files: [{ source: DurableJob.path(`${folder}/${filename}`), filename }]
+})
+
+/** Queues the files of a folder, and returns when all of them are stored. The runners upload them. */
+export const queueFolder = (folder: string, night: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const jobs = Stream.map(Stream.fromIterableEffect(fs.readDirectory(folder)), (filename) =>
+      jobOf(folder, night, filename)
+    )
+    return yield* Stream.runCount(Durable.startAll(jobs))
+  })
+
+const everyNight = Cron.parseUnsafe("0 2 * * *", "UTC")
+
+/** A Layer for the program of each runner, above `DurableSqlite.layer` or `DurablePostgres.runner`. */
+export const nightly = (folder: string, cron: Cron.Cron = everyNight) =>
+  ClusterCron.make({
+    name: "nightly",
+    cron,
+    execute: Effect.gen(function* () {
+      const scheduled = yield* ClusterCron.CurrentScheduledTime
+      const count = yield* queueFolder(folder, DateTime.formatIso(scheduled))
+      yield* Console.log(`${count} files are queued`)
+    }).pipe(
+      // A night that fails, for example because the folder is missing, does not end the schedule.
+      Effect.catch((error) => Console.error(error.message))
+    )
+  })

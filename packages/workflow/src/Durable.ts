@@ -1,0 +1,271 @@
+/**
+ * Uploads that outlive processes and machines. A job is stored before anything is sent, and a runner continues it after
+ * any crash: `DurableSqlite` runs jobs in one process, `DurablePostgres` on any number of machines.
+ *
+ * @since 0.1.0
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import type * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import type { SourceFailed } from "@assembly-effect/tus/UploadSource"
+import type { MessageStorage } from "effect/cluster/MessageStorage"
+import type { Sharding } from "effect/cluster/Sharding"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import type * as SqlClient from "effect/sql/SqlClient"
+import * as Stream from "effect/Stream"
+import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import type * as DurableError from "./DurableError.ts"
+import type { Job, State, Status, Summary } from "./DurableJob.ts"
+import * as Host from "./internal/host.ts"
+
+/**
+ * The options of a runner.
+ *
+ * - `secrets`: the secrets of the deployment, each of at least 32 bytes. The ids of Assemblies and the markers of
+ *   uploads are derived from them. The first secret is used for new attempts; the others are used to continue attempts
+ *   that began with them. All runners have the same secrets.
+ * - `uploads`: the number of files that this runner uploads at the same time, 8 by default.
+ * - `patience`: how long a job is tried again after failures that may pass, such as a service that does not answer, 1
+ *   hour by default. Each takeover starts it again.
+ * - `pollInterval`: the longest pause between two readings of an Assembly that is processed, 1 minute by default. A
+ *   verified notification ends the pause, see {@link notified}.
+ * - `retention`: how long a job stays in the database after it has ended, 7 days by default. Then its key is free again.
+ * - `upload`: the options of each upload, see `UploadSteps.Options`.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options {
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
+  readonly uploads?: number | undefined
+  readonly patience?: Duration.Input | undefined
+  readonly pollInterval?: Duration.Input | undefined
+  readonly retention?: Duration.Input | undefined
+  readonly upload?: Host.UploadOptions | undefined
+}
+
+/**
+ * The errors of {@link start}: an invalid job, a source that cannot be read, or a database that fails. Nothing was
+ * stored.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type StartError = ApiError.InvalidRequest | SourceFailed | DurableError.JobConflict | DurableError.StoreFailed
+
+/**
+ * The errors of {@link await}: how the job ended, or why its Status cannot be read.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export type AwaitError =
+  | DurableError.JobUnknown
+  | DurableError.JobFailed
+  | DurableError.JobCanceled
+  | DurableError.StoreFailed
+  | DurableError.InvalidSecret
+  | Effect.Error<ReturnType<typeof Assemblies.get>>
+
+/**
+ * The service behind the functions of this module.
+ *
+ * @since 0.1.0
+ * @category services
+ */
+export class Durable extends Context.Service<
+  Durable,
+  {
+    readonly start: (job: Job) => Effect.Effect<Summary, StartError>
+    readonly startAll: <E, R>(jobs: Stream.Stream<Job, E, R>) => Stream.Stream<Summary, E | StartError, R>
+    readonly await: (key: string) => Effect.Effect<Assembly.Status, AwaitError>
+    readonly status: (key: string) => Effect.Effect<Status, DurableError.JobUnknown | DurableError.StoreFailed>
+    readonly cancel: (key: string) => Effect.Effect<Summary, DurableError.JobUnknown | DurableError.StoreFailed>
+    readonly retry: (
+      key: string
+    ) => Effect.Effect<
+      Summary,
+      DurableError.JobUnknown | DurableError.NotRetryable | DurableError.StoreFailed | SourceFailed
+    >
+    readonly list: (options?: {
+      readonly state?: State | undefined
+    }) => Stream.Stream<Summary, DurableError.StoreFailed>
+    readonly notified: (assemblyId: string) => Effect.Effect<void, DurableError.StoreFailed>
+  }
+>()("@assembly-effect/workflow/Durable") {}
+
+/**
+ * Stores a job, and returns when it is stored. A runner uploads its files and waits for its Assembly. The same key is
+ * the same job: a second call stores nothing.
+ *
+ * **Details**
+ *
+ * The job is checked and its sources are opened before it is stored. Their sizes and identities are stored with the job.
+ * If a source has changed when its upload starts or continues, the job fails with `SourceFailed`.
+ *
+ * @example
+ * Durable.start({
+ *   key: "video-42",
+ *   params: { templateId: "thumbnails" },
+ *   files: [{ source: DurableJob.path("/mnt/videos/42.mp4"), filename: "42.mp4" }]
+ * })
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const start = (job: Job): Effect.Effect<Summary, StartError, Durable> =>
+  Effect.flatMap(Durable, (durable) => durable.start(job))
+
+/**
+ * Stores every job of a stream, and emits each job when it is stored. The memory does not depend on the number of jobs,
+ * and each runner uploads a bounded number of files at the same time.
+ *
+ * @example Durable.startAll(Stream.map(Stream.fromIterable(paths), toJob)).pipe(Stream.runDrain)
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const startAll = <E, R>(jobs: Stream.Stream<Job, E, R>): Stream.Stream<Summary, E | StartError, R | Durable> =>
+  Stream.unwrap(Effect.map(Durable, (durable) => durable.startAll(jobs)))
+
+const await_ = (key: string): Effect.Effect<Assembly.Status, AwaitError, Durable> =>
+  Effect.flatMap(Durable, (durable) => durable.await(key))
+
+export {
+  /**
+   * Waits until the job has ended, and reads the Status of its Assembly. The Status is not stored, because it contains
+   * capabilities.
+   *
+   * @example Durable.await("video-42")
+   *
+   * @since 0.1.0
+   * @category running
+   */
+  await_ as await
+}
+
+/**
+ * Starts a job and waits for it: {@link start}, then `await`. An interruption ends the wait, and the job continues.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const run = (job: Job): Effect.Effect<Assembly.Status, StartError | AwaitError, Durable> =>
+  Effect.andThen(start(job), await_(job.key))
+
+/**
+ * The state of a job, and the number of its bytes that the service has stored. The service is asked for this number; if
+ * it does not answer, the number is 0.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const status = (
+  key: string
+): Effect.Effect<Status, DurableError.JobUnknown | DurableError.StoreFailed, Durable> =>
+  Effect.flatMap(Durable, (durable) => durable.status(key))
+
+/**
+ * Cancels a job, and returns when the cancellation is stored. The runner of the job stops its bytes and cancels its
+ * Assembly. If no runner works, the next runner does so. A job that has ended stays as it is.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const cancel = (
+  key: string
+): Effect.Effect<Summary, DurableError.JobUnknown | DurableError.StoreFailed, Durable> =>
+  Effect.flatMap(Durable, (durable) => durable.cancel(key))
+
+/**
+ * Starts the next attempt of a job that failed or was canceled. The attempt has its own Assembly, and accepts sources
+ * that have changed.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const retry = (
+  key: string
+): Effect.Effect<
+  Summary,
+  DurableError.JobUnknown | DurableError.NotRetryable | DurableError.StoreFailed | SourceFailed,
+  Durable
+> => Effect.flatMap(Durable, (durable) => durable.retry(key))
+
+/**
+ * The jobs in the database, in the order of their keys, optionally only those in one state. The stream reads pages, so
+ * the memory does not depend on the number of jobs.
+ *
+ * @example Durable.list({ state: "Failed" }).pipe(Stream.runForEach((job) => Durable.retry(job.key)))
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const list = (options?: {
+  readonly state?: State | undefined
+}): Stream.Stream<Summary, DurableError.StoreFailed, Durable> =>
+  Stream.unwrap(Effect.map(Durable, (durable) => durable.list(options)))
+
+/**
+ * Ends the wait for an Assembly early, after a notification of the service. Any runner may call it. An Assembly of
+ * another program is ignored. The Status is read from the service, so the content of the notification is not trusted.
+ *
+ * **Gotchas**
+ *
+ * Verify the notification first, for example with `Webhooks` of `@assembly-effect/http`.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const notified = (assemblyId: string): Effect.Effect<void, DurableError.StoreFailed, Durable> =>
+  Effect.flatMap(Durable, (durable) => durable.notified(assemblyId))
+
+/**
+ * What a host of jobs needs: the database, the cluster with its workflow engine, and the clients of the service.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Requirements =
+  | SqlClient.SqlClient
+  | Sharding
+  | MessageStorage
+  | WorkflowEngine
+  | AssemblyClient
+  | HttpClient.HttpClient
+  | FileSystem.FileSystem
+
+/**
+ * A host that starts, reads and runs jobs. `DurableSqlite.layer` and `DurablePostgres.runner` are built on it.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  options: Options
+): Layer.Layer<
+  Durable,
+  ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
+  Requirements
+> => Layer.effect(Durable, Effect.map(Host.make(options, { runs: true }), Durable.of))
+
+/**
+ * A host that starts and reads jobs, and runs none. The options are those of the runners.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerClient = (
+  options: Options
+): Layer.Layer<
+  Durable,
+  ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
+  Requirements
+> => Layer.effect(Durable, Effect.map(Host.make(options, { runs: false }), Durable.of))

@@ -1,0 +1,158 @@
+/**
+ * The models of durable jobs: what a program starts, and what it reads.
+ *
+ * The schemas are a wire format: rows of an earlier version are decoded with them. A field may be added as an optional
+ * key, and no field changes its meaning.
+ *
+ * @since 0.1.0
+ */
+import type * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Schema from "effect/Schema"
+
+/**
+ * A reference to the bytes of a file. A runner resolves it when the upload starts.
+ *
+ * - `Path`: a file. If several machines run jobs, the path leads to the same file on each of them.
+ * - `Object`: the object `key` in an object store of the application, see `ObjectStores`. Only the two names are stored,
+ *   never a presigned address.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Source = Schema.TaggedUnion({
+  Path: { path: Schema.NonEmptyString },
+  Object: { store: Schema.NonEmptyString, key: Schema.NonEmptyString }
+})
+/**
+ * The type of {@link Source}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Source = typeof Source.Type
+
+/**
+ * References a file by its path.
+ *
+ * @example DurableJob.path("/mnt/videos/cat.mp4")
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const path = (file: string): Source => ({ _tag: "Path", path: file })
+
+/**
+ * References an object in a named object store of the application.
+ *
+ * @example DurableJob.object("videos", "2026/cat.mp4")
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const object = (store: string, key: string): Source => ({ _tag: "Object", store, key })
+
+/**
+ * One file of a job. `fieldname` is `file` by default.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface File {
+  readonly source: Source
+  readonly filename: string
+  readonly fieldname?: string | undefined
+  readonly metadata?: Readonly<Record<string, string | null>> | undefined
+}
+
+/**
+ * - `key`: identifies the job, such as the id of a row in a database. Two jobs with the same key are the same job. A key
+ *   is stored and shown as it is, so it must not contain a secret.
+ * - `params`: the params that create the Assembly. They are stored as they are, so they must not contain a secret. The
+ *   id of the Assembly and the number of files are added by the package.
+ * - `files`: at least one file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Job {
+  readonly key: string
+  readonly params: Omit<Assemblies.CreateOptions, "assemblyId" | "numExpectedUploadFiles">
+  readonly files: ReadonlyArray<File>
+}
+
+/**
+ * The state of a job.
+ *
+ * - `Queued`: no runner has started the job.
+ * - `Uploading`: a runner creates the Assembly or sends bytes, or sent bytes when it ended.
+ * - `Processing`: all bytes are stored, and the Assembly has not ended.
+ * - `Completed`: the Assembly has completed.
+ * - `Failed`: the job failed. `Durable.retry` starts its next attempt.
+ * - `Canceling`: the job stops sending bytes, and cancels its Assembly.
+ * - `Canceled`: the job was canceled.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const State = Schema.Literals([
+  "Queued",
+  "Uploading",
+  "Processing",
+  "Completed",
+  "Failed",
+  "Canceling",
+  "Canceled"
+])
+/**
+ * The type of {@link State}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type State = typeof State.Type
+
+/**
+ * Why an attempt failed. `reason` is the `_tag` of the error, and `message` is its message without capabilities.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Failure = Schema.Struct({ reason: Schema.String, message: Schema.String })
+/**
+ * The type of {@link Failure}.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Failure = typeof Failure.Type
+
+/**
+ * A job as the database describes it.
+ *
+ * - `attempt`: 1 for the first attempt. Each `Durable.retry` adds 1.
+ * - `size`: the size of all files in bytes.
+ * - `queuedAt`, `endedAt`: when the attempt was queued, and when it ended, in milliseconds since 1970.
+ * - `failure`: why the attempt failed, in the state `Failed`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Summary {
+  readonly key: string
+  readonly attempt: number
+  readonly state: State
+  readonly size: bigint
+  readonly queuedAt: number
+  readonly endedAt: number | undefined
+  readonly failure: Failure | undefined
+}
+
+/**
+ * A job with the number of bytes that the service has stored.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Status extends Summary {
+  readonly stored: bigint
+}

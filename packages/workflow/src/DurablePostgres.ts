@@ -1,0 +1,191 @@
+/**
+ * Durable jobs on any number of machines: the database is Postgres 14 or newer. A runner connects to Postgres only.
+ * Runners do not connect to each other, and open no port.
+ *
+ * This module needs the package `@effect/sql-pg`, so the index of this package does not export it.
+ *
+ * @since 0.1.0
+ */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
+import * as RunnerAddress from "effect/cluster/RunnerAddress"
+import * as RunnerHealth from "effect/cluster/RunnerHealth"
+import * as Runners from "effect/cluster/Runners"
+import * as Sharding from "effect/cluster/Sharding"
+import * as ShardingConfig from "effect/cluster/ShardingConfig"
+import * as SqlMessageStorage from "effect/cluster/SqlMessageStorage"
+import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
+import * as Digest from "effect/crypto/Digest"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as Durable from "./Durable.ts"
+import * as DurableError from "./DurableError.ts"
+import * as Derive from "./internal/derive.ts"
+
+/**
+ * The options of a runner and of a client. All runners and clients of a deployment have the same `secrets`, and all
+ * runners have the same `expiry`.
+ *
+ * - `database`: how to connect, usually `{ url: Redacted.make("postgres://…") }`. A runner holds one connection for its
+ *   locks, so `maxConnections` is at least 2; it is 10 by default.
+ * - `expiry`: when other runners take over the jobs of a runner that does not answer, 12 seconds by default, from 3
+ *   seconds to 5 minutes. A runner that cannot reach Postgres for a third of this time stops its uploads, and continues
+ *   them when Postgres answers.
+ * - `poll`: how often a runner asks for new jobs, half a second by default.
+ * - `termination`: the time that a runner which has lost a job to another runner may take to stop it, 1 second by
+ *   default.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options extends Durable.Options {
+  readonly database: PgClient.PgPoolConfig
+  readonly expiry?: Duration.Input | undefined
+  readonly poll?: Duration.Input | undefined
+  readonly termination?: Duration.Input | undefined
+}
+
+const shortestExpiry = Duration.seconds(3)
+const longestExpiry = Duration.minutes(5)
+
+const expiryIssues = (expiry: Duration.Input | undefined): ReadonlyArray<ApiError.Issue> => {
+  const found = Settings.issues({ expiry: Settings.duration(expiry) })
+  if (expiry === undefined || found.length > 0) return found
+  return Duration.between(Duration.fromInputUnsafe(expiry), { minimum: shortestExpiry, maximum: longestExpiry })
+    ? []
+    : [{ path: ["expiry"], message: "Expected 3 seconds to 5 minutes" }]
+}
+
+/** Checks the options before anything connects. */
+const check = Effect.fnUntraced(function* (operation: string, options: Options) {
+  const issues = [
+    ...Settings.issues({
+      poll: Settings.duration(options.poll),
+      termination: Settings.duration(options.termination, { mayBeZero: true }),
+      "database.maxConnections": Settings.whole(options.database.maxConnections, 2)
+    }),
+    ...expiryIssues(options.expiry)
+  ]
+  if (issues.length > 0) return yield* new ApiError.InvalidRequest({ operation, issues })
+  yield* Derive.make(options.secrets)
+})
+
+/**
+ * The name of this process among the runners. Each start has a new name, so that a runner that starts again is not taken
+ * for the one that died. Nothing connects to it.
+ */
+const name = Effect.flatMap(SecureRandom.SecureRandom, ({ uuidV4 }) => uuidV4()).pipe(
+  Effect.map((id) => RunnerAddress.make(id, 0)),
+  Effect.provide(SecureRandom.layerWebCrypto)
+)
+
+/**
+ * How many parts the jobs are divided into. It is a part of the stored data, so it never changes. A runner that joins or
+ * leaves moves parts, one statement each, so many parts would take long on a busy database.
+ */
+const shards = 64
+
+const config = (options: Options, address: Option.Option<RunnerAddress.RunnerAddress>) => {
+  const expiry = Duration.fromInputUnsafe(options.expiry ?? Duration.seconds(12))
+  return ShardingConfig.layer({
+    runnerAddress: address,
+    shardsPerGroup: shards,
+    shardLockExpiration: expiry,
+    shardLockRefreshInterval: Duration.divideUnsafe(expiry, 3),
+    refreshAssignmentsInterval: Duration.seconds(1),
+    entityMessagePollInterval: options.poll ?? Duration.millis(500),
+    entityReplyPollInterval: options.poll ?? Duration.millis(500),
+    entityTerminationTimeout: options.termination ?? Duration.seconds(1),
+    // What is over these bounds waits in the database.
+    maxResidentEntities: 512,
+    unprocessedMessageBatchSize: 64
+  })
+}
+
+const database = (options: Options): Layer.Layer<SqlClient.SqlClient, DurableError.StoreFailed> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const sql = yield* PgClient.make({ applicationName: "assembly-effect", ...options.database })
+      yield* sql`SELECT 1`
+      return Layer.succeed(SqlClient.SqlClient, sql)
+    }).pipe(
+      Effect.mapError(({ message }) => new DurableError.StoreFailed({ operation: "connect", problem: message })),
+      Effect.provide(Reactivity.layer)
+    )
+  )
+
+/** The cluster without a network of its own: messages and replies are read from the database. */
+const cluster = (options: Options, address: Option.Option<RunnerAddress.RunnerAddress>) =>
+  ClusterWorkflowEngine.layer.pipe(
+    Layer.provideMerge(Sharding.layer),
+    Layer.provide(Runners.layerNoop),
+    Layer.provideMerge(SqlMessageStorage.layer.pipe(Layer.provide(Digest.layerWebCrypto))),
+    // Who is alive is known from the locks: a runner that answers a ping may still have lost its database.
+    Layer.provide([Layer.orDie(SqlRunnerStorage.layer), RunnerHealth.layerNoop]),
+    Layer.provide(config(options, address)),
+    Layer.provideMerge(database(options))
+  )
+
+type Host = Layer.Layer<
+  Durable.Durable | Sharding.Sharding,
+  ApiError.InvalidRequest | DurableError.InvalidSecret | DurableError.StoreFailed,
+  AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
+>
+
+/**
+ * Runs durable jobs in this process, together with all other runners of the database. Runners may join and leave at any
+ * time. When a runner leaves or dies, the others continue its jobs at the bytes that the service has stored.
+ *
+ * **Details**
+ *
+ * - A runner that ends normally (SIGTERM with `NodeRuntime.runMain`) hands its jobs over at once. The jobs of a runner
+ *   that was killed are taken over after `expiry`.
+ * - The first start creates the tables, so it needs the permission to create tables.
+ *
+ * **Gotchas**
+ *
+ * - A runner holds its locks in one session of Postgres. A pooler in front of Postgres must keep a session for each
+ *   connection: PgBouncer in transaction mode does not.
+ * - Whoever can write to the database can start jobs and read the params of all jobs.
+ *
+ * @example
+ * DurablePostgres.runner({
+ *   database: { url: Redacted.make("postgres://uploads:password@db.internal/uploads") },
+ *   secrets: [Redacted.make("a secret of the deployment, at least 32 bytes")]
+ * })
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const runner = (options: Options): Host =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      yield* check("DurablePostgres.runner", options)
+      return Durable.layer(options).pipe(Layer.provideMerge(cluster(options, Option.some(yield* name))))
+    })
+  )
+
+/**
+ * Starts, reads and cancels jobs, and runs none: for a web server or a command beside the runners. A job that is started
+ * without any runner is stored, and waits for the first one.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const client = (options: Options): Host =>
+  Layer.unwrap(
+    Effect.as(
+      check("DurablePostgres.client", options),
+      Durable.layerClient(options).pipe(Layer.provideMerge(cluster(options, Option.none())))
+    )
+  )

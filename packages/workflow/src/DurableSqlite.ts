@@ -1,0 +1,95 @@
+/**
+ * Durable jobs in one process: the database is one file, and no server is needed.
+ *
+ * @since 0.1.0
+ */
+import type * as ApiError from "@assembly-effect/api/ApiError"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import * as SqliteClient from "@assembly-effect/sqlite/SqliteClient"
+import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
+import * as RunnerHealth from "effect/cluster/RunnerHealth"
+import * as Runners from "effect/cluster/Runners"
+import * as RunnerStorage from "effect/cluster/RunnerStorage"
+import * as Sharding from "effect/cluster/Sharding"
+import * as ShardingConfig from "effect/cluster/ShardingConfig"
+import * as SqlMessageStorage from "effect/cluster/SqlMessageStorage"
+import * as Digest from "effect/crypto/Digest"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as SqlClient from "effect/sql/SqlClient"
+import * as Durable from "./Durable.ts"
+import * as DurableError from "./DurableError.ts"
+import * as SecretFile from "./internal/secretFile.ts"
+
+/**
+ * The options of a runner. Without `secrets`, the secret is in the file `<path>.secret`, which only its owner can read;
+ * it is created if it is missing. Keep it with the database.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export interface Options extends Omit<Durable.Options, "secrets"> {
+  readonly secrets?: Durable.Options["secrets"] | undefined
+}
+
+/** The database, which no other process can open meanwhile. */
+const database = (path: string) =>
+  Layer.effect(
+    SqlClient.SqlClient,
+    SqliteClient.make({ path, isExclusive: true }).pipe(
+      Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.fail(new DurableError.DatabaseInUse({ path }))),
+      Effect.catchTag("SqlError", (error) =>
+        Effect.fail(new DurableError.StoreFailed({ operation: "open", problem: error.reason.message }))
+      )
+    )
+  ).pipe(Layer.provide(Reactivity.layer))
+
+/**
+ * One runner, which holds all shards without a lock, because the database is locked. Messages of this process arrive at
+ * once; the poll is for clocks.
+ */
+const engine = ClusterWorkflowEngine.layer.pipe(
+  Layer.provideMerge(Sharding.layer),
+  Layer.provide(Runners.layerNoop),
+  Layer.provideMerge(SqlMessageStorage.layer),
+  Layer.provide([RunnerStorage.layerMemory, RunnerHealth.layerNoop, Digest.layerWebCrypto]),
+  Layer.provide(
+    ShardingConfig.layer({
+      entityMessagePollInterval: "1 second",
+      entityTerminationTimeout: "2 seconds",
+      simulateRemoteSerialization: false
+    })
+  )
+)
+
+/**
+ * Runs durable jobs in this process, with the database in the file `path`. The file is locked: a second process fails
+ * with `DatabaseInUse`. `Sharding` is for the cron of Effect, `ClusterCron`.
+ *
+ * @example
+ * Durable.run(job).pipe(
+ *   Effect.provide(DurableSqlite.layer("jobs.db").pipe(Layer.provideMerge(AssemblyNode.layerConfig())))
+ * )
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  path: string,
+  options: Options = {}
+): Layer.Layer<
+  Durable.Durable | Sharding.Sharding,
+  ApiError.InvalidRequest | DurableError.DatabaseInUse | DurableError.InvalidSecret | DurableError.StoreFailed,
+  AssemblyClient | HttpClient.HttpClient | FileSystem.FileSystem
+> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      // The secret belongs to the database, so the database is locked first.
+      yield* SqlClient.SqlClient
+      const secrets = options.secrets ?? [yield* SecretFile.read(`${path}.secret`)]
+      return Layer.provideMerge(Durable.layer({ ...options, secrets }), engine)
+    })
+  ).pipe(Layer.provide(database(path)))

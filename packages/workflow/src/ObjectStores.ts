@@ -1,0 +1,76 @@
+/**
+ * The object stores of the application. A job names a store and a key; a runner opens the object when it needs the
+ * bytes.
+ *
+ * @since 0.1.0
+ */
+import { type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
+import * as WebSource from "@assembly-effect/tus/WebSource"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+
+/**
+ * Opens the object `key` of one store. The identity of the source shows whether the object has changed, such as an
+ * `ETag`. A source without an identity is refused.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Open<R = never> = (key: string) => Effect.Effect<Replayable, SourceFailed, R>
+
+/**
+ * The object stores by their names. Empty by default.
+ *
+ * @since 0.1.0
+ * @category services
+ */
+export const ObjectStores: Context.Reference<Readonly<Record<string, Open>>> = Context.Reference(
+  "@assembly-effect/workflow/ObjectStores",
+  { defaultValue: () => ({}) }
+)
+
+/**
+ * A store whose objects are read at presigned addresses. `presign` makes the address of an object. It is called at run
+ * time, and the address is not stored. The server must accept ranges and send a strong `ETag`, which is the identity of
+ * the object.
+ *
+ * @example
+ * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const presigned =
+  <R = never>(
+    presign: (key: string) => Effect.Effect<string | URL, SourceFailed, R>
+  ): Open<R | HttpClient.HttpClient> =>
+  (key) =>
+    Effect.gen(function* () {
+      const source = yield* WebSource.fromUrl(yield* presign(key), { isPresigned: true })
+      if (source._tag === "Replayable") return source
+      return yield* new SourceFailed({
+        kind: "Unreadable",
+        problem: "the object store accepts no ranges, or sends no strong ETag"
+      })
+    })
+
+/**
+ * Registers the object stores of the application. Each runner has the same names.
+ *
+ * @example
+ * ObjectStores.layer({ videos: ObjectStores.presigned((key) => signedAddressOf("videos", key)) })
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = <R = never>(stores: Readonly<Record<string, Open<R>>>): Layer.Layer<never, never, R> =>
+  Layer.effect(
+    ObjectStores,
+    Effect.map(Effect.context<R>(), (context) =>
+      Object.fromEntries(
+        Object.entries(stores).map(([name, open]) => [name, (key: string) => Effect.provideContext(open(key), context)])
+      )
+    )
+  )

@@ -1,0 +1,5 @@
+export * as Durable from "./Durable.ts"
+export * as DurableError from "./DurableError.ts"
+export * as DurableJob from "./DurableJob.ts"
+export * as DurableSqlite from "./DurableSqlite.ts"
+export * as ObjectStores from "./ObjectStores.ts"

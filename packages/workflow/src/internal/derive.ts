@@ -1,0 +1,92 @@
+/**
+ * Derives the ids of Assemblies and the markers of uploads from the secret of the deployment and an execution. So a
+ * later runner knows them again, no URL has to be stored, and nobody without the secret can guess them.
+ */
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Mac from "effect/crypto/Mac"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as Effect from "effect/Effect"
+import * as Hex from "effect/encoding/Hex"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { InvalidSecret } from "../DurableError.ts"
+
+/** The shortest secret in bytes, which is the output length of the HMAC. */
+const minBytes = 32
+
+const utf8 = new TextEncoder()
+
+/** A secret of the deployment. The fingerprint names it in the database. */
+interface Derivation {
+  readonly fingerprint: string
+  readonly derive: (purpose: Purpose, ...values: ReadonlyArray<string | number>) => Effect.Effect<string>
+}
+
+/** What a value is for. Each purpose has its own values, so that one cannot be used as another. */
+type Purpose = "fingerprint" | "assembly" | "marker" | "lookup"
+
+const derivation = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+  const bytes = utf8.encode(Redacted.value(secret))
+  if (bytes.length < minBytes) {
+    return yield* new InvalidSecret({ problem: `Expected at least ${minBytes} bytes, got ${bytes.length}` })
+  }
+  const mac = yield* Mac.Mac
+  const key = yield* Effect.orDie(Mac.key(Mac.hmacSha256, bytes))
+  const derive: Derivation["derive"] = (purpose, ...values) =>
+    mac.sign(key, utf8.encode(JSON.stringify(["durable/v1", purpose, ...values]))).pipe(
+      Effect.map((tag) => Hex.encode(tag.subarray(0, 16))),
+      Effect.orDie
+    )
+  return { fingerprint: yield* derive("fingerprint"), derive } satisfies Derivation
+})
+
+/**
+ * The derived values of this deployment. `secret` is the fingerprint of the secret that the attempt began with.
+ *
+ * - `newest`: the fingerprint of the secret for new attempts.
+ * - `marker`: the marker of creation number `creation` of a file. The first creation has number 1.
+ * - `lookups`: how the database may name an Assembly. The id of an Assembly is a capability, so it is not stored.
+ */
+export interface Derive {
+  readonly newest: string
+  readonly assemblyId: (secret: string, execution: string) => Effect.Effect<Assembly.AssemblyId, InvalidSecret>
+  readonly marker: (
+    secret: string,
+    execution: string,
+    file: number,
+    creation: number
+  ) => Effect.Effect<string, InvalidSecret>
+  readonly lookup: (assemblyId: string) => Effect.Effect<string>
+  readonly lookups: (assemblyId: string) => Effect.Effect<ReadonlyArray<string>>
+}
+
+/** Derives with the first secret, and with the others for attempts that began with them. */
+export const make = Effect.fnUntraced(
+  function* (secrets: ReadonlyArray<Redacted.Redacted>) {
+    const derivations = yield* Effect.forEach(secrets, derivation)
+    const [newest] = derivations
+    if (newest === undefined) return yield* new InvalidSecret({ problem: "Expected at least one secret, got none" })
+    const withSecret = (fingerprint: string): Effect.Effect<Derivation, InvalidSecret> => {
+      const found = derivations.find((known) => known.fingerprint === fingerprint)
+      return found === undefined
+        ? Effect.fail(
+            new InvalidSecret({
+              problem: "the job began with a secret that is not in the list; add the earlier secret to the list"
+            })
+          )
+        : Effect.succeed(found)
+    }
+    return {
+      newest: newest.fingerprint,
+      assemblyId: (secret, execution) =>
+        Effect.flatMap(withSecret(secret), ({ derive }) =>
+          Effect.map(derive("assembly", execution), (id) => Assembly.AssemblyId.make(id))
+        ),
+      marker: (secret, execution, file, creation) =>
+        Effect.flatMap(withSecret(secret), ({ derive }) => derive("marker", execution, file, creation)),
+      lookup: (assemblyId) => newest.derive("lookup", assemblyId),
+      lookups: (assemblyId) => Effect.forEach(derivations, ({ derive }) => derive("lookup", assemblyId))
+    } satisfies Derive
+  },
+  Effect.provide(Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto)))
+)

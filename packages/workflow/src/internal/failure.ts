@@ -1,0 +1,21 @@
+/** What is stored of an error: its tag, and its message without capabilities. */
+import * as Redaction from "@assembly-effect/auth/Redaction"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type { Failure } from "../DurableJob.ts"
+
+const describe = (error: unknown): Failure =>
+  Predicate.hasProperty(error, "_tag") && error instanceof Error
+    ? { reason: String(error._tag), message: error.message }
+    : { reason: "Defect", message: error instanceof Error ? error.message : "a value that is not an Error" }
+
+/** Describes an error of a job. `assemblyId` is a capability, so it is removed from the message. */
+export const of = (cause: Cause.Cause<unknown>, assemblyId: string | undefined): Failure => {
+  const { message, reason } = describe(Cause.squash(cause))
+  return { reason, message: Redaction.text(message, { secrets: assemblyId === undefined ? [] : [assemblyId] }) }
+}
+
+/** The interruption itself, with its annotations, from which the engine knows whose interruption it is. */
+export const interrupted = (cause: Cause.Cause<unknown>): Effect.Effect<never> =>
+  Effect.failCause(Cause.fromReasons(cause.reasons.filter(Cause.isInterruptReason)))

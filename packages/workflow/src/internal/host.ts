@@ -1,0 +1,152 @@
+/** The host of durable jobs: the service behind `Durable`. */
+import * as ApiError from "@assembly-effect/api/ApiError"
+import * as Settings from "@assembly-effect/api/unstable/Settings"
+import * as UploadSteps from "@assembly-effect/tus/UploadSteps"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import type * as Durable from "../Durable.ts"
+import * as Attendant from "./attendant.ts"
+import * as Derive from "./derive.ts"
+import * as JobWorkflow from "./jobWorkflow.ts"
+import * as Migrations from "./migrations.ts"
+import * as Reading from "./reading.ts"
+import * as Retention from "./retention.ts"
+import * as Starting from "./starting.ts"
+import * as Store from "./store.ts"
+import * as Work from "./work.ts"
+
+/** The options of each upload. The package sets the metadata. */
+export type UploadOptions = Omit<UploadSteps.Options, "metadata">
+
+/** How many jobs `startAll` stores with one statement. */
+const pageSize = 100
+
+const check = (options: Durable.Options): Effect.Effect<void, ApiError.InvalidRequest> => {
+  const issues = [
+    ...Settings.issues({
+      uploads: Settings.whole(options.uploads, 1),
+      patience: Settings.duration(options.patience),
+      pollInterval: Settings.duration(options.pollInterval),
+      retention: Settings.duration(options.retention)
+    }),
+    ...UploadSteps.issues({ ...options.upload, metadata: { filename: "a", fieldname: "a" } }).map(
+      ({ message, path }) => ({ message, path: ["upload", ...path] })
+    )
+  ]
+  return issues.length === 0 ? Effect.void : Effect.fail(new ApiError.InvalidRequest({ operation: "Durable", issues }))
+}
+
+/**
+ * What follows in this process after a change of the table. A client runs no jobs, so nothing follows: the runners read
+ * the table.
+ */
+interface Reactions {
+  readonly queued: Effect.Effect<void>
+  readonly canceled: (execution: string) => Effect.Effect<void>
+}
+
+const noReactions: Reactions = { queued: Effect.void, canceled: () => Effect.void }
+
+interface Parts {
+  readonly store: Store.Store
+  readonly derive: Derive.Derive
+  readonly waiting: Attendant.Waiting
+}
+
+/**
+ * Registers the workflow. Executions of an earlier process arrive at once, so this comes before anything else; they wait
+ * until `work` is complete.
+ */
+const register = Effect.fnUntraced(function* (options: Durable.Options, work: Deferred.Deferred<Work.Activities>) {
+  const engine = yield* WorkflowEngine
+  yield* engine.register(
+    JobWorkflow.JobWorkflow,
+    JobWorkflow.body({
+      upload: (...args) => Effect.flatMap(Deferred.await(work), ({ upload }) => upload(...args)),
+      outcome: (...args) => Effect.flatMap(Deferred.await(work), ({ outcome }) => outcome(...args)),
+      pollInterval: Duration.fromInputUnsafe(options.pollInterval ?? "1 minute")
+    })
+  )
+})
+
+/** Runs jobs until the scope closes. */
+const run = Effect.fnUntraced(function* (
+  { patience = "1 hour", retention = "7 days", upload = {}, uploads = 8 }: Durable.Options,
+  { derive, store, waiting }: Parts,
+  work: Deferred.Deferred<Work.Activities>
+) {
+  let refill: Effect.Effect<void> = Effect.void
+  const activities = Work.make({
+    sending: { store, derive, files: Semaphore.makeUnsafe(uploads), upload },
+    jobs: Semaphore.makeUnsafe(uploads),
+    patience: Duration.fromInputUnsafe(patience),
+    begun: Effect.suspend(() => refill),
+    ended: waiting.wake
+  })
+  const attendant = yield* Attendant.makeRunning({ store, window: 2 * uploads, cancel: activities.cancel })
+  refill = attendant.refill
+  yield* Deferred.succeed(work, activities)
+  yield* Effect.forkScoped(attendant.loop)
+  yield* Effect.forkScoped(Retention.loop(store, Duration.fromInputUnsafe(retention)))
+  return {
+    queued: attendant.change,
+    // The bytes of this process stop at once. The attendant does the rest.
+    canceled: (execution) => Effect.andThen(activities.stop(execution), attendant.changeAll)
+  } satisfies Reactions
+})
+
+/** Opens the tables, and runs jobs if `runs`. */
+export const make = Effect.fnUntraced(function* (options: Durable.Options, role: { readonly runs: boolean }) {
+  yield* check(options)
+  const work = yield* Deferred.make<Work.Activities>()
+  if (role.runs) yield* register(options, work)
+  yield* Migrations.run
+  const store = yield* Store.make
+  const derive = yield* Derive.make(options.secrets)
+  const waiting = Attendant.makeWaiting(store)
+  const reactions = role.runs ? yield* run(options, { store, derive, waiting }, work) : noReactions
+  yield* Effect.forkScoped(waiting.loop)
+
+  const reading = Reading.make({ store, derive, waiting })
+  const starting = Starting.make({ store, reading, upload: options.upload ?? {}, queued: reactions.queued })
+
+  const cancel = Effect.fnUntraced(function* (key: string) {
+    const canceled = yield* store.cancel(key)
+    if (Option.isNone(canceled)) return Store.toSummary(yield* reading.found(key))
+    yield* reactions.canceled(yield* JobWorkflow.executionOf(canceled.value))
+    yield* waiting.wake(key)
+    return Store.toSummary(canceled.value)
+  })
+
+  const notified = Effect.fnUntraced(function* (assemblyId: string) {
+    const row = yield* store.byLookup(yield* derive.lookups(assemblyId))
+    if (Option.isNone(row) || Store.hasEnded(row.value)) return
+    const executionId = yield* JobWorkflow.executionOf(row.value)
+    yield* JobWorkflow.notify(executionId)
+  })
+
+  const context = yield* Effect.context<Durable.Requirements>()
+  const provided = <A, E>(effect: Effect.Effect<A, E, Durable.Requirements>): Effect.Effect<A, E> =>
+    Effect.provideContext(effect, context)
+
+  return {
+    start: (job) => provided(starting.start(job)),
+    startAll: (jobs) =>
+      jobs.pipe(
+        Stream.grouped(pageSize),
+        Stream.mapEffect((page) => provided(starting.startMany(page))),
+        Stream.flatMap(Stream.fromIterable)
+      ),
+    await: (key) => provided(reading.wait(key)),
+    status: (key) => provided(reading.status(key)),
+    cancel,
+    retry: (key) => provided(starting.retry(key)),
+    list: reading.list,
+    notified: (assemblyId) => provided(notified(assemblyId))
+  } satisfies Durable.Durable["Service"]
+})

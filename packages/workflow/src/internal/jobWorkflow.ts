@@ -1,0 +1,88 @@
+/**
+ * The workflow of one attempt. Its name, its payload, and the names of its activities are a wire format: a runner of a
+ * later version replays rows of this version.
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Activity from "effect/workflow/Activity"
+import * as DurableClock from "effect/workflow/DurableClock"
+import * as DurableDeferred from "effect/workflow/DurableDeferred"
+import * as Workflow from "effect/workflow/Workflow"
+import type { Attempt } from "./store.ts"
+
+/** The workflow of an attempt. What happened to it is in the row of the job. */
+export const JobWorkflow = Workflow.make("DurableJob/v1", {
+  payload: { key: Schema.String, attempt: Schema.Int },
+  idempotencyKey: ({ attempt, key }) => `${attempt}/${key}`
+})
+
+/** The execution of an attempt. */
+export const executionOf = (attempt: Attempt): Effect.Effect<string> => JobWorkflow.executionId(attempt)
+
+/** Completed by a verified notification about the Assembly. */
+const Notified = DurableDeferred.make("notified/v1")
+
+/** Ends the wait of an execution for a notification. */
+export const notify = (executionId: string) =>
+  DurableDeferred.succeed(Notified, {
+    token: DurableDeferred.tokenFromExecutionId(Notified, { workflow: JobWorkflow, executionId }),
+    value: undefined
+  })
+
+/**
+ * Whether the attempt goes on.
+ *
+ * - `Waiting`: it waits for its Assembly.
+ * - `Expecting`: it waits for its Assembly, whose end the service notifies.
+ * - `Ended`: it has ended.
+ */
+const Progress = Schema.Literals(["Waiting", "Expecting", "Ended"])
+export type Progress = typeof Progress.Type
+
+/** What the activities do. Each may run again, after a runner that did not finish it. */
+export interface Work<R> {
+  readonly upload: (attempt: Attempt, execution: string) => Effect.Effect<Progress, never, R>
+  readonly outcome: (attempt: Attempt, execution: string) => Effect.Effect<Progress, never, R>
+  readonly pollInterval: Duration.Duration
+}
+
+/** The first pause between two looks at an Assembly. Each further pause is twice as long. */
+const firstPause = Duration.seconds(5)
+
+const Wake = Schema.Literals(["Notified", "Time"])
+
+/** Waits for a notification or for the next look. A notification counts once, because a second wait would not wait. */
+const wait = (look: number, pause: Duration.Duration, mayBeNotified: boolean) => {
+  const time = DurableClock.sleep({ name: `look/v1/${look}`, duration: pause, inMemoryThreshold: 0 }).pipe(
+    Effect.as("Time" as const)
+  )
+  if (!mayBeNotified) return time
+  return DurableDeferred.raceAll({
+    name: `wait/v1/${look}`,
+    success: Wake,
+    error: Schema.Never,
+    effects: [Effect.as(DurableDeferred.await(Notified), "Notified" as const), time]
+  })
+}
+
+/** Runs an attempt to its end: uploads, and then looks at the Assembly until it has ended. */
+export const body =
+  <R>({ outcome, pollInterval, upload }: Work<R>) =>
+  (attempt: Attempt, execution: string) =>
+    Effect.gen(function* () {
+      const sent = yield* Activity.make({ name: "upload/v1", success: Progress, execute: upload(attempt, execution) })
+      if (sent === "Ended") return
+      let mayBeNotified = true
+      for (let look = 1; ; look++) {
+        const seen = yield* Activity.make({
+          name: `outcome/v1/${look}`,
+          success: Progress,
+          execute: outcome(attempt, execution)
+        })
+        if (seen === "Ended") return
+        const isExpecting = seen === "Expecting" && mayBeNotified
+        const pause = Duration.times(firstPause, isExpecting ? Infinity : 2 ** Math.min(look - 1, 20))
+        if ((yield* wait(look, Duration.min(pause, pollInterval), mayBeNotified)) === "Notified") mayBeNotified = false
+      }
+    })

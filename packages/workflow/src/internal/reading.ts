@@ -1,0 +1,94 @@
+/** Reads jobs, and waits for their end. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import type { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type * as Durable from "../Durable.ts"
+import { JobCanceled, JobFailed, JobUnknown, type StoreFailed } from "../DurableError.ts"
+import type { State, Status, Summary } from "../DurableJob.ts"
+import type * as Attendant from "./attendant.ts"
+import type { Derive } from "./derive.ts"
+import { executionOf } from "./jobWorkflow.ts"
+import * as Store from "./store.ts"
+import * as Transfer from "./transfer.ts"
+
+/** The time limit of the question how many bytes are stored. */
+const patience = "10 seconds"
+
+/** How many jobs a list reads with one statement. */
+const pageSize = 100
+
+interface Options {
+  readonly store: Store.Store
+  readonly derive: Derive
+  readonly waiting: Attendant.Waiting
+}
+
+export const make = ({ derive, store, waiting }: Options) => {
+  const found = (key: string): Effect.Effect<Store.Row, JobUnknown | StoreFailed> =>
+    Effect.flatMap(
+      store.find(key),
+      Option.match({ onNone: () => Effect.fail(new JobUnknown({ key })), onSome: Effect.succeed })
+    )
+
+  const statusOf = (row: Store.Row) =>
+    Effect.gen(function* () {
+      const execution = yield* executionOf(row)
+      return yield* Assemblies.get(yield* derive.assemblyId(Transfer.secretOf(row), execution))
+    })
+
+  /** The row of an attempt that has ended. */
+  const ended = (key: string): Effect.Effect<Store.Row, JobUnknown | StoreFailed> =>
+    Effect.gen(function* () {
+      for (;;) {
+        // Begins to wait before the read, so that no end is missed.
+        const woken = yield* Effect.forkScoped(waiting.wait(key), { startImmediately: true })
+        const row = yield* found(key)
+        if (Store.hasEnded(row)) return row
+        yield* Fiber.join(woken)
+      }
+    }).pipe(Effect.scoped)
+
+  /** Waits until a job has ended, and reads the Status of its Assembly. */
+  const wait = (key: string): Effect.Effect<Assembly.Status, Durable.AwaitError, AssemblyClient> =>
+    Effect.gen(function* () {
+      const row = yield* ended(key)
+      const { attempt, failure = { reason: "Unknown", message: "no reason is stored" } } = row
+      if (row.state === "Canceled") return yield* Effect.fail(new JobCanceled({ key, attempt }))
+      if (row.state === "Failed") return yield* Effect.fail(new JobFailed({ key, attempt, failure }))
+      return yield* statusOf(row)
+    })
+
+  /** How many bytes of an attempt the service has stored, by its receipts. */
+  const storedBytes = Effect.fnUntraced(function* (row: Store.Row) {
+    if (row.state === "Completed" || row.state === "Processing") return row.size
+    if (row.begins === 0) return 0n
+    const { tus_uploads } = yield* statusOf(row)
+    return (tus_uploads ?? []).reduce((sum, { offset }) => sum + BigInt(offset ?? 0), 0n)
+  })
+
+  const status = (key: string): Effect.Effect<Status, JobUnknown | StoreFailed, AssemblyClient> =>
+    Effect.gen(function* () {
+      const row = yield* found(key)
+      const stored = yield* storedBytes(row).pipe(
+        Effect.timeout(patience),
+        Effect.orElseSucceed(() => 0n)
+      )
+      return { ...Store.toSummary(row), stored }
+    })
+
+  const list = ({ state }: { readonly state?: State | undefined } = {}): Stream.Stream<Summary, StoreFailed> =>
+    Stream.paginate("", (after) =>
+      Effect.map(store.page({ state, after, limit: pageSize }), (rows) => [
+        rows.map(Store.toSummary),
+        rows.length < pageSize ? Option.none() : Option.fromUndefinedOr(rows.at(-1)?.key)
+      ])
+    )
+
+  return { found, wait, status, list }
+}
+
+export type Reading = ReturnType<typeof make>

@@ -1,0 +1,46 @@
+/** Removes jobs that ended a while ago, and what the engine has stored of them. */
+import * as EntityAddress from "effect/cluster/EntityAddress"
+import * as EntityId from "effect/cluster/EntityId"
+import * as EntityType from "effect/cluster/EntityType"
+import { MessageStorage } from "effect/cluster/MessageStorage"
+import { Sharding } from "effect/cluster/Sharding"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import { executionOf, JobWorkflow } from "./jobWorkflow.ts"
+import type { Store } from "./store.ts"
+
+/** How many jobs are removed before the next are read. */
+const atOnce = 100
+
+/** What the engine stores of an execution: the workflow with its activities, and its clocks. */
+const entityTypes = [`Workflow/${JobWorkflow._tag}`, "Workflow/-/DurableClock"].map(EntityType.make)
+
+/** Removes the jobs that ended before `retention`. The row is removed last, so an interrupted removal is repeated. */
+const sweep = Effect.fnUntraced(function* (store: Store, retention: Duration.Duration) {
+  const storage = yield* MessageStorage
+  const sharding = yield* Sharding
+  const before = (yield* Clock.currentTimeMillis) - Duration.toMillis(retention)
+  for (;;) {
+    const attempts = yield* store.endedBefore(before, atOnce)
+    for (const { attempt, key } of attempts) {
+      for (let number = 1; number <= attempt; number++) {
+        const entityId = EntityId.make(yield* executionOf({ key, attempt: number }))
+        const shardId = sharding.getShardId(entityId, "default")
+        for (const entityType of entityTypes) {
+          yield* storage.clearAddress(EntityAddress.make({ entityType, entityId, shardId }))
+        }
+      }
+      yield* store.remove({ key, attempt })
+    }
+    if (attempts.length < atOnce) return
+  }
+})
+
+/** Runs {@link sweep} at an interval, until the scope closes. */
+export const loop = (store: Store, retention: Duration.Duration) =>
+  sweep(store, retention).pipe(
+    Effect.catchCause((cause) => Effect.logWarning("Old durable jobs could not be removed", cause)),
+    Effect.repeat(Schedule.spaced(Duration.min(Duration.hours(1), retention)))
+  )

@@ -1,0 +1,100 @@
+/** Opens the sources of a job, and compares them with what they were when the attempt was queued. */
+import { fromPath, type Replayable, SourceFailed } from "@assembly-effect/tus/UploadSource"
+import * as Digest from "effect/crypto/Digest"
+import * as Effect from "effect/Effect"
+import * as Encoding from "effect/encoding/Hex"
+import type * as FileSystem from "effect/FileSystem"
+import type * as DurableJob from "../DurableJob.ts"
+import { ObjectStores } from "../ObjectStores.ts"
+import type { SourceAtRest } from "./jobAtRest.ts"
+
+const utf8 = new TextEncoder()
+
+/** Opens a source by its reference. */
+const open = (source: DurableJob.Source): Effect.Effect<Replayable, SourceFailed, FileSystem.FileSystem> =>
+  source._tag === "Path"
+    ? fromPath(source.path)
+    : Effect.flatMap(ObjectStores, (stores) => {
+        const store = Object.hasOwn(stores, source.store) ? stores[source.store] : undefined
+        return store === undefined
+          ? Effect.fail(
+              new SourceFailed({
+                kind: "Unreadable",
+                problem: `no object store has the name ${source.store}; add it with ObjectStores.layer`
+              })
+            )
+          : store(source.key)
+      })
+
+/** The digest of an identity. The identity itself is not stored, because it may contain an address. */
+const identify = (source: Replayable, filename: string): Effect.Effect<SourceAtRest, SourceFailed> =>
+  Effect.flatMap(source.identity, (identity) =>
+    identity === undefined
+      ? Effect.fail(
+          new SourceFailed({
+            kind: "Unreadable",
+            problem: `${filename} has no identity, so a change would not be noticed`
+          })
+        )
+      : Digest.Digest.use((digest) => digest.digest(Digest.sha256, utf8.encode(identity))).pipe(
+          Effect.map((hash) => ({ size: String(source.size), identity: Encoding.encode(hash) })),
+          Effect.provide(Digest.layerWebCrypto)
+        )
+  )
+
+/** An open source, and what is stored of it. */
+interface Opened {
+  readonly source: Replayable
+  readonly atRest: SourceAtRest
+}
+
+/** An object store did not give the bytes. It may do so later, at another address. */
+export class SourceAway {
+  readonly _tag = "SourceAway"
+  readonly error: SourceFailed
+  constructor(error: SourceFailed) {
+    this.error = error
+  }
+}
+
+/** Tells apart a store that may answer later, and a file that is missing. */
+export const mayReturn =
+  ({ source }: { readonly source: DurableJob.Source }) =>
+  <E extends { readonly _tag: string }>(error: E | SourceFailed): E | SourceFailed | SourceAway =>
+    error instanceof SourceFailed && error.kind === "Unreadable" && source._tag === "Object"
+      ? new SourceAway(error)
+      : error
+
+type File = Pick<DurableJob.File, "source" | "filename">
+
+const openOne = ({ filename, source: reference }: File) =>
+  Effect.gen(function* () {
+    const source = yield* open(reference)
+    return { source, atRest: yield* identify(source, filename) } satisfies Opened
+  })
+
+/** How many sources are opened at the same time. */
+const concurrency = 4
+
+/** Opens the sources of all files. */
+export const openAll = (
+  files: ReadonlyArray<File>
+): Effect.Effect<ReadonlyArray<Opened>, SourceFailed, FileSystem.FileSystem> =>
+  Effect.forEach(files, openOne, { concurrency })
+
+/** Opens the sources of all files, and fails if one has changed since the attempt was queued. */
+export const reopen = Effect.fnUntraced(function* (files: ReadonlyArray<File>, before: ReadonlyArray<SourceAtRest>) {
+  const opened = yield* Effect.forEach(files, (file) => Effect.mapError(openOne(file), mayReturn(file)), {
+    concurrency
+  })
+  for (const [index, { atRest }] of opened.entries()) {
+    const was = before[index]
+    if (was === undefined || was.size !== atRest.size || was.identity !== atRest.identity) {
+      return yield* new SourceFailed({
+        kind: "Changed",
+        problem: `${files[index]?.filename ?? ""} has changed since the job was queued`
+      })
+    }
+  }
+  return opened.map(({ source }) => source)
+})

@@ -1,0 +1,281 @@
+/**
+ * The table of jobs. One row is the current attempt of one key.
+ *
+ * Each change names the states in which it is allowed, so two processes cannot both make it.
+ */
+import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as SchemaParser from "effect/SchemaParser"
+import * as SqlClient from "effect/sql/SqlClient"
+import type * as SqlError from "effect/sql/SqlError"
+import { StoreFailed } from "../DurableError.ts"
+import { Failure, type State, type Summary } from "../DurableJob.ts"
+import * as Schema from "effect/Schema"
+import * as JobAtRest from "./jobAtRest.ts"
+
+/** Columns as the databases return them: Postgres returns large integers as text. */
+interface Columns {
+  readonly job_key: string
+  readonly attempt: number | string
+  readonly state: State
+  readonly job: string
+  readonly sources: string
+  readonly size: string
+  readonly begins: number | string
+  readonly secret: string | null
+  readonly creations: string | null
+  readonly queued_at: number | string
+  readonly ended_at: number | string | null
+  readonly failure: string | null
+}
+
+/**
+ * The current attempt of a job.
+ *
+ * - `job`: see `JobAtRest`.
+ * - `begins`: how often a runner has begun the attempt. Above 0, its Assembly may exist.
+ * - `secret`: the fingerprint of the secret of the attempt.
+ * - `creations`: how often the creation of each file was announced. Above 0, its upload may exist.
+ */
+export interface Row extends Summary {
+  readonly job: string
+  readonly sources: ReadonlyArray<JobAtRest.SourceAtRest>
+  readonly begins: number
+  readonly secret: string | undefined
+  readonly creations: ReadonlyArray<number>
+}
+
+/** A job that waits for its first attempt. */
+export interface NewRow {
+  readonly key: string
+  readonly job: string
+  readonly sources: ReadonlyArray<JobAtRest.SourceAtRest>
+  readonly shard: number
+}
+
+const FailureText = Schema.fromJsonString(Failure)
+const encodeSources = SchemaParser.encodeSync(JobAtRest.Sources)
+const decodeSources = SchemaParser.decodeUnknownSync(JobAtRest.Sources)
+const encodeCreations = SchemaParser.encodeSync(JobAtRest.Creations)
+const decodeCreations = SchemaParser.decodeUnknownSync(JobAtRest.Creations)
+const encodeFailure = SchemaParser.encodeSync(FailureText)
+const decodeFailure = SchemaParser.decodeUnknownSync(FailureText)
+
+const toRow = (columns: Columns): Row => ({
+  key: columns.job_key,
+  attempt: Number(columns.attempt),
+  state: columns.state,
+  size: BigInt(columns.size),
+  queuedAt: Number(columns.queued_at),
+  endedAt: columns.ended_at === null ? undefined : Number(columns.ended_at),
+  failure: columns.failure === null ? undefined : decodeFailure(columns.failure),
+  job: columns.job,
+  sources: decodeSources(columns.sources),
+  begins: Number(columns.begins),
+  secret: columns.secret ?? undefined,
+  creations: columns.creations === null ? [] : decodeCreations(columns.creations)
+})
+
+/** What a program may know of a row. */
+export const toSummary = ({ attempt, endedAt, failure, key, queuedAt, size, state }: Row): Summary => ({
+  key,
+  attempt,
+  state,
+  size,
+  queuedAt,
+  endedAt,
+  failure
+})
+
+const totalSize = (sources: ReadonlyArray<JobAtRest.SourceAtRest>): string =>
+  String(sources.reduce((sum, { size }) => sum + BigInt(size), 0n))
+
+/** The attempt that a change belongs to. A later attempt of the same key is not changed. */
+export interface Attempt {
+  readonly key: string
+  readonly attempt: number
+}
+
+const ended = ["Completed", "Failed", "Canceled"] as const satisfies ReadonlyArray<State>
+
+/** Whether nothing more happens to the attempt. */
+export const hasEnded = ({ state }: { readonly state: State }): boolean => ended.some((end) => end === state)
+
+export const make = Effect.gen(function* () {
+  const sql = (yield* SqlClient.SqlClient).withoutTransforms()
+  const table = sql("durable_jobs")
+
+  const attempting =
+    (operation: string) =>
+    <A, R>(access: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, StoreFailed, R> =>
+      Effect.mapError(access, ({ reason }) => new StoreFailed({ operation, problem: reason._tag }))
+
+  const one = (rows: ReadonlyArray<Columns>): Option.Option<Row> =>
+    rows[0] === undefined ? Option.none() : Option.some(toRow(rows[0]))
+
+  /** The row of a key. */
+  const find = (key: string) =>
+    sql<Columns>`SELECT * FROM ${table} WHERE job_key = ${key}`.pipe(Effect.map(one), attempting("find"))
+
+  /** Queues new jobs, and returns the rows of those whose keys were not in the table. */
+  const insert = (rows: Arr.NonEmptyReadonlyArray<NewRow>) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const values = Arr.map(rows, ({ job, key, shard, sources }) => ({
+        job_key: key,
+        attempt: 1,
+        state: "Queued",
+        job,
+        sources: encodeSources(sources),
+        size: totalSize(sources),
+        shard,
+        begins: 0,
+        queued_at: now
+      }))
+      const inserted = yield* sql<Columns>`
+        INSERT INTO ${table} ${sql.insert(values)} ON CONFLICT (job_key) DO NOTHING RETURNING *`
+      return inserted.map(toRow)
+    }).pipe(attempting("insert"))
+
+  /** Announces that the Assembly may now be created. None if the attempt has ended or is being canceled. */
+  const begin = ({ attempt, key }: Attempt, secret: string, lookup: string) =>
+    sql<Columns>`
+      UPDATE ${table}
+      SET state = 'Uploading', begins = begins + 1,
+        secret = COALESCE(secret, ${secret}), lookup = COALESCE(lookup, ${lookup})
+      WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Queued', 'Uploading')
+      RETURNING *`.pipe(Effect.map(one), attempting("begin"))
+
+  /** Announces that uploads may now be created. False if the attempt may not continue. */
+  const announce = ({ attempt, key }: Attempt, creations: ReadonlyArray<number>) =>
+    sql`
+      UPDATE ${table} SET creations = ${encodeCreations(creations)}
+      WHERE job_key = ${key} AND attempt = ${attempt} AND state = 'Uploading'
+      RETURNING attempt`.pipe(
+      Effect.map(({ length }) => length > 0),
+      attempting("announce")
+    )
+
+  /** Records that all bytes are stored. */
+  const stored = ({ attempt, key }: Attempt) =>
+    sql`
+      UPDATE ${table} SET state = 'Processing'
+      WHERE job_key = ${key} AND attempt = ${attempt} AND state = 'Uploading'
+      RETURNING attempt`.pipe(
+      Effect.map(({ length }) => length > 0),
+      attempting("stored")
+    )
+
+  /** Records how the attempt ended. */
+  const end = ({ attempt, key }: Attempt, state: (typeof ended)[number], failure?: Failure) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const from = state === "Failed" ? ["Uploading", "Processing"] : ["Uploading", "Processing", "Canceling"]
+      yield* sql`
+        UPDATE ${table}
+        SET state = ${state}, ended_at = ${now}, failure = ${failure === undefined ? null : encodeFailure(failure)}
+        WHERE job_key = ${key} AND attempt = ${attempt} AND ${sql.in("state", from)}`
+    }).pipe(attempting("end"))
+
+  /** Records that the job shall be canceled. A queued job is canceled at once. None if the job has ended. */
+  const cancel = (key: string) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      return one(
+        yield* sql<Columns>`
+          UPDATE ${table}
+          SET state = CASE state WHEN 'Queued' THEN 'Canceled' ELSE 'Canceling' END,
+            ended_at = CASE state WHEN 'Queued' THEN ${now} ELSE NULL END
+          WHERE job_key = ${key} AND state IN ('Queued', 'Uploading', 'Processing')
+          RETURNING *`
+      )
+    }).pipe(attempting("cancel"))
+
+  /** Queues the next attempt. None if this attempt is not the one that failed. */
+  const retry = ({ attempt, key }: Attempt, sources: ReadonlyArray<JobAtRest.SourceAtRest>, shard: number) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      return one(
+        yield* sql<Columns>`
+          UPDATE ${table}
+          SET attempt = attempt + 1, state = 'Queued', sources = ${encodeSources(sources)},
+            size = ${totalSize(sources)}, shard = ${shard}, begins = 0, secret = NULL, lookup = NULL,
+            creations = NULL, queued_at = ${now}, ended_at = NULL, failure = NULL
+          WHERE job_key = ${key} AND attempt = ${attempt} AND state IN ('Failed', 'Canceled')
+          RETURNING *`
+      )
+    }).pipe(attempting("retry"))
+
+  /** The attempts in a state whose shards are in the list, the oldest first. */
+  const inShards = (state: "Queued" | "Canceling", shards: ReadonlyArray<number>, limit: number) =>
+    shards.length === 0
+      ? Effect.succeed([])
+      : sql<Pick<Columns, "job_key" | "attempt">>`
+          SELECT job_key, attempt FROM ${table}
+          WHERE state = ${state} AND ${sql.in("shard", shards)}
+          ORDER BY queued_at, job_key LIMIT ${limit}`.pipe(
+          Effect.map((rows) => rows.map((row): Attempt => ({ key: row.job_key, attempt: Number(row.attempt) }))),
+          attempting("read")
+        )
+
+  /** The rows of these keys. */
+  const findAll = (keys: ReadonlyArray<string>) =>
+    keys.length === 0
+      ? Effect.succeed([])
+      : sql<Columns>`SELECT * FROM ${table} WHERE ${sql.in("job_key", keys)}`.pipe(
+          Effect.map((rows) => rows.map(toRow)),
+          attempting("read")
+        )
+
+  /** A page of rows after a key. */
+  const page = (options: { readonly state?: State | undefined; readonly after: string; readonly limit: number }) => {
+    const after = sql`job_key > ${options.after}`
+    const which = options.state === undefined ? after : sql.and([sql`state = ${options.state}`, after])
+    return sql<Columns>`SELECT * FROM ${table} WHERE ${which} ORDER BY job_key LIMIT ${options.limit}`.pipe(
+      Effect.map((rows) => rows.map(toRow)),
+      attempting("list")
+    )
+  }
+
+  /** The attempt whose Assembly a notification is about. */
+  const byLookup = (lookups: ReadonlyArray<string>) =>
+    sql<Columns>`SELECT * FROM ${table} WHERE ${sql.in("lookup", lookups)}`.pipe(Effect.map(one), attempting("look up"))
+
+  /** Attempts that ended before a time. */
+  const endedBefore = (time: number, limit: number) =>
+    sql<Pick<Columns, "job_key" | "attempt">>`
+      SELECT job_key, attempt FROM ${table} WHERE ended_at < ${time} ORDER BY ended_at LIMIT ${limit}`.pipe(
+      Effect.map((rows) => rows.map((row): Attempt => ({ key: row.job_key, attempt: Number(row.attempt) }))),
+      attempting("read")
+    )
+
+  /** Removes an attempt that has ended. */
+  const remove = ({ attempt, key }: Attempt) =>
+    sql`
+      DELETE FROM ${table}
+      WHERE job_key = ${key} AND attempt = ${attempt} AND ended_at IS NOT NULL`.pipe(
+      Effect.asVoid,
+      attempting("remove")
+    )
+
+  return {
+    find,
+    findAll,
+    insert,
+    begin,
+    announce,
+    stored,
+    end,
+    cancel,
+    retry,
+    inShards,
+    page,
+    byLookup,
+    endedBefore,
+    remove
+  }
+})
+
+export type Store = Effect.Success<typeof make>

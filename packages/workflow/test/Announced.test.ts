@@ -1,0 +1,67 @@
+/** A runner that ends while a creation is on its way: the next one finds what was created, and creates nothing twice. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import { assert, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { folder, job, live, storedIn, withRunner } from "./support.ts"
+
+/** The ids of all Assemblies. */
+const ids = Effect.map(Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) })), (all) =>
+  all.map(({ id }) => Assembly.AssemblyId.make(String(id)))
+)
+
+/** The Assemblies that a program creates, as soon as one fits. */
+const created = (known: ReadonlyArray<string>, fits: (status: Assembly.Status) => boolean) =>
+  Effect.gen(function* () {
+    for (const id of yield* ids) {
+      if (known.includes(id)) continue
+      const status = yield* Assemblies.get(id)
+      if (fits(status)) return status
+    }
+    return yield* Effect.fail("not yet")
+  }).pipe(Effect.retry(Schedule.spaced("20 millis")))
+
+const hour = "1 hour"
+
+const lost: ReadonlyArray<readonly [string, Faults.Fault, (status: Assembly.Status) => boolean]> = [
+  [
+    "an Assembly",
+    Faults.Fault.FinishSlowly({ method: "POST", path: "/assemblies/:assemblyId", duration: hour }),
+    () => true
+  ],
+  [
+    "an upload",
+    Faults.Fault.FinishSlowly({ method: "POST", path: "/resumable/files/", duration: hour }),
+    (status) => status["started_tus_uploads"] === 1
+  ]
+]
+
+layer(live, { excludeTestServices: true })("A runner that ends during the creation", (it) => {
+  for (const [what, fault, fits] of lost) {
+    for (const size of [1000, 700_000]) {
+      it.effect(`of ${what} leaves it to the next one, with ${size} bytes`, () =>
+        Effect.gen(function* () {
+          const { database, file } = yield* folder
+          const faults = yield* Faults.Faults
+          const content = yield* file("a.bin", size)
+          const known = yield* ids
+          yield* Effect.gen(function* () {
+            yield* faults.inject(fault)
+            yield* Durable.start(job("lost", [content]))
+            yield* created(known, fits)
+          }).pipe(withRunner(database))
+          yield* faults.clear
+          const status = yield* Durable.await("lost").pipe(withRunner(database))
+          assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+          assert.deepStrictEqual(storedIn(status), [content.sha256])
+          assert.strictEqual((yield* ids).length - known.length, 1)
+        })
+      )
+    }
+  }
+})

@@ -1,0 +1,299 @@
+/**
+ * Runners in processes of their own, and what happens to them. `DURABLE_FILES` says how many files a batch has, and
+ * `DURABLE_STRICT=1` checks times, for which the machine has to be idle; `pnpm reliability:durable` runs all.
+ */
+import * as Durable from "@assembly-effect/workflow/Durable"
+import { assert, layer } from "@effect/vitest"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as Cluster from "../../../test/cluster/Cluster.ts"
+import type * as Front from "../../../test/cluster/Front.ts"
+import * as Wait from "../../../test/cluster/Wait.ts"
+import * as Postgres from "../../../test/postgres/Postgres.ts"
+
+const files = Number(process.env["DURABLE_FILES"] ?? 30)
+const isStrict = process.env["DURABLE_STRICT"] === "1"
+
+const mebi = 1024 * 1024
+const kibi = 1024
+
+class Server extends Context.Service<Server, Postgres.Postgres>()("Server") {
+  static readonly layer = Layer.effect(Server, Postgres.make)
+}
+
+let databases = 0
+
+/** A deployment with an empty database. */
+const deployment = Effect.fnUntraced(function* (options: Omit<Cluster.Options, "database"> = {}) {
+  const { database } = yield* Server
+  return yield* Cluster.make({ ...options, database: yield* database(`cluster_${++databases}`) })
+})
+
+type Deployment = Effect.Success<ReturnType<typeof deployment>>
+
+/** How many bytes of each upload came more than once. */
+const repetitions = (front: Front.Front, sizes: ReadonlyMap<string, number>) => {
+  const came = new Map<string, number>()
+  for (const { bytes, path } of front.sendings) came.set(path, (came.get(path) ?? 0) + bytes)
+  return [...came].map(([path, bytes]) => Math.max(0, bytes - (sizes.get(path) ?? 0)))
+}
+
+/** Waits for all jobs, and checks that each is stored once, with its bytes. Returns the bytes that came again. */
+const checkAll = Effect.fnUntraced(function* ({ front }: Deployment, made: ReadonlyArray<Cluster.Made>) {
+  const sizes = new Map<string, number>()
+  yield* Effect.forEach(
+    made,
+    Effect.fnUntraced(function* ({ job, sha256, size }) {
+      const status = yield* Durable.await(job.key)
+      assert.strictEqual(status.uploads?.length, 1)
+      assert.strictEqual(status.uploads?.[0]?.sha256, sha256, `${job.key}: other bytes are stored`)
+      for (const { upload_url } of status.tus_uploads ?? []) {
+        if (typeof upload_url === "string") sizes.set(new URL(upload_url).pathname, size)
+      }
+    }),
+    { concurrency: 16, discard: true }
+  )
+  assert.strictEqual(new Set(front.assemblies).size, made.length, "one Assembly for each key")
+  assert.strictEqual(front.assemblies.length, made.length, "one creation of an Assembly for each key")
+  assert.strictEqual(front.uploads.length, made.length, "one creation of an upload for each file")
+  const repeated = repetitions(front, sizes)
+  assert.isAtMost(Math.max(0, ...repeated), mebi, "at most 1 MiB of a file is sent again")
+  return repeated.reduce((total, bytes) => total + bytes, 0)
+})
+
+/** The uploads that a runner sends, with more than so many bytes. */
+const sendingsOf = (front: Front.Front, runner: string, bytes = 0) =>
+  front.sendings.filter((sending) => sending.runner === runner && sending.end === undefined && sending.bytes > bytes)
+
+/** A runner that sends more than so many bytes of an upload. */
+const busyOne = Effect.fnUntraced(function* (
+  front: Front.Front,
+  runners: ReadonlyArray<Cluster.Runner>,
+  bytes: number
+) {
+  const find = () => runners.find(({ name }) => sendingsOf(front, name, bytes).length > 0)
+  yield* Wait.until("a runner that sends", () => find() !== undefined)
+  return find()!
+})
+
+/** How long it took until another runner sent bytes of these uploads, in milliseconds. */
+const takeovers = (front: Front.Front, left: ReadonlyArray<Front.Sending>, since: number) =>
+  left.flatMap(({ path, runner }) => {
+    const next = front.sendings.find((sending) => sending.path === path && sending.runner !== runner)
+    return next === undefined ? [] : [next.start - since]
+  })
+
+const makeFiles = ({ file }: Deployment, sizes: ReadonlyArray<number>) =>
+  Effect.forEach(sizes, (size, index) => file(`file-${String(index).padStart(5, "0")}`, size), { concurrency: 8 })
+
+/** More than the sockets between a runner and the service hold, which the service gets even from a dead runner. */
+const large = 12 * mebi
+
+/** Some of the files are large, so that a runner is busy when something happens to it. */
+const mixed = (count: number) =>
+  Array.from({ length: count }, (_, index) => (index < 30 && index % 10 === 0 ? large : 32 * kibi))
+
+const startAll = (made: ReadonlyArray<Cluster.Made>) =>
+  Durable.startAll(Stream.fromIterable(made.map(({ job }) => job))).pipe(Stream.runDrain)
+
+/** Runs a program with the client of a deployment. */
+const on = <A, E, R>(cluster: Deployment, program: Effect.Effect<A, E, R>) => Effect.provide(program, cluster.client)
+
+layer(Server.layer, { excludeTestServices: true })("Runners on several machines", (it) => {
+  it.effect(
+    `one of three is killed during ${files} files: the others take over, and each file is stored once`,
+    () =>
+      Effect.gen(function* () {
+        const expiry = Duration.seconds(6)
+        const cluster = yield* deployment({ expiry })
+        const { front } = cluster
+        front.speed = 256 * kibi
+        const made = yield* makeFiles(cluster, mixed(files))
+        yield* on(
+          cluster,
+          Effect.gen(function* () {
+            yield* startAll(made)
+            const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
+            const victim = yield* busyOne(front, runners, 300 * kibi)
+            const left = sendingsOf(front, victim.name, 300 * kibi)
+            const killed = Date.now()
+            yield* victim.signal("SIGKILL")
+            // The service gets what the sockets hold, and then the rest from another runner.
+            yield* Wait.until("a takeover", () => takeovers(front, left, killed).length > 0)
+            front.speed = Infinity
+            const again = yield* checkAll(cluster, made)
+            const waits = takeovers(front, left, killed)
+            if (isStrict) assert.isAtMost(Math.max(...waits), Duration.toMillis(expiry) + 3000)
+            // The figures are the result of the run.
+            console.log(`killed: ${left.length} uploads taken over after ${waits.join(", ")} ms, ${again} bytes again`)
+          })
+        )
+      }).pipe(Effect.scoped),
+    { timeout: Math.max(120_000, files * 1000) }
+  )
+
+  it.effect(
+    "one joins during a batch, and one that ends on SIGTERM hands its jobs over at once",
+    () =>
+      Effect.gen(function* () {
+        // The test does not wait until locks expire.
+        const cluster = yield* deployment({ expiry: Duration.minutes(5) })
+        const { front } = cluster
+        // Nothing ends before the second runner has begun.
+        front.speed = 64 * kibi
+        // The first four fill the places of the first runner, and the others wait.
+        const made = yield* makeFiles(
+          cluster,
+          Array.from({ length: 30 }, (_, index) => (index < 4 ? large : 32 * kibi))
+        )
+        const first = yield* cluster.runner("A")
+        yield* on(
+          cluster,
+          Effect.gen(function* () {
+            yield* startAll(made)
+            yield* Wait.until("bytes of the first runner", () => sendingsOf(front, "A").length > 0)
+            const second = yield* cluster.runner("B")
+            yield* Wait.until("work of the second runner", () => front.creators.has("B"))
+            const ending = yield* busyOne(front, [first, second], 60 * kibi)
+            const left = sendingsOf(front, ending.name, 60 * kibi)
+            const asked = Date.now()
+            yield* ending.signal("SIGTERM")
+            yield* ending.ended
+            const ended = Date.now()
+            yield* Wait.until("a takeover", () => takeovers(front, left, asked).length > 0)
+            front.speed = Infinity
+            const again = yield* checkAll(cluster, made)
+            const waits = takeovers(front, left, asked)
+            console.log(
+              `SIGTERM: ended after ${ended - asked} ms, taken over after ${waits.join(", ")} ms, ${again} bytes again`
+            )
+          })
+        )
+      }).pipe(Effect.scoped),
+    { timeout: 120_000 }
+  )
+
+  it.effect(
+    "one that was frozen until its locks expired and the one that took over do not push each other away",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* deployment({ expiry: Duration.seconds(6) })
+        const { front } = cluster
+        front.speed = 512 * kibi
+        const made = yield* makeFiles(cluster, [24 * mebi])
+        const runners = yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
+        yield* on(
+          cluster,
+          Effect.gen(function* () {
+            yield* startAll(made)
+            yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 300 * kibi))
+            const frozen = runners.find(({ name }) => front.sendings.some(({ runner }) => runner === name))!
+            yield* frozen.signal("SIGSTOP")
+            const other = (sending: Front.Sending) => sending.runner !== frozen.name && sending.end === undefined
+            yield* Wait.until("bytes of the other runner", () =>
+              front.sendings.some((sending) => other(sending) && sending.bytes > 100 * kibi)
+            )
+            yield* frozen.signal("SIGCONT")
+            const woken = Date.now()
+            // The woken runner joins again, so its shards come back to it.
+            yield* Wait.until(
+              "a time without a new request",
+              () => Date.now() > Math.max(woken, ...front.sendings.map(({ start }) => start)) + 3000
+            )
+            const after = front.sendings.filter(({ start }) => start > woken)
+            const settled = Math.max(0, ...after.map(({ start }) => start - woken))
+            assert.isAtMost(after.length, 6, "runners push each other away")
+            front.speed = Infinity
+            const again = yield* checkAll(cluster, made)
+            console.log(`frozen: ${after.length} requests within ${settled} ms of waking up, ${again} bytes again`)
+          })
+        )
+      }).pipe(Effect.scoped),
+    { timeout: 120_000 }
+  )
+
+  it.effect(
+    "Postgres does not answer for 8 seconds: all files are stored once",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* deployment()
+        const { front } = cluster
+        const { freeze, thaw } = yield* Server
+        front.speed = 256 * kibi
+        const made = yield* makeFiles(cluster, [large, large, ...Array.from({ length: 24 }, () => 64 * kibi)])
+        yield* Effect.forEach(["A", "B"], cluster.runner, { concurrency: 2 })
+        yield* on(
+          cluster,
+          Effect.gen(function* () {
+            yield* startAll(made)
+            yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100 * kibi))
+            yield* Effect.acquireUseRelease(
+              freeze,
+              () => Effect.sleep("8 seconds"),
+              () => thaw
+            )
+            front.speed = Infinity
+            const again = yield* checkAll(cluster, made)
+            console.log(
+              `Postgres frozen: ${front.sendings.length} requests for ${made.length} files, ${again} bytes again`
+            )
+          })
+        )
+      }).pipe(Effect.scoped),
+    { timeout: 120_000 }
+  )
+
+  it.effect(
+    "a job is canceled while it waits, while it is sent, and while nobody has it",
+    () =>
+      Effect.gen(function* () {
+        const cluster = yield* deployment({ expiry: Duration.seconds(6) })
+        const { front } = cluster
+        front.speed = 256 * kibi
+        const [waiting, sent, left] = yield* makeFiles(cluster, [mebi, large, large])
+        const isCanceled = (key: string) =>
+          Effect.gen(function* () {
+            const error = yield* Effect.flip(Durable.await(key))
+            assert.strictEqual(error._tag, "JobCanceled")
+            const assembly = front.assemblies.at(-1)!
+            const status = yield* Effect.promise(() => fetch(`${front.url}/assemblies/${assembly}`))
+            assert.include(yield* Effect.promise(() => status.text()), "ASSEMBLY_CANCELED")
+          })
+        yield* on(
+          cluster,
+          Effect.gen(function* () {
+            yield* Durable.start(waiting!.job)
+            assert.strictEqual((yield* Durable.cancel(waiting!.job.key)).state, "Canceled")
+
+            const first = yield* cluster.runner("A")
+            yield* Durable.start(sent!.job)
+            yield* Wait.until("bytes", () => sendingsOf(front, "A", 200 * kibi).length === 1)
+            const asked = Date.now()
+            yield* Durable.cancel(sent!.job.key)
+            yield* Wait.until("the end of the bytes", () => sendingsOf(front, "A").length === 0)
+            const stopped = Date.now() - asked
+            if (isStrict) assert.isAtMost(stopped, 1000)
+            yield* isCanceled(sent!.job.key)
+
+            yield* Durable.start(left!.job)
+            yield* Wait.until("bytes", () => sendingsOf(front, "A", 200 * kibi).length === 1)
+            yield* first.signal("SIGKILL")
+            yield* first.ended
+            yield* Durable.cancel(left!.job.key)
+            yield* cluster.runner("B")
+            yield* isCanceled(left!.job.key)
+            assert.isFalse(
+              front.sendings.some(({ runner }) => runner === "B"),
+              "no byte follows a cancellation"
+            )
+            assert.strictEqual(front.assemblies.length, 2, "a job that was canceled in the queue has no Assembly")
+            console.log(`canceled: the bytes stopped after ${stopped} ms`)
+          })
+        )
+      }).pipe(Effect.scoped),
+    { timeout: 120_000 }
+  )
+})

@@ -1,0 +1,184 @@
+/** The Layers for Postgres, and what they store. */
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import * as DurablePostgres from "@assembly-effect/workflow/DurablePostgres"
+import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, describe, layer, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import * as Cluster from "../../../test/cluster/Cluster.ts"
+import * as Wait from "../../../test/cluster/Wait.ts"
+import * as Server from "../../../test/postgres/Postgres.ts"
+
+const secret = Redacted.make("a secret of a deployment, not for use in it")
+
+/** Clients of a service that nobody asks. */
+const clients = AssemblyNode.layer({ baseUrl: "http://127.0.0.1:1", key: "key", secret: Redacted.make("secret") })
+
+const nowhere = { url: Redacted.make("postgres://nobody:hidden-password@127.0.0.1:1/none") }
+
+const refusal = (options: Partial<DurablePostgres.Options>) =>
+  Layer.build(DurablePostgres.runner({ database: nowhere, secrets: [secret], ...options })).pipe(
+    Effect.provide(clients),
+    Effect.scoped,
+    Effect.flip
+  )
+
+describe("A runner with Postgres", () => {
+  for (const [options, path] of [
+    [{ expiry: "2 seconds" }, "expiry"],
+    [{ expiry: "6 minutes" }, "expiry"],
+    [{ expiry: "0 seconds" }, "expiry"],
+    [{ poll: "0 seconds" }, "poll"],
+    [{ termination: "-1 seconds" }, "termination"],
+    [{ database: { ...nowhere, maxConnections: 1 } }, "database.maxConnections"]
+  ] satisfies ReadonlyArray<readonly [Partial<DurablePostgres.Options>, string]>) {
+    it.effect(`refuses ${JSON.stringify(options)}, naming the field`, () =>
+      Effect.gen(function* () {
+        const error = yield* refusal(options)
+        assert.strictEqual(error._tag, "InvalidRequest")
+        if (error._tag === "InvalidRequest") assert.deepStrictEqual(error.issues[0]?.path, [path])
+      })
+    )
+  }
+
+  it.effect("refuses to run without a secret, or with a short one, before it connects", () =>
+    Effect.gen(function* () {
+      for (const secrets of [[], [Redacted.make("")], [Redacted.make("short")]]) {
+        assert.strictEqual((yield* refusal({ secrets }))._tag, "InvalidSecret")
+      }
+    })
+  )
+
+  it.live("that cannot reach Postgres fails, and does not show the password", () =>
+    Effect.gen(function* () {
+      const error = yield* refusal({})
+      assert.strictEqual(error._tag, "StoreFailed")
+      assert.notInclude(String(error), "hidden-password")
+    })
+  )
+})
+
+/** Every row of every table, as text. */
+const dump = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const tables = yield* sql<{ readonly name: string }>`
+    SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY table_name`
+  const rows = yield* Effect.forEach(tables, ({ name }) =>
+    Effect.map(sql<{ readonly row: string }>`SELECT row_to_json(t)::text AS row FROM ${sql(name)} t`, (all) => [
+      name,
+      ...all.map(({ row }) => row)
+    ])
+  )
+  return { tables: tables.map(({ name }) => name), text: rows.flat().join("\n") }
+})
+
+layer(Layer.empty, { excludeTestServices: true })("A deployment with Postgres", (test) => {
+  test.effect(
+    "stores no URL, no signature, no secret and no id of an Assembly",
+    () =>
+      Effect.gen(function* () {
+        const postgres = yield* Server.make
+        const database = yield* postgres.database("dump")
+        const cluster = yield* Cluster.make({ database })
+        const { emulator, front } = cluster
+        const presigned = "https://store.example/file?X-Signature=presigned-and-secret"
+        const stores = ObjectStores.layer({
+          store: () =>
+            Effect.succeed({
+              ...UploadSource.fromBytes(new TextEncoder().encode(presigned)),
+              identity: Effect.succeed("etag-1")
+            })
+        })
+        const services = AssemblyNode.layer({
+          baseUrl: emulator.baseUrl,
+          key: emulator.credentials.key,
+          secret: emulator.credentials.secret
+        })
+        const runner = DurablePostgres.runner({ database: { url: database }, secrets: [secret] }).pipe(
+          Layer.provide([services, stores])
+        )
+        front.speed = 512 * 1024
+        const small = yield* cluster.file("small", 1000)
+        const large = yield* cluster.file("large", 4 * 1024 * 1024)
+        yield* Effect.gen(function* () {
+          yield* Durable.run(small.job)
+          yield* Durable.run({
+            ...small.job,
+            key: "object",
+            files: [{ source: DurableJob.object("store", "key"), filename: "object.bin" }]
+          })
+          yield* Durable.start({ ...small.job, key: "failed", params: { templateId: "unknown-template" } })
+          assert.strictEqual((yield* Effect.flip(Durable.await("failed")))._tag, "JobFailed")
+          yield* Durable.start(large.job)
+          yield* Wait.until("bytes", () => front.sendings.some(({ bytes }) => bytes > 100_000))
+          const during = yield* dump
+          yield* Durable.cancel("large")
+          assert.strictEqual((yield* Effect.flip(Durable.await("large")))._tag, "JobCanceled")
+          const after = yield* dump
+          assert.includeMembers(after.tables, [
+            "cluster_locks",
+            "cluster_messages",
+            "cluster_replies",
+            "cluster_runners",
+            "durable_jobs"
+          ])
+          for (const { text } of [during, after]) {
+            // What the dump would show if it were there.
+            assert.include(text, "small")
+            assert.isAtLeast(front.assemblies.length, 3)
+            assert.isAtLeast(front.uploads.length, 3)
+            for (const forbidden of [
+              ...front.assemblies,
+              ...front.uploads,
+              ...front.uploads.map((url) => url.slice(url.lastIndexOf("/") + 1)),
+              front.url,
+              "/resumable/files",
+              "/assemblies/",
+              "http",
+              "signature",
+              "X-Signature",
+              "presigned",
+              emulator.credentials.key,
+              Redacted.value(emulator.credentials.secret),
+              Redacted.value(secret),
+              new URL(Redacted.value(database)).password
+            ]) {
+              assert.notInclude(text, forbidden)
+            }
+          }
+        }).pipe(Effect.provide(Layer.merge(runner, PgClient.layer({ url: database }))))
+      }).pipe(Effect.scoped),
+    { timeout: 120_000 }
+  )
+
+  test.effect(
+    "stores jobs of a client without any runner, which the first runner runs",
+    () =>
+      Effect.gen(function* () {
+        const postgres = yield* Server.make
+        const cluster = yield* Cluster.make({ database: yield* postgres.database("client") })
+        const made = yield* cluster.file("early", 1000)
+        yield* Effect.gen(function* () {
+          yield* Durable.start(made.job)
+          assert.strictEqual((yield* Durable.status("early")).state, "Queued")
+          assert.deepStrictEqual(
+            yield* Stream.runCollect(Durable.list({ state: "Queued" })).pipe(
+              Effect.map((all) => all.map(({ key }) => key))
+            ),
+            ["early"]
+          )
+          assert.deepStrictEqual(cluster.front.assemblies, [])
+          yield* cluster.runner("A")
+          const status = yield* Durable.await("early")
+          assert.strictEqual(status.uploads?.[0]?.sha256, made.sha256)
+        }).pipe(Effect.provide(cluster.client))
+      }).pipe(Effect.scoped),
+    { timeout: 120_000 }
+  )
+})

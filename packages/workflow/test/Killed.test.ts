@@ -1,0 +1,79 @@
+/** The one process of an embedded runner is killed at random moments, and the next one continues its jobs. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import { front, runner } from "./processes.ts"
+import { folder, job, storedIn, withRunner } from "./support.ts"
+
+const MiB = 1024 * 1024
+/** `RELIABILITY_KILLS` kills this many processes, each with 200 MiB. */
+const many = process.env["RELIABILITY_KILLS"]
+const kills = Number(many ?? 2)
+const size = many === undefined ? 24 * MiB : 200 * MiB
+
+/** Where each kill comes, as a part of the file: evenly spread, with chance within each part. */
+const moments = Array.from({ length: kills }, (_, index) => (index + Math.random()) / kills)
+
+layer(NodeFileSystem.layer, { excludeTestServices: true })("An embedded runner", (it) => {
+  it.effect(
+    `that is killed is continued by the next process: ${kills} times`,
+    () =>
+      Effect.gen(function* () {
+        const proxy = yield* front
+        const emulator = yield* Layer.build(Emulator.layer({ publicUrl: proxy.origin }))
+        const { credentials, localUrl } = yield* Effect.provideContext(Emulator.Emulator, emulator)
+        proxy.to(Number(new URL(localUrl).port))
+        const { database, file } = yield* folder
+        const content = yield* file("a.bin", size)
+        let worst = 0
+
+        for (const [index, moment] of moments.entries()) {
+          const key = `job ${index} at ${moment}`
+          const jobs = [job(key, [content])]
+          const orders = {
+            baseUrl: proxy.origin,
+            key: credentials.key,
+            secret: Redacted.value(credentials.secret),
+            database,
+            jobs
+          }
+          const before = proxy.sent()
+          yield* Effect.scoped(
+            Effect.gen(function* () {
+              const first = yield* runner(orders)
+              yield* first.report(({ _tag }) => _tag === "Started")
+              yield* proxy.reached(before + moment * size)
+              yield* first.kill("SIGKILL")
+              const second = yield* runner(orders)
+              const ended = yield* second.report(({ _tag }) => _tag !== "Started")
+              assert.deepStrictEqual(ended, { _tag: "Ended", key, outcome: "ASSEMBLY_COMPLETED" })
+            })
+          )
+          worst = Math.max(worst, proxy.sent() - before - size)
+        }
+        // The requests themselves take some kilobytes.
+        assert.isAtMost(worst, MiB)
+
+        const clients = AssemblyNode.layer({ baseUrl: localUrl, ...credentials })
+        yield* Effect.gen(function* () {
+          const assemblies = yield* Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }))
+          assert.strictEqual(assemblies.length, kills)
+          for (const [index, moment] of moments.entries()) {
+            const status = yield* Durable.await(`job ${index} at ${moment}`)
+            assert.deepInclude(status, { started_tus_uploads: 1, finished_tus_uploads: 1 })
+            assert.deepStrictEqual(storedIn(status), [content.sha256])
+          }
+        }).pipe(withRunner(database), Effect.provide(clients))
+        if (many !== undefined) yield* Effect.log(`${kills} kills; sent again at most ${worst} bytes`)
+      }),
+    { timeout: 60_000 + kills * 60_000 }
+  )
+})

@@ -1,0 +1,80 @@
+/** Objects that are read at presigned addresses, each of which works once. */
+import { SourceFailed } from "@assembly-effect/tus/UploadSource"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { randomBytes } from "node:crypto"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { folder, job, live, sha256, storedIn, withRunner } from "./support.ts"
+
+/** An object store with one object. `refused` are the numbers of the signatures that it refuses. */
+const objectStore = Effect.fnUntraced(function* (refused: ReadonlyArray<number>, etag: string | undefined) {
+  const bytes = randomBytes(700_000)
+  let signatures = 0
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://localhost")
+    const [, start = "0", end] = /^bytes=(\d+)-(\d*)$/u.exec(request.headers.range ?? "") ?? []
+    if (refused.includes(Number(url.searchParams.get("signature")))) {
+      response.writeHead(403).end()
+      return
+    }
+    const last = end === undefined || end === "" ? bytes.length - 1 : Number(end)
+    response.writeHead(206, {
+      ...(etag === undefined ? undefined : { etag }),
+      "accept-ranges": "bytes",
+      "content-length": last - Number(start) + 1,
+      "content-range": `bytes ${start}-${last}/${bytes.length}`
+    })
+    response.end(bytes.subarray(Number(start), last + 1))
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.promise(async () => void server.close())
+  )
+  const { port } = server.address() as AddressInfo
+  return {
+    sha256: sha256(bytes),
+    signatures: () => signatures,
+    layer: ObjectStores.layer({
+      store: ObjectStores.presigned((key) =>
+        key === "missing"
+          ? Effect.fail(new SourceFailed({ kind: "Unreadable", problem: "the object is missing" }))
+          : Effect.sync(() => `http://127.0.0.1:${port}/${key}?signature=${++signatures}`)
+      )
+    })
+  }
+})
+
+const file = (key: string) => ({ source: DurableJob.object("store", key), filename: "a.bin" })
+
+layer(live, { excludeTestServices: true })("An object store", (it) => {
+  it.effect("is asked for another address, if the address of a queued job does not work any more", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      // The second address is that of the first try, after the one of the start.
+      const store = yield* objectStore([2], '"one"')
+      const status = yield* Durable.run(job("object", [], { files: [file("video")] })).pipe(
+        withRunner(database),
+        Effect.provide(store.layer)
+      )
+      assert.deepStrictEqual(storedIn(status), [store.sha256])
+      assert.strictEqual(store.signatures(), 3)
+    })
+  )
+
+  it.effect("that cannot tell whether an object has changed is refused, and so is a missing object", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const store = yield* objectStore([], undefined)
+      yield* Effect.gen(function* () {
+        for (const key of ["video", "missing"]) {
+          const error = yield* Effect.flip(Durable.start(job(key, [], { files: [file(key)] })))
+          assert.deepInclude(error, { _tag: "SourceFailed", kind: "Unreadable" })
+        }
+      }).pipe(withRunner(database), Effect.provide(store.layer))
+    })
+  )
+})

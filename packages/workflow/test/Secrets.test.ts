@@ -1,0 +1,155 @@
+/** What the database must not contain. */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
+import { assert, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Redacted from "effect/Redacted"
+import { DatabaseSync } from "node:sqlite"
+import { folder, job, live, withRunner } from "./support.ts"
+
+/** Every value of every table, as text. */
+const dump = (path: string): string => {
+  const database = new DatabaseSync(path)
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all()
+    return tables
+      .flatMap(({ name }) => {
+        const statement = database.prepare(`SELECT * FROM "${String(name)}"`)
+        statement.setReadBigInts(true)
+        return statement.all().map((row) => [name, ...Object.values(row).map(String)].join(" | "))
+      })
+      .join("\n")
+  } finally {
+    database.close()
+  }
+}
+
+const presigned = "https://store.example/object?X-Signature=presigned"
+
+/** An object store that presigns an address for each read. */
+const stores = ObjectStores.layer({
+  store: (key) =>
+    Effect.succeed({
+      ...UploadSource.fromBytes(new TextEncoder().encode(`${presigned} ${key}`)),
+      identity: Effect.succeed(`${presigned} etag`)
+    })
+})
+
+layer(live, { excludeTestServices: true })("The database of an embedded runner", (it) => {
+  it.effect("contains no capability, no secret and no address", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      const faults = yield* Faults.Faults
+      const { baseUrl, credentials } = yield* Emulator.Emulator
+      const content = yield* file("a.bin", 700_000)
+      const ids: Array<string> = []
+      const urls: Array<string> = []
+      yield* Effect.gen(function* () {
+        const object = { source: DurableJob.object("store", "an-object"), filename: "b.bin" }
+        const both = job("completed", [content])
+        const status = yield* Durable.run({ ...both, files: [...both.files, object] })
+        ids.push(status.assembly_id)
+        for (const receipt of status.tus_uploads ?? []) urls.push(String(receipt.upload_url))
+        // An error that repeats what the service said.
+        const body = JSON.stringify({ error: "BAD", message: `no ${baseUrl}/assemblies/${status.assembly_id} here` })
+        yield* faults.inject(
+          Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 400, body, times: 1 })
+        )
+        const error = yield* Effect.flip(Durable.run(job("failed", [content])))
+        assert.strictEqual(error._tag, "JobFailed")
+        yield* Durable.cancel("failed")
+      }).pipe(withRunner(database), Effect.provide(stores))
+
+      const text = dump(database)
+      // What has to be there, so that an empty dump does not pass.
+      for (const known of [
+        "completed",
+        "failed",
+        "ServiceFailure",
+        content.path,
+        "an-object",
+        "DurableJob/v1",
+        "upload/v1"
+      ]) {
+        assert.include(text, known)
+      }
+      const secret = yield* fs.readFileString(`${database}.secret`)
+      const forbidden = [
+        ...ids,
+        ...urls,
+        "/resumable/files/",
+        Redacted.value(credentials.secret),
+        secret,
+        "X-Signature",
+        "store.example",
+        "sha384:"
+      ]
+      assert.isAtLeast(urls.length, 2)
+      for (const value of forbidden) assert.notInclude(text, value)
+      assert.notMatch(text, /assemblies\/[0-9a-f]/u)
+    })
+  )
+
+  it.effect("has its secret in a file that only its owner can read", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const fs = yield* FileSystem.FileSystem
+      yield* withRunner(database)(Durable.Durable)
+      const { mode } = yield* fs.stat(`${database}.secret`)
+      assert.strictEqual((mode & 0o777).toString(8), "600")
+      const secret = yield* fs.readFileString(`${database}.secret`)
+      assert.match(secret, /^[0-9a-f]{64}$/u)
+      yield* withRunner(database)(Durable.Durable)
+      assert.strictEqual(yield* fs.readFileString(`${database}.secret`), secret)
+      assert.isFalse(yield* fs.exists(`${database}.secret.new`))
+    })
+  )
+
+  it.effect("is refused with a secret that is too short, and without any", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      for (const secrets of [[], [Redacted.make("short")]]) {
+        const error = yield* withRunner(database, { secrets })(Durable.Durable).pipe(Effect.flip)
+        assert.strictEqual(error._tag, "InvalidSecret")
+      }
+    })
+  )
+
+  it.effect("is opened by one process: a second one gets a typed error", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const error = yield* Effect.flip(withRunner(database)(Durable.Durable)).pipe(withRunner(database))
+      assert.deepInclude(error, { _tag: "DatabaseInUse", path: database })
+      // The lock ends with its holder.
+      yield* withRunner(database)(Durable.Durable)
+    })
+  )
+
+  it.effect("that cannot be opened is a typed error", () =>
+    Effect.gen(function* () {
+      const { path } = yield* folder
+      const error = yield* Effect.flip(withRunner(`${path}/none/jobs.db`)(Durable.Durable))
+      assert.strictEqual(error._tag, "StoreFailed")
+    })
+  )
+
+  it.effect("answers with the secret that a job began with, after a new secret was put before it", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const [old, young] = [Redacted.make("o".repeat(32)), Redacted.make("y".repeat(32))]
+      const content = yield* file("a.bin", 100)
+      const status = yield* Durable.run(job("rotated", [content])).pipe(withRunner(database, { secrets: [old] }))
+      const again = yield* Durable.await("rotated").pipe(withRunner(database, { secrets: [young, old] }))
+      assert.strictEqual(again.assembly_id, status.assembly_id)
+      const error = yield* Durable.await("rotated").pipe(withRunner(database, { secrets: [young] }), Effect.flip)
+      assert.strictEqual(error._tag, "InvalidSecret")
+      assert.include(error.message, "add the earlier secret to the list")
+    })
+  )
+})

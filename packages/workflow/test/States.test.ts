@@ -1,0 +1,338 @@
+/** What a program reads of its jobs, and how it changes them. */
+import * as Assemblies from "@assembly-effect/api/Assemblies"
+import * as Faults from "@assembly-effect/emulator/Faults"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import { assert, layer } from "@effect/vitest"
+import * as DateTime from "effect/DateTime"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import { DatabaseSync } from "node:sqlite"
+import { gated } from "./gates.ts"
+import { folder, job, live, steps, storedIn, withRunner } from "./support.ts"
+
+/** How many Assemblies exist. */
+const assemblies = Effect.map(
+  Stream.runCollect(Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) })),
+  ({ length }) => length
+)
+
+/** Reads a job until it is in a state. */
+const until = (key: string, ...states: ReadonlyArray<DurableJob.State>) =>
+  Durable.status(key).pipe(
+    Effect.repeat({ until: ({ state }) => states.includes(state), schedule: Schedule.spaced("20 millis") })
+  )
+
+layer(live, { excludeTestServices: true })("A durable job", (it) => {
+  it.effect("is the same job with the same key, and a conflict with other files", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 1000)
+      const before = yield* assemblies
+      yield* Effect.gen(function* () {
+        const first = yield* Durable.start(job("same", [content]))
+        const second = yield* Durable.start(job("same", [content]))
+        assert.strictEqual(second.queuedAt, first.queuedAt)
+        yield* Durable.run(job("same", [content]))
+        const error = yield* Effect.flip(Durable.start(job("same", [content], { params: { steps, fields: { a: 1 } } })))
+        assert.strictEqual(error._tag, "JobConflict")
+        const conflict = yield* Effect.flip(
+          Stream.runCollect(Durable.startAll(Stream.make(job("same", [content, content]))))
+        )
+        assert.strictEqual(conflict._tag, "JobConflict")
+      }).pipe(withRunner(database))
+      assert.strictEqual((yield* assemblies) - before, 1)
+    })
+  )
+
+  it.effect("is refused with the path of each invalid field, and then nothing is stored", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 10)
+      const valid = job("invalid", [content])
+      const secret = Redacted.make("a secret") as unknown as string
+      const [first] = valid.files
+      const invalid: ReadonlyArray<readonly [DurableJob.Job, string]> = [
+        [{ ...valid, key: "" }, "key"],
+        [{ ...valid, key: "a\nb" }, "key"],
+        [{ ...valid, files: [] }, "files"],
+        [{ ...valid, params: { steps: { a: { robot: "/upload/handle", use: "b" } } } }, "params.steps"],
+        [{ ...valid, params: { fields: { token: secret } } }, "params.fields.token"],
+        [{ ...valid, files: [{ ...first!, metadata: { token: secret } }] }, "files.0.metadata.token"],
+        [{ ...valid, files: [{ ...first!, metadata: { upload_marker: "x" } }] }, "files.0.metadata.upload_marker"]
+      ]
+      yield* Effect.gen(function* () {
+        for (const [broken, path] of invalid) {
+          const error = yield* Effect.flip(Durable.start(broken))
+          assert(error._tag === "InvalidRequest", error.message)
+          assert.include(error.issues.map((issue) => issue.path.join(".")).join(" "), path)
+          assert.notInclude(error.message, "a secret")
+          if (path.endsWith("token")) assert.include(error.message, "Expected no Redacted value")
+        }
+        const missing = yield* Effect.flip(
+          Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.path("/nowhere/at/all") }] })
+        )
+        assert.strictEqual(missing._tag, "SourceFailed")
+        const unknown = yield* Effect.flip(
+          Durable.start({ ...valid, files: [{ ...first!, source: DurableJob.object("toString", "a") }] })
+        )
+        assert.include(unknown.message, "no object store has the name toString")
+        assert.deepStrictEqual(yield* Stream.runCollect(Durable.list()), [])
+      }).pipe(withRunner(database))
+    })
+  )
+
+  it.effect("tells its state and its stored bytes", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("told", [], { files: [gate.file("told")] }))
+        yield* Durable.start(job("waits", [], { files: [gate.file("waits")] }))
+        yield* gate.reached
+        // The half that the source gave arrives a moment later.
+        yield* Durable.status("told").pipe(
+          Effect.repeat({ until: ({ stored }) => stored > 0n, schedule: Schedule.spaced("20 millis") })
+        )
+        const told = yield* Durable.status("told")
+        assert.deepInclude(told, { state: "Uploading", size: BigInt(gate.size), attempt: 1 })
+        assert.isAtMost(Number(told.stored), gate.size / 2)
+        assert.deepInclude(yield* Durable.status("waits"), { state: "Queued", stored: 0n })
+        const queued = yield* Stream.runCollect(Durable.list({ state: "Queued" }))
+        assert.deepStrictEqual(
+          queued.map(({ key }) => key),
+          ["waits"]
+        )
+        yield* gate.open
+        assert.deepStrictEqual(storedIn(yield* Durable.await("told")), [gate.sha256])
+        yield* Durable.await("waits")
+        const ended = yield* Durable.status("told")
+        assert.deepInclude(ended, { state: "Completed", stored: BigInt(gate.size) })
+        assert.isAtLeast(ended.endedAt ?? 0, ended.queuedAt)
+        const all = yield* Stream.runCollect(Durable.list())
+        assert.deepStrictEqual(
+          all.map(({ key }) => key),
+          ["told", "waits"]
+        )
+        assert.strictEqual((yield* Effect.flip(Durable.status("never")))._tag, "JobUnknown")
+      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    })
+  )
+
+  it.effect("fails if its source changed after it was queued, and its retry accepts the change", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+        yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
+        yield* gate.reached
+        yield* gate.change
+        yield* gate.open
+        const error = yield* Effect.flip(Durable.await("changed"))
+        assert(error._tag === "JobFailed")
+        assert.deepInclude(error, { key: "changed", attempt: 1 })
+        assert.strictEqual(error.failure.reason, "SourceFailed")
+        assert.include(error.failure.message, "changed.bin has changed since the job was queued")
+        // The same key answers the old failure, until it is retried.
+        yield* Durable.start(job("changed", [], { files: [gate.file("changed")] }))
+        assert.strictEqual((yield* Effect.flip(Durable.await("changed")))._tag, "JobFailed")
+        assert.deepInclude(yield* Durable.retry("changed"), { attempt: 2, state: "Queued" })
+        assert.deepStrictEqual(storedIn(yield* Durable.await("changed")), [gate.sha256])
+        const again = yield* Effect.flip(Durable.retry("changed"))
+        assert.deepInclude(again, { _tag: "NotRetryable", state: "Completed" })
+      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+    })
+  )
+
+  it.effect("is canceled while it is queued, and then creates nothing", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      const before = yield* assemblies
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("first", [], { files: [gate.file("first")] }))
+        yield* gate.reached
+        yield* Durable.start(job("queued", [], { files: [gate.file("queued")] }))
+        assert.strictEqual((yield* Durable.cancel("queued")).state, "Canceled")
+        assert.strictEqual((yield* Effect.flip(Durable.await("queued")))._tag, "JobCanceled")
+        yield* gate.open
+        yield* Durable.await("first")
+        // One after the canceled job, in the same queue.
+        yield* Durable.run(job("last", [], { files: [gate.file("last")] }))
+        assert.strictEqual((yield* Durable.cancel("last")).state, "Completed")
+      }).pipe(withRunner(database, { uploads: 1 }), Effect.provide(gate.layer))
+      assert.strictEqual((yield* assemblies) - before, 2)
+    })
+  )
+
+  it.effect("is canceled while it sends: the bytes stop, and then its Assembly is canceled", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      const faults = yield* Faults.Faults
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("sends", [], { files: [gate.file("sends")] }))
+        yield* gate.reached
+        // The service is slow to cancel; the bytes do not wait for it.
+        yield* faults.inject(Faults.Fault.Delay({ method: "DELETE", duration: "1 second", times: 1 }))
+        assert.strictEqual((yield* Durable.cancel("sends")).state, "Canceling")
+        yield* gate.stopped
+        assert.strictEqual((yield* Durable.status("sends")).state, "Canceling")
+        const error = yield* Effect.flip(Durable.await("sends"))
+        assert.strictEqual(error._tag, "JobCanceled")
+        const canceled = yield* Stream.runCollect(
+          Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "canceled" })
+        )
+        assert.strictEqual(canceled.length, 1)
+        yield* gate.open
+        yield* Durable.retry("sends")
+        assert.deepStrictEqual(storedIn(yield* Durable.await("sends")), [gate.sha256])
+      }).pipe(withRunner(database), Effect.provide(gate.layer))
+    })
+  )
+
+  it.effect("is canceled by the next process, if its process ended before the Assembly was canceled", () =>
+    Effect.gen(function* () {
+      const { database } = yield* folder
+      const gate = yield* gated
+      const faults = yield* Faults.Faults
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("interrupted", [], { files: [gate.file("interrupted")] }))
+        yield* gate.reached
+        yield* faults.inject(Faults.Fault.Refuse({ method: "DELETE", status: 503, times: 1000 }))
+        yield* Durable.cancel("interrupted")
+        yield* gate.stopped
+      }).pipe(withRunner(database), Effect.provide(gate.layer))
+      yield* faults.clear
+      yield* Effect.gen(function* () {
+        const error = yield* Effect.flip(Durable.await("interrupted"))
+        assert.strictEqual(error._tag, "JobCanceled")
+        const uploading = yield* Stream.runCollect(
+          Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "uploading" })
+        )
+        assert.deepStrictEqual(uploading, [])
+      }).pipe(withRunner(database), Effect.provide(gate.layer))
+    })
+  )
+
+  it.effect("is canceled while its Assembly is processed", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 600 } }
+      yield* Effect.gen(function* () {
+        yield* Durable.start(job("processed", [content], { params: { steps: slow } }))
+        yield* until("processed", "Processing")
+        yield* Durable.cancel("processed")
+        assert.strictEqual((yield* Effect.flip(Durable.await("processed")))._tag, "JobCanceled")
+      }).pipe(withRunner(database))
+    })
+  )
+
+  it.effect("ends its wait with a notification, long before the next look", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 4 } }
+      yield* Effect.gen(function* () {
+        const params = { steps: slow, notifyUrl: "http://127.0.0.1:9/never" }
+        const all = yield* Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }).pipe(Stream.runCollect)
+        const known = new Set(all.map(({ id }) => id))
+        yield* Durable.start(job("notified", [content], { params }))
+        yield* until("notified", "Processing")
+        const now = yield* Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0) }).pipe(Stream.runCollect)
+        const id = now.find((entry) => !known.has(entry.id))?.id ?? ""
+        // An Assembly of another program, and one that nobody knows.
+        yield* Durable.notified("0".repeat(32))
+        yield* Assemblies.awaitCompletion(id as Parameters<typeof Assemblies.get>[0], { interval: "50 millis" })
+        assert.strictEqual((yield* Durable.status("notified")).state, "Processing")
+        yield* Durable.notified(id)
+        assert.strictEqual((yield* Durable.await("notified")).assembly_id, id)
+      }).pipe(withRunner(database, { pollInterval: "1 hour" }))
+    })
+  )
+
+  it.effect("waits for an Assembly that takes a while, without a notification", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      const slow = { ...steps, wait: { robot: "/emulator/wait", use: ":original", seconds: 3 } }
+      const status = yield* Durable.run(job("polled", [content], { params: { steps: slow } })).pipe(
+        withRunner(database, { pollInterval: "1 second" })
+      )
+      assert.strictEqual(status.ok, "ASSEMBLY_COMPLETED")
+    })
+  )
+
+  it.effect("is tried again after failures that may pass", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 700_000)
+      const faults = yield* Faults.Faults
+      yield* faults.inject(Faults.Fault.Refuse({ method: "POST", path: "/assemblies/:assemblyId", status: 502 }))
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 300_000 }))
+      const status = yield* Durable.run(job("patient", [content])).pipe(
+        withRunner(database, { upload: { maxRetries: 0 } })
+      )
+      assert.deepInclude(status, { started_tus_uploads: 1 })
+      assert.deepStrictEqual(storedIn(status), [content.sha256])
+    })
+  )
+
+  it.effect("fails after its patience, and its Assembly does not wait for the file", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 700_000)
+      const faults = yield* Faults.Faults
+      const known = yield* assemblies
+      yield* faults.inject(Faults.Fault.CutRequestBody({ method: "PATCH", afterBytes: 1000, times: 100 }))
+      const error = yield* Durable.run(job("impatient", [content])).pipe(
+        withRunner(database, { upload: { maxRetries: 0 }, patience: "1 milli" }),
+        Effect.flip
+      )
+      yield* faults.clear
+      assert(error._tag === "JobFailed")
+      assert.strictEqual(error.failure.reason, "TransportFailure")
+      assert.strictEqual((yield* assemblies) - known, 1)
+      const uploading = yield* Stream.runCollect(
+        Assemblies.listAll({ fromDate: DateTime.makeUnsafe(0), type: "uploading" })
+      )
+      assert.deepStrictEqual(uploading, [])
+    })
+  )
+
+  it.effect("fails with the error of its Assembly", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      const error = yield* Durable.run(
+        job("fails", [content], { params: { steps: { fail: { robot: "/emulator/fail", error: "MINE" } } } })
+      ).pipe(withRunner(database), Effect.flip)
+      assert(error._tag === "JobFailed")
+      assert.strictEqual(error.failure.reason, "AssemblyFailed")
+      assert.include(error.failure.message, "MINE")
+    })
+  )
+
+  it.effect("is removed with everything that the engine stored of it", () =>
+    Effect.gen(function* () {
+      const { database, file } = yield* folder
+      const content = yield* file("a.bin", 100)
+      yield* Durable.run(job("old", [content])).pipe(withRunner(database))
+      yield* Effect.gen(function* () {
+        yield* Stream.runCollect(Durable.list()).pipe(
+          Effect.repeat({ until: ({ length }) => length === 0, schedule: Schedule.spaced("20 millis") })
+        )
+        assert.strictEqual((yield* Effect.flip(Durable.await("old")))._tag, "JobUnknown")
+      }).pipe(withRunner(database, { retention: "1 milli" }))
+      const stored = new DatabaseSync(database)
+      for (const table of ["cluster_messages", "cluster_replies", "durable_jobs"]) {
+        assert.deepStrictEqual(stored.prepare(`SELECT * FROM ${table}`).all(), [])
+      }
+      stored.close()
+    })
+  )
+})

@@ -1,0 +1,57 @@
+/** Sources that stop in the middle until a test lets them go on, in an object store of the runner. */
+import * as UploadSource from "@assembly-effect/tus/UploadSource"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import * as ObjectStores from "@assembly-effect/workflow/ObjectStores"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { sha256 } from "./support.ts"
+
+/** The size of each gated object. It is too large to be sent with its creation. */
+const size = 700_000
+
+/**
+ * An object store `gated`. Each object stops after its first half.
+ *
+ * - `reached`: completes when the first half of any object was read.
+ * - `stopped`: completes when a reader stopped before its end.
+ * - `open`: lets every object go on.
+ */
+export const gated = Effect.gen(function* () {
+  const bytes = Uint8Array.from({ length: size }, (_, index) => (index * 7919) >> 3)
+  const reached = yield* Deferred.make<void>()
+  const stopped = yield* Deferred.make<void>()
+  const gate = yield* Deferred.make<void>()
+  let version = 1
+  const source = (key: string): UploadSource.Replayable => {
+    const whole = UploadSource.fromBytes(bytes)
+    return {
+      _tag: "Replayable",
+      size: whole.size,
+      identity: Effect.succeed(`${key} ${version}`),
+      bytes: (start, end) => {
+        const half = whole.size / 2n
+        if (start >= half) return Stream.unwrap(Effect.as(Deferred.await(gate), whole.bytes(start, end)))
+        const rest = Deferred.succeed(reached, undefined).pipe(
+          Effect.andThen(Deferred.await(gate)),
+          Effect.onInterrupt(() => Deferred.succeed(stopped, undefined)),
+          Effect.as(whole.bytes(half, end))
+        )
+        return Stream.concat(whole.bytes(start, half), Stream.unwrap(rest))
+      }
+    }
+  }
+  return {
+    layer: ObjectStores.layer({ gated: (key) => Effect.sync(() => source(key)) }),
+    sha256: sha256(bytes),
+    size,
+    reached: Deferred.await(reached),
+    stopped: Deferred.await(stopped),
+    open: Effect.asVoid(Deferred.succeed(gate, undefined)),
+    /** Gives every object another identity. */
+    change: Effect.sync(() => {
+      version++
+    }),
+    file: (key: string): DurableJob.File => ({ source: DurableJob.object("gated", key), filename: `${key}.bin` })
+  }
+})

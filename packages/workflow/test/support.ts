@@ -1,0 +1,64 @@
+/** An emulator, a folder, and runners that may begin and end several times with the same database. */
+import * as Emulator from "@assembly-effect/emulator/Emulator"
+import * as AssemblyNode from "@assembly-effect/node/AssemblyNode"
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as DurableJob from "@assembly-effect/workflow/DurableJob"
+import * as DurableSqlite from "@assembly-effect/workflow/DurableSqlite"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import { createHash, randomBytes } from "node:crypto"
+
+export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
+
+/** Steps that keep the uploaded file. */
+export const steps = { ":original": { robot: "/upload/handle" } }
+
+/** Everything that a runner needs to reach the emulator. */
+const clients = Layer.unwrap(
+  Effect.map(Emulator.Emulator, ({ baseUrl, credentials }) => AssemblyNode.layer({ baseUrl, ...credentials }))
+)
+
+/** The emulator and its clients. */
+export const live = Layer.provideMerge(clients, Layer.merge(Emulator.layer(), NodeFileSystem.layer))
+
+interface Content {
+  readonly path: string
+  readonly size: number
+  readonly sha256: string
+}
+
+/** A folder with the database of the jobs, and with files. */
+export const folder = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* fs.makeTempDirectoryScoped({ prefix: "durable-" })
+  return {
+    path,
+    database: `${path}/jobs.db`,
+    file: (name: string, size: number): Effect.Effect<Content> =>
+      Effect.gen(function* () {
+        const bytes = randomBytes(size)
+        yield* Effect.orDie(fs.writeFile(`${path}/${name}`, bytes))
+        return { path: `${path}/${name}`, size, sha256: sha256(bytes) }
+      })
+  }
+})
+
+/** A job that uploads files, with nothing left out. */
+export const job = (key: string, contents: ReadonlyArray<Content>, more?: Partial<DurableJob.Job>): DurableJob.Job => ({
+  key,
+  params: { steps },
+  files: contents.map(({ path }, index) => ({ source: DurableJob.path(path), filename: `${index}.bin` })),
+  ...more
+})
+
+/** What the service has stored of an Assembly. */
+export const storedIn = ({ uploads }: Assembly.Status): ReadonlyArray<string> =>
+  (uploads ?? []).map(({ sha256: hash }) => String(hash)).toSorted()
+
+/** Runs a program with an embedded runner, which ends with the program. */
+export const withRunner =
+  (database: string, options?: DurableSqlite.Options) =>
+  <A, E, R>(program: Effect.Effect<A, E, R>) =>
+    Effect.provide(program, DurableSqlite.layer(database, options), { local: true })

@@ -1,0 +1,187 @@
+/**
+ * Shows durable uploads on three runners: 50 files, two runners that are killed, and the SHA-256 of every file.
+ *
+ *     pnpm demo:durable
+ *
+ * The first run installs Postgres from npm into the cache of the workspace.
+ */
+import * as ErrorLine from "@assembly-effect/cli/ErrorLine"
+import * as Format from "@assembly-effect/cli/Format"
+import * as Output from "@assembly-effect/cli/Output"
+import * as Style from "@assembly-effect/cli/Style"
+import * as Durable from "@assembly-effect/workflow/Durable"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Cluster from "../../test/cluster/Cluster.ts"
+import type * as Front from "../../test/cluster/Front.ts"
+import * as Wait from "../../test/cluster/Wait.ts"
+import * as Postgres from "../../test/postgres/Postgres.ts"
+
+/** A failure that ends the demo. */
+class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { problem: Schema.String }) {
+  override get message() {
+    return this.problem
+  }
+}
+
+const mebi = 1024 * 1024
+const fileCount = 50
+const expiry = Duration.seconds(9)
+
+/** Five files are still being sent when runners die. */
+const sizes = Array.from({ length: fileCount }, (_, index) => (index % 10 === 0 ? 24 * mebi : 256 * 1024))
+
+const chapter = (title: string) =>
+  Effect.flatMap(Style.current, (style) =>
+    Output.report([Style.blank, Style.toLine(style.bold(style.cyan(`▸ ${title}`)))])
+  )
+
+/** Prints what happened, with the seconds since `begun`. */
+const tell =
+  (begun: number) =>
+  (text: string, mark: "plain" | "dead" | "alive" = "plain") =>
+    Effect.gen(function* () {
+      const style = yield* Style.current
+      const seconds = (((yield* Clock.currentTimeMillis) - begun) / 1000).toFixed(1).padStart(6)
+      const paint = { plain: (line: string) => line, dead: style.red, alive: style.green }[mark]
+      yield* Output.report([Style.toLine(`${style.dim(`${seconds} s`)}  ${paint(text)}`)])
+    })
+
+/** The uploads that a runner has begun and not finished. */
+const unfinished = (front: Front.Front, runner: string) =>
+  front.sendings.filter((sending) => sending.runner === runner && sending.end === undefined)
+
+/** How many bytes of an upload came from all runners together. */
+const received = (front: Front.Front, path: string) =>
+  front.sendings.filter((sending) => sending.path === path).reduce((sum, { bytes }) => sum + bytes, 0)
+
+/** How many bytes came again: an upload that continues before the end of the bytes that came. */
+const repetitions = (front: Front.Front) => {
+  const paths = new Set(front.sendings.map(({ path }) => path))
+  return [...paths].reduce((sum, path) => {
+    const end = Math.max(...front.sendings.filter((one) => one.path === path).map(({ bytes, from }) => from + bytes))
+    return sum + received(front, path) - end
+  }, 0)
+}
+
+/** Kills a runner that sends, and waits until another one continues one of its uploads. */
+const killAndWatch = Effect.fnUntraced(function* (
+  { front }: Cluster.Cluster,
+  runners: ReadonlyArray<Cluster.Runner>,
+  say: ReturnType<typeof tell>
+) {
+  const find = () => runners.find(({ name }) => unfinished(front, name).some(({ bytes }) => bytes > mebi))
+  yield* Wait.until("a runner that sends", () => find() !== undefined)
+  const runner = find()
+  if (runner === undefined) return yield* new DemoFailed({ problem: "no runner sends anything" })
+  const left = unfinished(front, runner.name)
+  const sent = left.reduce((sum, { path }) => sum + received(front, path), 0)
+  yield* runner.signal("SIGKILL")
+  yield* runner.ended
+  const killed = yield* Clock.currentTimeMillis
+  const uploads = left.length === 1 ? "one upload" : `${left.length} uploads`
+  yield* say(`kill -9 of runner ${runner.name}, which had ${uploads} with ${Format.bytes(sent)}`, "dead")
+  const next = () =>
+    front.sendings.find(({ path, start }) => start > killed && left.some((upload) => upload.path === path))
+  yield* Wait.until(`the takeover from runner ${runner.name}`, () => next() !== undefined)
+  const taken = next()
+  if (taken === undefined) return yield* new DemoFailed({ problem: "no runner has taken over" })
+  const after = ((taken.start - killed) / 1000).toFixed(1)
+  yield* say(`runner ${taken.runner} continues ${after} s later, at ${Format.bytes(taken.from)}`, "alive")
+  return runners.filter((other) => other !== runner)
+})
+
+/** A job that has ended, and what the service has of it. */
+interface Row {
+  readonly key: string
+  readonly sha256: string
+  readonly isRight: boolean
+}
+
+/** Three files a line. */
+const table = (rows: ReadonlyArray<Row>, style: Style.Style): ReadonlyArray<Style.Line> => {
+  const cells = rows.map(
+    ({ isRight, key, sha256 }) =>
+      `${isRight ? style.green("✔") : style.red("✖")} ${key} ${style.dim(sha256.slice(0, 14))}`
+  )
+  return Array.from({ length: Math.ceil(cells.length / 3) }, (_, line) =>
+    Style.toLine(cells.slice(line * 3, line * 3 + 3).join("  "))
+  )
+}
+
+const story = Effect.gen(function* () {
+  const style = yield* Style.current
+  yield* chapter("Postgres, the service, and three runners")
+  const postgres = yield* Postgres.make
+  const cluster = yield* Cluster.make({
+    database: yield* postgres.database("demo"),
+    expiry,
+    uploads: 8,
+    isShown: false
+  })
+  const { front } = cluster
+  front.speed = mebi
+  const made = yield* Effect.forEach(sizes, (size, index) =>
+    cluster.file(`file-${String(index).padStart(2, "0")}`, size)
+  )
+  const runners = yield* Effect.forEach(["A", "B", "C"], cluster.runner, { concurrency: 3 })
+  yield* Output.lines([
+    "Each runner is a process. Runners know each other only by the database.",
+    `A runner that does not answer for ${Duration.toSeconds(expiry)} seconds has lost its jobs.`
+  ])
+
+  yield* chapter(`${fileCount} files, and two runners that die`)
+  const say = tell(yield* Clock.currentTimeMillis)
+  const outcome = Effect.gen(function* () {
+    yield* Durable.startAll(Stream.fromIterable(made.map(({ job }) => job))).pipe(Stream.runDrain)
+    yield* say(`${fileCount} jobs are stored, ${Format.bytes(sizes.reduce((sum, size) => sum + size, 0))}`)
+    const two = yield* killAndWatch(cluster, runners, say)
+    yield* killAndWatch(cluster, two, say)
+    front.speed = Infinity
+    const rows = yield* Effect.forEach(
+      made,
+      Effect.fnUntraced(function* ({ job, sha256 }) {
+        const stored = (yield* Durable.await(job.key)).uploads ?? []
+        const isRight = stored.length === 1 && stored[0]?.sha256 === sha256
+        return { key: job.key, sha256: String(stored[0]?.sha256 ?? "no digest"), isRight } satisfies Row
+      }),
+      { concurrency: 16 }
+    )
+    yield* say("all jobs have ended")
+    return rows
+  })
+  const rows = yield* Effect.provide(outcome, cluster.client)
+
+  yield* chapter("Compare the SHA-256 of each file: sent and stored")
+  yield* Output.report(table(rows, style))
+
+  const again = repetitions(front)
+  const right = rows.filter(({ isRight }) => isRight).length
+  const facts = [
+    [`${right} of ${fileCount} files are identical`, right === fileCount],
+    [`${new Set(front.assemblies).size} Assemblies were created`, front.assemblies.length === fileCount],
+    [`${front.uploads.length} uploads were created`, front.uploads.length === fileCount],
+    [`${Format.bytes(Math.max(0, again))} were sent twice`, again <= 8 * mebi]
+  ] as const
+  yield* chapter("Result")
+  yield* Output.report(
+    facts.map(([text, isRight]) => Style.toLine(`${isRight ? style.green("✔") : style.red("✖")} ${text}`))
+  )
+  if (facts.some(([, isRight]) => !isRight)) return yield* new DemoFailed({ problem: "not every file is stored once" })
+})
+
+story.pipe(
+  Effect.scoped,
+  Effect.provide(NodeServices.layer),
+  Effect.tapCause((cause) => {
+    const line = ErrorLine.fromCause(cause)
+    return line === undefined ? Effect.void : Console.error(`demo:durable: ${line}`)
+  }),
+  NodeRuntime.runMain({ disableErrorReporting: true })
+)

@@ -1,0 +1,139 @@
+/**
+ * An HTTP server between the runners and the service, which passes requests on, counts them, and limits the speed of
+ * uploads. Each runner names itself in the header `x-runner`.
+ */
+import * as Effect from "effect/Effect"
+import { once } from "node:events"
+import * as Http from "node:http"
+import { Transform, type TransformCallback } from "node:stream"
+import { pipeline } from "node:stream/promises"
+
+/** A request that sends bytes of a file. */
+export interface Sending {
+  readonly runner: string
+  /** The path of the upload. */
+  readonly path: string
+  /** The offset at which it begins, and the bytes that came so far. */
+  readonly from: number
+  bytes: number
+  /** When the request came, when its last byte came, and when it ended, in milliseconds since 1970. */
+  readonly start: number
+  lastByte: number
+  end: number | undefined
+}
+
+export interface Front {
+  readonly url: string
+  /** The service behind, once it listens. */
+  readonly passTo: (url: string) => void
+  /** How many bytes of each request are passed on in a second. */
+  speed: number
+  /** The ids of the Assemblies that were created, one for each creation that the service accepted. */
+  readonly assemblies: Array<string>
+  /** The URLs of the uploads that were created, one for each creation that the service accepted. */
+  readonly uploads: Array<string>
+  /** The runners that have created uploads. */
+  readonly creators: Set<string>
+  readonly sendings: Array<Sending>
+}
+
+const ofConnection = new Set(["connection", "keep-alive", "transfer-encoding", "x-runner"])
+
+const forwarded = (headers: Http.IncomingHttpHeaders): Http.OutgoingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)))
+
+/** Passes bytes on at the speed of the front, and tells of each piece. */
+const limited = (front: Front, passed: (bytes: number) => void) => {
+  let due = Date.now()
+  return new Transform({
+    transform(piece: Buffer, _: BufferEncoding, done: TransformCallback) {
+      passed(piece.length)
+      due = Math.max(due, Date.now()) + (piece.length / front.speed) * 1000
+      setTimeout(() => done(null, piece), Math.max(0, due - Date.now()))
+    }
+  })
+}
+
+const handle = async (front: Front, to: URL, incoming: Http.IncomingMessage, outgoing: Http.ServerResponse) => {
+  const method = incoming.method ?? ""
+  const path = incoming.url ?? ""
+  const runner = String(incoming.headers["x-runner"] ?? "")
+  const request = Http.request({
+    host: to.hostname,
+    port: to.port,
+    method,
+    path,
+    // The service is asked for by the name of the front.
+    headers: forwarded(incoming.headers),
+    agent: false
+  })
+  let sending: Sending | undefined
+  if (method === "PATCH") {
+    const start = Date.now()
+    const from = Number(incoming.headers["upload-offset"])
+    sending = { runner, path, from, bytes: 0, start, lastByte: start, end: undefined }
+    front.sendings.push(sending)
+  }
+  const answered = once(request, "response")
+  answered.catch(() => undefined)
+  const body = limited(front, (bytes) => {
+    if (sending === undefined) return
+    sending.bytes += bytes
+    sending.lastByte = Date.now()
+  })
+  const sent = pipeline(incoming, body, request)
+  sent.catch(() => request.destroy())
+  try {
+    const [response]: ReadonlyArray<Http.IncomingMessage> = await answered
+    if (response === undefined) return
+    const status = response.statusCode ?? 0
+    const assembly = /^\/assemblies\/([^/?]+)$/.exec(path)?.[1]
+    if (method === "POST" && assembly !== undefined && status === 200) front.assemblies.push(assembly)
+    const location = response.headers.location
+    if (method === "POST" && status === 201 && location !== undefined) {
+      front.uploads.push(location)
+      front.creators.add(runner)
+    }
+    outgoing.writeHead(status, forwarded(response.headers))
+    await pipeline(response, outgoing)
+  } catch {
+    outgoing.destroy()
+  } finally {
+    if (sending !== undefined) sending.end = Date.now()
+  }
+}
+
+/** Listens until the scope ends. */
+export const make = Effect.gen(function* () {
+  let to: URL | undefined
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const listening = Http.createServer({ requestTimeout: 0 }).listen(0, "127.0.0.1")
+      await once(listening, "listening")
+      return listening
+    }),
+    (listening) =>
+      Effect.sync(() => {
+        listening.close()
+        listening.closeAllConnections()
+      })
+  )
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  const front: Front = {
+    url: `http://127.0.0.1:${port}`,
+    passTo: (url) => {
+      to = new URL(url)
+    },
+    speed: Infinity,
+    assemblies: [],
+    uploads: [],
+    creators: new Set(),
+    sendings: []
+  }
+  server.on("request", (incoming, outgoing) => {
+    if (to === undefined) outgoing.destroy()
+    else void handle(front, to, incoming, outgoing)
+  })
+  return front
+})
