@@ -1,7 +1,9 @@
 /**
  * The errors of commands that send documents and delete things.
  */
+import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.ts"
 
 /**
  * A file cannot be read, or contains no valid JSON of the expected form. Nothing was sent.
@@ -13,6 +15,7 @@ export class InvalidDocument extends Schema.TaggedError<InvalidDocument>()("Inva
   path: Schema.String,
   problem: Schema.String
 }) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return `${this.path === "-" ? "the standard input" : this.path}: ${this.problem}`
   }
@@ -28,6 +31,7 @@ export class NotConfirmed extends Schema.TaggedError<NotConfirmed>()("NotConfirm
   what: Schema.String,
   asked: Schema.Boolean
 }) {
+  override readonly [Runtime.errorExitCode]: number = this.asked ? ExitCode.codes.failed : ExitCode.codes.usage
   override get message() {
     return this.asked
       ? "nothing was deleted"

@@ -85,6 +85,15 @@ export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema:
 }
 
 /**
+ * Writes a record as one line of JSON, for programs that read line by line.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const jsonLine = (record: Readonly<Record<string, Schema.Json>>): Effect.Effect<void> =>
+  Console.log(Printable.escapeJson(JSON.stringify(record)))
+
+/**
  * Writes a text to the terminal. It may contain colours, and the control sequences that redraw a line. A closed
  * terminal is not a failure.
  *
@@ -93,6 +102,21 @@ export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema:
  */
 export const draw = (text: string): Effect.Effect<void, never, Terminal.Terminal> =>
   Effect.flatMap(Terminal.Terminal, (terminal) => Effect.ignore(terminal.display(guard(text, Style.screen))))
+
+/**
+ * How progress is written to the standard error of the process.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const standardError: Pick<Terminal.Terminal, "columns" | "rows" | "display"> = {
+  columns: Effect.sync(() => process.stderr.columns ?? 0),
+  rows: Effect.sync(() => process.stderr.rows ?? 0),
+  display: (text) =>
+    Effect.sync(() => {
+      process.stderr.write(text)
+    })
+}
 
 const keepLines = (text: string): string => text.split("\n").map(Printable.escape).join("\n")
 
@@ -129,22 +153,6 @@ const guarded = (console: Console.Console): Console.Console =>
  * @category layers
  */
 export const layer: Layer.Layer<never> = Layer.effect(Console.Console)(Effect.map(Console.Console, guarded))
-
-/**
- * Reports a standard output that cannot be written, and makes the process fail. The console of Node ignores the failures
- * of its writes, but a full disk must not look like a success: the output may be a secret that is never shown again. If
- * the reader of a pipe has ended, it needs no more output, and nothing is reported.
- *
- * @since 0.1.0
- * @category output
- */
-export const reportLost: Effect.Effect<void> = Effect.sync(() => {
-  process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === "EPIPE" || process.exitCode !== undefined) return
-    process.exitCode = 1
-    process.stderr.write(`${Printable.escape(`assembly: the output cannot be written: ${message}`)}\n`)
-  })
-})
 
 /**
  * The layout of the standard output. `width` is undefined in a file or a pipe, where lines are not cut.

@@ -32,6 +32,8 @@ export interface Progress {
   readonly startedAt: number
   readonly now: number
   readonly measure: Measure
+  /** The time until which nothing is sent, because a request failed. Undefined while bytes are sent. */
+  readonly waitsUntil?: number | undefined
 }
 
 /**
@@ -92,6 +94,7 @@ export const update = (
   const isJump = measure.isPaused === true && sent > measure.sent
   return {
     ...progress,
+    waitsUntil: sent > progress.sent ? undefined : progress.waitsUntil,
     sent,
     earlier: isJump ? progress.earlier + sent - measure.sent : progress.earlier,
     acknowledged: change.acknowledged ?? progress.acknowledged,
@@ -109,6 +112,7 @@ export const update = (
  */
 export const resume = (progress: Progress, change: { readonly now: number; readonly offset: bigint }): Progress => ({
   ...progress,
+  waitsUntil: undefined,
   sent: change.offset,
   acknowledged: change.offset,
   now: Math.max(progress.now, change.now),
@@ -124,7 +128,20 @@ export const resume = (progress: Progress, change: { readonly now: number; reado
  */
 export const pauseMeasure = (progress: Progress): Progress => ({
   ...progress,
+  waitsUntil: undefined,
   measure: { ...progress.measure, sent: progress.sent, isPaused: true }
+})
+
+/**
+ * The progress while nothing is sent until `until`, because a request failed. Neither speed nor time left is known then.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const wait = (progress: Progress, change: { readonly now: number; readonly until: number }): Progress => ({
+  ...pauseMeasure(progress),
+  now: Math.max(progress.now, change.now),
+  waitsUntil: change.until
 })
 
 /**
@@ -215,9 +232,16 @@ const bar = (progress: Progress, cells: number, style: Style.Style): string => {
   )
 }
 
-/** The time in words: the elapsed time at the end, `finishing` before the last response, else the remaining time. */
+/**
+ * The time in words: the elapsed time at the end, the wait after a failure, `finishing` before the last response, else
+ * the remaining time.
+ */
 const timeInWords = (progress: Progress): string | undefined => {
   if (isComplete(progress)) return `in ${Format.duration(elapsed(progress))}`
+  if (progress.waitsUntil !== undefined) {
+    const left = progress.waitsUntil - progress.now
+    return left > 0 ? `retrying in ${Format.duration(left)}` : "retrying"
+  }
   if (isFinishing(progress)) return "finishing"
   const left = timeLeft(progress)
   return left === undefined ? undefined : `${Format.duration(left)} left`
@@ -227,8 +251,8 @@ const timeInWords = (progress: Progress): string | undefined => {
 const facts = (progress: Progress) => {
   const { sent, total } = progress
   const share = percent(progress)
-  // While the server finishes, nothing is sent and no speed is shown, because a falling speed would look like a fault.
-  const speed = isFinishing(progress) ? undefined : rate(progress)
+  // During a wait, and while the server finishes, nothing is sent and no speed is shown, because a falling speed would look like a fault.
+  const speed = isFinishing(progress) || progress.waitsUntil !== undefined ? undefined : rate(progress)
   return {
     share: share === undefined ? undefined : `${share}%`,
     sent: Format.bytes(sent),

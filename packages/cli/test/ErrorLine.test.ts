@@ -47,7 +47,7 @@ describe("ErrorLine.fromError", () => {
     ],
     [
       new TusError.UploadRefused({ request: "append", host: "tus.example.com", status: 403, message: "no" }),
-      "no (status 403)"
+      "append at tus.example.com: no (status 403)"
     ],
     [
       new CliError.InvalidValue({

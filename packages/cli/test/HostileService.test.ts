@@ -133,12 +133,13 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
           isHarmless(stdout, command)
           isHarmless(stderr, command)
           const lines = stderr.split("\n").slice(0, -1)
-          // `upload` also reports the fate of its Assembly.
-          const most = command === "upload" ? 2 : 1
+          // `upload` also reports the fate of its Assembly, and the last line may say what to do next.
+          const most = command === "upload" ? 3 : 2
           expect(failed ? lines.length >= 1 && lines.length <= most : lines.length === 0, stderr.slice(0, 2000)).toBe(
             true
           )
-          for (const line of lines) expect(line, command).toMatch(/^assembly: \S/)
+          for (const line of lines) expect(line, command).toMatch(/^assembly: \S|^(?:Check|Run|Set|Add|Request) \S/)
+          if (failed) expect(lines[0], command).toMatch(/^assembly: \S/)
         }
       }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
     )

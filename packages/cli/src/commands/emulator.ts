@@ -5,7 +5,10 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Runtime from "effect/Runtime"
 import * as Schema from "effect/Schema"
+import * as ExitCode from "../ExitCode.ts"
+import * as HelpText from "../HelpText.ts"
 import * as Shell from "../internal/shell.ts"
 import * as Output from "../Output.ts"
 
@@ -24,6 +27,7 @@ export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>
   path: Schema.String,
   problem: Schema.String
 }) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return `${this.path}: ${this.problem}`
   }
@@ -31,6 +35,7 @@ export class CannotReadTemplates extends Schema.TaggedError<CannotReadTemplates>
 
 /** Only one part of an Auth Key was given: the key or the secret. */
 export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("IncompleteKey", {}) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return "give --key and --secret together, or ASSEMBLY_EMULATOR_KEY and ASSEMBLY_EMULATOR_SECRET"
   }
@@ -38,6 +43,7 @@ export class IncompleteKey extends Schema.TaggedError<IncompleteKey>()("Incomple
 
 /** A certificate was given without its key, or a key without its certificate. */
 export class IncompleteCertificate extends Schema.TaggedError<IncompleteCertificate>()("IncompleteCertificate", {}) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return "give --tls-cert and --tls-key together, or --tls alone for a new certificate"
   }
@@ -48,6 +54,7 @@ export class CannotReadCertificate extends Schema.TaggedError<CannotReadCertific
   path: Schema.String,
   problem: Schema.String
 }) {
+  override readonly [Runtime.errorExitCode] = ExitCode.codes.usage
   override get message() {
     return `${this.path}: ${this.problem}`
   }
@@ -192,4 +199,14 @@ export const emulator = Command.make(
       )
     )
   })
-).pipe(Command.withDescription("Run an emulator of the service for development and tests"))
+).pipe(
+  Command.withDescription("Run an emulator of the service for development and tests"),
+  Command.annotate(HelpText.Environment, [
+    ["ASSEMBLY_EMULATOR_KEY", "The Auth Key, as --key"],
+    ["ASSEMBLY_EMULATOR_SECRET", "Its secret, as --secret; hidden from the list of processes"]
+  ]),
+  Command.withExamples([
+    { command: "assembly emulator --data ./data", description: "Keep Assemblies and files in a folder" },
+    { command: "assembly emulator --port 8080 --seed 1", description: "Use a fixed port and the same ids in each run" }
+  ])
+)

@@ -1,0 +1,94 @@
+/**
+ * What `assembly upload` prints at its end.
+ */
+import type * as Assembly from "@assembly-effect/schema/Assembly"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Format from "../Format.ts"
+import * as Output from "../Output.ts"
+import type * as ProgressBar from "../ProgressBar.ts"
+import * as Table from "../Table.ts"
+import * as UploadPlan from "../UploadPlan.ts"
+
+interface Stored {
+  readonly step: string
+  readonly file: Assembly.File
+}
+
+/** The results of the Assembly, or its uploads if no Step had a result. */
+const filesOf = ({ results, uploads }: Assembly.Status): ReadonlyArray<Stored> => {
+  const made = Object.entries(results ?? {}).flatMap(([step, files]) => files.map((file) => ({ step, file })))
+  return made.length > 0 ? made : (uploads ?? []).map((file) => ({ step: ":original", file }))
+}
+
+const columns: ReadonlyArray<Table.Column<Stored>> = [
+  { title: "Step", value: ({ step }) => step },
+  { title: "File", value: ({ file }) => file.path ?? file.name ?? "" },
+  {
+    title: "Size",
+    align: "right",
+    value: ({ file }) => (typeof file.size === "number" ? Format.bytes(file.size) : "")
+  },
+  { title: "Asset", value: ({ file }) => file.asset_id ?? "", keep: true },
+  { title: "SHA-256", value: ({ file }) => file.sha256 ?? "" }
+]
+
+/** With more files, one line says what was done. */
+const mostListed = 10
+
+/** Shows the files of the completed Assembly. */
+export const report = Effect.fnUntraced(function* (
+  files: ReadonlyArray<UploadPlan.Planned>,
+  status: Assembly.Status,
+  progress: ProgressBar.Progress
+) {
+  const found = filesOf(status)
+  if (files.length <= mostListed) {
+    yield* Output.lines(["", `Assembly ${status.assembly_id}`])
+    return yield* Output.report(Table.render(columns, found, yield* Output.layout))
+  }
+  const took = Format.duration(Duration.millis(progress.now - progress.startedAt))
+  const results = status.results === undefined || status.results === null ? "" : `, ${found.length} results`
+  yield* Output.lines<string>([
+    `${files.length} files, ${Format.bytes(progress.sent)}, in ${took}${results}: Assembly ${status.assembly_id}`
+  ])
+})
+
+/** The service stored a file under another path, so that it may have replaced a file. */
+export class StoredElsewhere extends Schema.TaggedError<StoredElsewhere>()("StoredElsewhere", {
+  names: Schema.Array(Schema.String),
+  files: Schema.Int
+}) {
+  override get message() {
+    return `the service stored ${this.names.length} of ${this.files} files under another path than expected, such as ${this.names[0]}; look at the paths with --json`
+  }
+}
+
+/** Compares the paths in the Workspace with the names, because the service decides what the folders of a name mean. */
+export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }: Assembly.Status, folder: string) => {
+  const paths = new Set((results?.["stored"] ?? []).flatMap(({ path }) => (path ? [path.normalize("NFC")] : [])))
+  const prefix = folder === "" ? "" : `${folder.replace(/^\/|\/+$/g, "")}/`
+  const moved = files.map(({ name }) => prefix + name.normalize("NFC")).filter((name) => !paths.has(name))
+  return paths.size === 0 || moved.length === 0 || folder.includes("${")
+    ? Effect.void
+    : Effect.fail(new StoredElsewhere({ names: moved, files: files.length }))
+}
+
+/** Shows what would be uploaded. */
+export const rehearse = Effect.fnUntraced(function* (files: ReadonlyArray<UploadPlan.Planned>, isJson: boolean) {
+  if (isJson) {
+    return yield* Effect.forEach(
+      files,
+      ({ name, path, source: { size } }) =>
+        Output.jsonLine({ event: "Planned", path, name, size: size === undefined ? null : String(size) }),
+      { discard: true }
+    )
+  }
+  const size = UploadPlan.totalSize(files)
+  const total = size === undefined ? "an unknown size" : Format.bytes(size)
+  yield* Output.lines<string>([
+    ...files.map(({ name, path }) => (path === name ? path : `${path} as ${name}`)),
+    `${files.length} ${files.length === 1 ? "file" : "files"}, ${total}; nothing was uploaded`
+  ])
+})
