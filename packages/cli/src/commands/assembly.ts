@@ -20,7 +20,10 @@ const lazily = <const Name extends string, Input, Context, E, R>(
 ) =>
   Effect.gen(function* () {
     if (!isNeeded(name, args)) return Command.withDescription(Command.make(name), description)
-    return Command.withShortDescription(yield* Effect.promise(load), description)
+    const command = yield* Effect.promise(load)
+    return command.description === undefined
+      ? Command.withDescription(command, description)
+      : Command.withShortDescription(command, description)
   })
 
 /**

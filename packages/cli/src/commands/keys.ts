@@ -89,7 +89,13 @@ const list = Command.make(
     if (json) return yield* Output.json(AuthKey.Listing)({ ...found, auth_keys: keys })
     yield* Output.report(Table.render(columns, keys, { ...(yield* Output.layout), empty: "no Auth Keys" }))
   })
-).pipe(Command.withDescription("List the Auth Keys of the Workspace"))
+).pipe(
+  Command.withDescription("List the Auth Keys of the Workspace"),
+  Command.withExamples([
+    { command: "assembly keys list", description: "The Auth Keys, without their secrets" },
+    { command: "assembly keys list --json | jq", description: "The same for another program" }
+  ])
+)
 
 interface Creation {
   readonly scopes: ReadonlyArray<Auth.Scope>
@@ -127,6 +133,10 @@ const create = Command.make(
     {
       command: "assembly keys create --scope assemblies:read --description dashboard --show-secret",
       description: "A key that reads Assemblies"
+    },
+    {
+      command: "assembly keys create --scope read --show-secret --json > key.json",
+      description: "Save a key with its secret"
     }
   ])
 )
@@ -164,7 +174,11 @@ const update = Command.make(
   Command.validate(({ id: _id, json: _json, ...change }) => namesChange(change)),
   Command.withDescription("Change an Auth Key. --scope replaces all scopes"),
   Command.withExamples([
-    { command: "assembly keys update --scope read --no-can-show-secret <id>", description: "Restrict a key" }
+    { command: "assembly keys update --scope read --no-can-show-secret <id>", description: "Restrict a key" },
+    {
+      command: "assembly keys update --scope assemblies:read --scope assemblies:write <id>",
+      description: "Replace the scopes"
+    }
   ])
 )
 
@@ -185,7 +199,11 @@ const remove = Command.make(
 ).pipe(
   Command.withDescription(
     "Delete Auth Keys, after a question or with --yes. Programs with these keys are refused from then on"
-  )
+  ),
+  Command.withExamples([
+    { command: "assembly keys delete <id>", description: "Delete a key after a question" },
+    { command: "assembly keys delete --yes <id>", description: "Delete a key without a question" }
+  ])
 )
 
 const wantsSecret = ({ showSecret }: { readonly showSecret: boolean }) =>
@@ -202,7 +220,11 @@ const secret = Command.make(
   })
 ).pipe(
   Command.validate((input) => wantsSecret(input)),
-  Command.withDescription("Print the secret of an Auth Key that permits it, with --show-secret")
+  Command.withDescription("Print the secret of an Auth Key that permits it, with --show-secret"),
+  Command.withExamples([
+    { command: "assembly keys secret --show-secret <id>", description: "Print a secret" },
+    { command: "assembly keys secret --show-secret <id> > secret.txt", description: "Save a secret" }
+  ])
 )
 
 const scopes = Command.make(
@@ -212,7 +234,13 @@ const scopes = Command.make(
     const found = yield* AuthKeys.scopes
     yield* json ? Output.json(AuthKey.ScopeListing)(found) : Output.lines(found.scopes)
   })
-).pipe(Command.withDescription("List the scopes that an Auth Key may have"))
+).pipe(
+  Command.withDescription("List the scopes that an Auth Key may have"),
+  Command.withExamples([
+    { command: "assembly keys scopes", description: "One scope a line" },
+    { command: "assembly keys scopes | grep assemblies", description: "The scopes of Assemblies" }
+  ])
+)
 
 /** `assembly keys`: the Auth Keys of the Workspace. */
 export const keys = <E, R>(service: Layer.Layer<AssemblyClient, E, R>) =>

@@ -48,7 +48,13 @@ const list = Command.make(
       Table.render(columns, found.notifications, { ...(yield* Output.layout), empty: "no notifications" })
     )
   })
-).pipe(Command.withDescription("List the notifications about an Assembly, and the responses of their receivers"))
+).pipe(
+  Command.withDescription("List the notifications about an Assembly, and the responses of their receivers"),
+  Command.withExamples([
+    { command: "assembly notifications list <assemblyId>", description: "All attempts" },
+    { command: "assembly notifications list --json <assemblyId>", description: "The same for another program" }
+  ])
+)
 
 const replay = Command.make(
   "replay",
@@ -76,7 +82,8 @@ const replay = Command.make(
     {
       command: "assembly notifications replay --url https://app.example.com/assembly <assemblyId>",
       description: "Send it to another receiver"
-    }
+    },
+    { command: "assembly notifications replay --wait <assemblyId>", description: "Wait for the receiver" }
   ])
 )
 

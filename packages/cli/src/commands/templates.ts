@@ -140,7 +140,8 @@ const create = Command.make(
 ).pipe(
   Command.withDescription("Create a Template from a JSON file"),
   Command.withExamples([
-    { command: "assembly templates create thumbnails thumbnails.json", description: "Create a Template" }
+    { command: "assembly templates create thumbnails thumbnails.json", description: "Create a Template" },
+    { command: "jq . content.json | assembly templates create thumbnails -", description: "From the standard input" }
   ])
 )
 
@@ -203,7 +204,10 @@ const remove = Command.make(
   })
 ).pipe(
   Command.withDescription("Delete Templates. Several are deleted only after a question or with --yes"),
-  Command.withExamples([{ command: "assembly templates delete thumbnails", description: "Delete a Template" }])
+  Command.withExamples([
+    { command: "assembly templates delete thumbnails", description: "Delete a Template" },
+    { command: "assembly templates delete --yes thumbnails previews", description: "Delete two without a question" }
+  ])
 )
 
 /** `assembly templates`: the stored Assembly Instructions of the Workspace. */
