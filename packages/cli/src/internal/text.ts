@@ -24,3 +24,14 @@ export const pad = (text: string, cells: number, align: "left" | "right"): strin
   const spaces = " ".repeat(Math.max(0, cells - width(text)))
   return align === "left" ? text + spaces : spaces + text
 }
+
+/** Breaks a printable text between words into lines of at most `cells` cells. A longer word is cut. */
+export const wrap = (text: string, cells: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1)
+    if (line !== undefined && width(`${line} ${word}`) <= cells) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(truncate(word, cells))
+  }
+  return lines
+}
