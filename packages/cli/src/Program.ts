@@ -9,6 +9,7 @@ import * as Logger from "effect/Logger"
 import * as Runtime from "effect/Runtime"
 import * as Stdio from "effect/Stdio"
 import { assembly } from "./commands/assembly.ts"
+import * as DotEnv from "./DotEnv.ts"
 import * as ErrorLine from "./ErrorLine.ts"
 import * as Output from "./Output.ts"
 
@@ -38,7 +39,7 @@ export const run = (version: string) =>
   Stdio.Stdio.use(({ args }) => args).pipe(
     Effect.flatMap((args) => Effect.flatMap(assembly(args), (root) => Command.runWith(root, { version })(args))),
     Effect.tapCause(report),
-    Effect.provide([Output.layer, CliOutput.layerPresenter(presenter)]),
+    Effect.provide([Output.layer, CliOutput.layerPresenter(presenter), DotEnv.layer]),
     // The standard output is only for results, because a shell evaluates what `assembly emulator` prints there.
     Effect.provideService(Logger.LogToStderr, true)
   )

@@ -1,6 +1,7 @@
 export * as AssemblyTable from "./AssemblyTable.ts"
 export * as Chart from "./Chart.ts"
 export * as CommandError from "./CommandError.ts"
+export * as DotEnv from "./DotEnv.ts"
 export * as ErrorLine from "./ErrorLine.ts"
 export * as Format from "./Format.ts"
 export * as LocalFile from "./LocalFile.ts"

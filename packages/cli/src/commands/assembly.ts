@@ -38,6 +38,9 @@ const lazily = <const Name extends string, Input, Context, E, R>(
     return Command.withDescription(yield* Effect.promise(load), description)
   })
 
+/** The root command with all commands, for the scripts of shells. */
+const complete: Effect.Effect<Command.Command.Any> = Effect.suspend(() => assembly(["--completions"]))
+
 /** The root command: `assembly <command>`. It contains what the arguments need. */
 export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const templates = yield* lazily(args, "templates", "Manage Templates", async () => {
@@ -68,12 +71,50 @@ export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>
     const module = await import("./queues.ts")
     return module.queues(service)
   })
+  const get = yield* lazily(args, "get", "Show the Status of an Assembly and its results", async () => {
+    const module = await import("./get.ts")
+    return Command.provide(module.get, service)
+  })
+  const watch = yield* lazily(args, "watch", "Print each change of an Assembly until it ends", async () => {
+    const module = await import("./watch.ts")
+    return Command.provide(module.watch, service)
+  })
+  const wait = yield* lazily(args, "wait", "Wait until Assemblies have completed", async () => {
+    const module = await import("./wait.ts")
+    return Command.provide(module.wait, service)
+  })
+  const cancel = yield* lazily(args, "cancel", "Cancel Assemblies", async () => {
+    const module = await import("./cancel.ts")
+    return Command.provide(module.cancel, service)
+  })
+  const replay = yield* lazily(args, "replay", "Run the files of an Assembly again, as a new Assembly", async () => {
+    const module = await import("./replay.ts")
+    return Command.provide(module.replay, service)
+  })
+  const results = yield* lazily(args, "results", "List and download the results of an Assembly", async () => {
+    const module = await import("./results.ts")
+    return module.results(service)
+  })
+  const doctor = yield* lazily(args, "doctor", "Check the settings, the service and the credentials", async () => {
+    const module = await import("./doctor.ts")
+    return module.doctor
+  })
+  const completions = yield* lazily(args, "completions", "Print the completions of a shell", async () => {
+    const module = await import("./completions.ts")
+    return module.completions(complete)
+  })
   return Command.make("assembly").pipe(
     Command.withDescription("The Assembly Processing Service from the command line"),
     Command.withSubcommands([
       Command.provide(upload, service),
       Command.provide(stats, service),
       Command.provide(list, service),
+      get,
+      watch,
+      wait,
+      cancel,
+      replay,
+      results,
       Command.provide(move, service),
       templates,
       credentials,
@@ -83,7 +124,9 @@ export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>
       notifications,
       queues,
       Command.provide(token, access),
-      emulator
+      emulator,
+      doctor,
+      completions
     ])
   )
 })
