@@ -41,7 +41,7 @@ const lazily = <const Name extends string, Input, Context, E, R>(
 /** The root command with all commands, for the scripts of shells. */
 const complete: Effect.Effect<Command.Command.Any> = Effect.suspend(() => assembly(["--completions"]))
 
-/** The root command: `assembly <command>`. It contains what the arguments need. */
+/** The root command: `assembly <command>`. It loads only the commands that the arguments need. */
 export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const templates = yield* lazily(args, "templates", "Manage Templates", async () => {
     const module = await import("./templates.ts")
