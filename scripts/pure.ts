@@ -1,9 +1,10 @@
 /**
- * `pnpm build [package …]` marks the calls at the top of each built module as pure, so that a bundler leaves out what a program does
- * not use: `Schema.Struct({ … })` of a resource that it never reads, an error that nothing raises, a Layer.
+ * `pnpm build [package …]` marks the top-level calls of each built module as pure. A bundler can then remove values
+ * that a program does not use: the `Schema.Struct({ … })` of a resource that the program never reads, an unused error,
+ * a Layer.
  *
- * Without the mark a bundler keeps every call, since a call may do something. No module of ours does: what it calls at its
- * top only makes a value.
+ * Without the mark, a bundler keeps every call, because a call may have side effects. The top-level calls of our
+ * modules have no side effects: each only creates a value.
  */
 import { decode, encode } from "@jridgewell/sourcemap-codec"
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
@@ -18,7 +19,7 @@ interface Node {
   readonly end: number
 }
 
-/** What is put into the code, and where. */
+/** A text to insert into the code, and its position. */
 interface Insertion {
   readonly at: number
   readonly text: string
@@ -26,11 +27,11 @@ interface Insertion {
 
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value
 
-/** What runs when it is called, not when the module is loaded. */
+/** Whether the code in a node does not run when the module is loaded, for example the body of a function. */
 const isDeferred = ({ type }: Node): boolean =>
   type.includes("Function") || type === "ClassBody" || type.startsWith("TS")
 
-/** The parts of an expression that run when the module is loaded, itself first. */
+/** The expression and those of its parts that run when the module is loaded. The expression itself is the first. */
 const partsOf = (node: Node): ReadonlyArray<Node> =>
   isDeferred(node)
     ? []
@@ -44,7 +45,10 @@ const partsOf = (node: Node): ReadonlyArray<Node> =>
 
 const isCall = ({ type }: Node): boolean => type === "CallExpression" || type === "NewExpression"
 
-/** What a bundler takes for an effect even in the arguments of a pure call: a getter may run. */
+/**
+ * Whether a node may run a getter. A bundler keeps such a node even if it is an argument of a pure call, because a
+ * getter may have side effects.
+ */
 const mayRunGetter = (node: Node, namespaces: ReadonlySet<string>): boolean => {
   if (node.type === "SpreadElement") return true
   if (node.type !== "MemberExpression") return false
@@ -54,7 +58,7 @@ const mayRunGetter = (node: Node, namespaces: ReadonlySet<string>): boolean => {
 
 const insertionsFor = (code: string, value: Node, namespaces: ReadonlySet<string>): ReadonlyArray<Insertion> => {
   const parts = partsOf(value)
-  // The function that a call calls goes with the call.
+  // A callee needs no check of its own, because a bundler removes it together with its call.
   const callees = new Set(
     parts.filter(isCall).flatMap((call) => partsOf((call as Node & { readonly callee: Node }).callee))
   )
@@ -70,7 +74,7 @@ const insertionsFor = (code: string, value: Node, namespaces: ReadonlySet<string
   return [...starts].map((at) => ({ at, text: mark }))
 }
 
-/** What a module needs, JavaScript or TypeScript, in its order. */
+/** The insertions for a module in JavaScript or TypeScript, in ascending order of their positions. */
 const insertionsIn = (file: string, code: string): ReadonlyArray<Insertion> => {
   const { body } = parseSync(file, code).program
   const namespaces = new Set(
@@ -99,10 +103,10 @@ const withInsertions = (code: string, insertions: ReadonlyArray<Insertion>): str
   return text + code.slice(at)
 }
 
-/** The code of a module with its marks. */
+/** Adds the marks to the code of a module. */
 export const annotate = (file: string, code: string): string => withInsertions(code, insertionsIn(file, code))
 
-/** The mappings of a source map, after the marks were put into the code. */
+/** Adapts the mappings of a source map to the inserted marks. */
 const shifted = (mappings: string, code: string, insertions: ReadonlyArray<Insertion>): string => {
   let lineStart = 0
   const lines = decode(mappings)
@@ -130,7 +134,7 @@ const build = (file: string): number => {
   return insertions.length
 }
 
-/** The packages that are bundled: the others run on Node alone. */
+/** The packages that applications bundle. Only these packages are marked. */
 export const bundled: ReadonlyArray<string> = ["schema", "auth", "api", "tus", "browser"]
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

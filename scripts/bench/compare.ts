@@ -1,6 +1,6 @@
 /**
- * Compares this version with a commit: both run alternately, row by row, and a figure differs only if it does beyond its
- * spread (see `spread.ts`).
+ * Compares this version with a commit. Both versions run alternately, row by row. A figure counts as different only if
+ * the difference is larger than chance explains (see `spread.ts`).
  */
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -16,7 +16,7 @@ import * as Spread from "./spread.ts"
 
 const here = fileURLToPath(new URL("../..", import.meta.url))
 
-/** The part of a row in benchmarks.json that is compared. Every version of the benchmark has written it. */
+/** The part of a row in benchmarks.json that is compared. Every version of the benchmark writes this part. */
 type Saved = Readonly<
   Record<
     string,
@@ -24,7 +24,7 @@ type Saved = Readonly<
   >
 >
 
-/** The rounds of one figure, in both versions. */
+/** The values of one figure in each round, for both versions. */
 export interface Compared {
   readonly id: string
   readonly peer: string
@@ -33,7 +33,7 @@ export interface Compared {
   readonly new: ReadonlyArray<number>
 }
 
-/** Runs a program to its end. It ends with the fiber. */
+/** Runs a program until it ends, and returns its output. An interruption kills the program. */
 const run = (file: string, args: ReadonlyArray<string>, cwd: string, env: Readonly<Record<string, string>> = {}) =>
   Effect.callback<string, BenchError>((resume) => {
     const child = execFile(
@@ -73,7 +73,7 @@ const measure = (tree: string, id: string, folder: string, env: Readonly<Record<
     const output = join(folder, "figures.json")
     yield* attempt(() => rm(output, { force: true }))
     yield* run(process.execPath, ["scripts/bench/main.ts", id], tree, { ...env, BENCH_OUTPUT: output })
-    // A version from before BENCH_OUTPUT has written into its own tree.
+    // A version without BENCH_OUTPUT writes the results into its own tree.
     const written = existsSync(output) ? output : join(tree, "docs", "benchmarks.json")
     const saved = yield* attempt(async () => JSON.parse(readFileSync(written, "utf8")) as Saved)
     return saved[id]?.figures ?? []
@@ -96,7 +96,7 @@ const isPositive = (value: number): boolean => value > 0 && Number.isFinite(valu
 /** Whether a figure has a ratio: a figure of zero, such as "nothing left open", has none. */
 const isComparable = (figure: Compared): boolean => [...figure.old, ...figure.new].every(isPositive)
 
-/** What a verdict means for a figure with this target. */
+/** Describes a verdict on a figure with this target. */
 const meaning = (verdict: Spread.Verdict["_tag"], target: string): string => {
   switch (verdict) {
     case "Undecided":
@@ -110,7 +110,7 @@ const meaning = (verdict: Spread.Verdict["_tag"], target: string): string => {
   }
 }
 
-/** One line for each figure: the medians of both versions, their ratio, its interval, and what it means. */
+/** One line for each figure: the medians of both versions, their ratio, its interval, and the verdict. */
 export const lines = (all: ReadonlyArray<Compared>): ReadonlyArray<ReadonlyArray<string>> => {
   const figures = all.filter(isComparable).length
   return all.map((figure) => {
@@ -130,7 +130,7 @@ export const compare = (commit: string, ids: ReadonlyArray<string>, wanted: numb
   Effect.gen(function* () {
     const folder = yield* temporary
     const tree = yield* treeOf(commit, folder)
-    // A comparison has rounds of its own. Both versions have to measure in the same way.
+    // The comparison repeats whole rows. So each version measures one round at a time, if both versions can.
     const isShort = existsSync(join(tree, "scripts", "bench", "compare.ts"))
     const env: Readonly<Record<string, string>> = isShort ? { BENCH_ROUNDS: "1" } : {}
     const common = ids.filter((id) => existsSync(join(tree, "scripts", "bench", "rows", `${id}.ts`)))

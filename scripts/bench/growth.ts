@@ -4,12 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Harness from "./harness.ts"
 import type * as Svg from "./svg.ts"
 
-/** The samples of one line: those of each size in ascending order of the sizes. */
+/** The samples of one line: the samples of each size, in ascending order of the sizes. */
 type Samples = ReadonlyArray<{ readonly size: number; readonly samples: ReadonlyArray<number> }>
 
 /**
- * The worst step between two sizes: the ratio of the costs to the ratio of the sizes. 1 is linear growth, less is better.
- * A step that is smaller than eightfold would be all noise.
+ * The worst step between two sizes. The value of a step is the ratio of the costs divided by the ratio of the sizes: 1
+ * is linear growth, and less is better. The larger size is at least eight times the smaller size, because noise would
+ * hide the growth of a smaller step.
  */
 export const worstStep = (costs: ReadonlyArray<{ readonly size: number; readonly cost: number }>): number => {
   const steps = costs.flatMap(({ cost, size }, index) => {
@@ -19,7 +20,7 @@ export const worstStep = (costs: ReadonlyArray<{ readonly size: number; readonly
   return Math.max(...steps)
 }
 
-/** A step of ten that costs twelve times as much is taken for noise. */
+/** Costs may grow by 20 % more than the size, because of noise: 12 times the cost for 10 times the size. */
 const target = Harness.atMost(1.2, "× linear")
 
 const toLine = (name: string, samples: Samples): Svg.Line => ({

@@ -1,7 +1,7 @@
 /**
  * `pnpm bench [P7 P8 …]` runs the named rows or all rows, prints a table and writes the samples to
  * docs/benchmarks.json, or to the file in BENCH_OUTPUT. `--compare <commit>` runs this version and a commit alternately
- * and prints which figures differ; `--rounds <count>` sets how often.
+ * and prints which figures differ; `--rounds <count>` sets the number of rounds.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Console from "effect/Console"

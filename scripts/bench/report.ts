@@ -26,7 +26,7 @@ const lines = ({ figures, row }: Result): ReadonlyArray<ReadonlyArray<string>> =
     figure.target.met(figure.value) ? "met" : "MISSED"
   ])
 
-/** Formats lines as a Markdown table. The first one has its headings. */
+/** Formats lines as a Markdown table. The first line contains the headings. */
 export const format = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const line = (row: ReadonlyArray<string>) =>

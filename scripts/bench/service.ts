@@ -14,7 +14,7 @@ export const layerClient = (baseUrl: string) => AssemblyNode.layer({ baseUrl, ..
 
 const toBenchError = (error: { readonly message: string }) => new Harness.BenchError(error.message)
 
-/** Runs operations of the service, whose errors end the benchmark. */
+/** Converts an error of an operation to a `BenchError`, which ends the benchmark. */
 export const orFail = Effect.mapError(toBenchError)
 
 /** The embedded service in this process, and a client of it. */

@@ -51,7 +51,7 @@ const escape = (text: string): string =>
 
 const round = (value: number): number => Math.round(value * 100) / 100
 
-/** The powers of ten around the values. At least one decade. */
+/** The exponents of the powers of ten around the values. They differ by at least one. */
 const decades = (values: ReadonlyArray<number>): { readonly from: number; readonly to: number } => {
   const from = Math.floor(Math.log10(Math.min(...values)) + 1e-9)
   return { from, to: Math.max(from + 1, Math.ceil(Math.log10(Math.max(...values)) - 1e-9)) }
@@ -71,11 +71,11 @@ const shapes: ReadonlyArray<(x: number, y: number) => string> = [
   (x, y) => `<path d="M${x} ${round(y + 5)}l5 -9h-10z"/>`
 ]
 
-/** The marker of a line: its colour alone would not tell it from the others. */
+/** The marker of a line. Its shape distinguishes the line from others without its colour. */
 const marker = (index: number, x: number, y: number): string =>
   `<g fill="var(--c${index % colors})">${shapes[index % shapes.length]?.(x, y) ?? ""}</g>`
 
-/** Dashed lines of linear growth, one from each decade of either axis. */
+/** Dashed lines that show linear growth. One line starts at each power of ten on both axes. */
 const guides = (
   x: { readonly from: number; readonly to: number },
   y: { readonly from: number; readonly to: number },

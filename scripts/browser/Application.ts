@@ -1,5 +1,6 @@
 /**
- * What the page needs around it: the bundle, the service behind a slow link, and the application's own server.
+ * Starts everything that the example page needs: its bundle, the server of the application, and the service behind a
+ * slow link.
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Context from "effect/Context"
@@ -28,7 +29,7 @@ export const bundle = (): Promise<unknown> =>
     logLevel: "warning"
   })
 
-/** The first line that a process says. */
+/** The first line that a process prints. */
 const firstLine = (child: ChildProcess): Promise<string> =>
   new Promise((resolve, reject) => {
     let said = ""
@@ -40,19 +41,19 @@ const firstLine = (child: ChildProcess): Promise<string> =>
   })
 
 export interface Application {
-  /** Where the page is. */
+  /** The URL of the page. */
   readonly url: string
   readonly proxy: Proxy.Proxy
   /** A folder for files and profiles. */
   readonly folder: string
-  /** The folder where the service stores what was uploaded. */
+  /** The paths of the files that the service has stored. */
   readonly stored: () => Promise<ReadonlyArray<string>>
   readonly close: () => Promise<void>
 }
 
 /**
- * - `rate`: clients send at most so many bytes a second to the service.
- * - `http1`: the service answers on plain HTTP/1.1, and not over TLS with HTTP/2.
+ * - `rate`: the maximum number of bytes per second that clients can send to the service.
+ * - `http1`: whether the service uses HTTP/1.1 without TLS, instead of HTTP/2 with TLS.
  */
 interface Options {
   readonly rate: number

@@ -1,5 +1,5 @@
 /**
- * The example page as a person uses it: what it shows, and what is clicked.
+ * Uses the example page like a person: reads its text and clicks its buttons.
  */
 import { type Browser, type ElementHandle, launch as start, type Page } from "puppeteer-core"
 
@@ -20,7 +20,7 @@ export const launch = ({ executablePath, name }: Kind, userDataDir: string): Pro
     args: name === "chrome" ? ["--no-sandbox", "--disable-dev-shm-usage"] : []
   })
 
-/** Writes down everything that the first row says: some of it is replaced after a moment. */
+/** Records every text of the first row, because a text may be replaced soon. */
 const writeDown = () => {
   const said: Array<string> = []
   Object.assign(globalThis, { said })
@@ -35,7 +35,7 @@ const writeDown = () => {
 export const open = async (browser: Browser, url: string): Promise<Page> => {
   const page = await browser.newPage()
   page.on("pageerror", (error) => {
-    // Firefox reports requests of a lost connection here.
+    // Firefox also reports requests that failed because the connection was lost.
     if (!String(error).includes("Cross-Origin Request Blocked")) console.error("page:", error)
   })
   await page.evaluateOnNewDocument(writeDown)
@@ -48,7 +48,7 @@ export const choose = async (page: Page, ...files: ReadonlyArray<string>): Promi
   await input?.uploadFile(...files)
 }
 
-/** Waits until the first row says this. Answers all that it has said since the page was loaded. */
+/** Waits until the text of the first row matches. Returns every text that the row had since the page was loaded. */
 export const until = async (page: Page, wanted: RegExp, seconds = 60): Promise<ReadonlyArray<string>> => {
   const end = Date.now() + seconds * 1000
   for (;;) {

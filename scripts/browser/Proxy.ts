@@ -1,33 +1,33 @@
 /**
- * A TCP proxy with a slow link, which can go down, or stall as a laptop does that is closed.
+ * A TCP proxy with a slow link. The link can go down, or stall like the connection of a closed laptop.
  */
 import * as Net from "node:net"
 
 /**
- * - `up`: bytes go through, at the rate of the link.
- * - `stalled`: connections stay open, and nothing goes through them, also later. New ones are not answered.
- * - `down`: connections are reset, and new ones as well.
+ * - `up`: bytes are forwarded at the rate of the link.
+ * - `stalled`: connections stay open, but never forward bytes again. New connections get no response.
+ * - `down`: existing and new connections are reset.
  */
 type State = "up" | "stalled" | "down"
 
 export interface Proxy {
   readonly port: number
   readonly setTarget: (port: number) => void
-  /** Connections that stalled are reset when the link is up again, as a server or a router does. */
+  /** Sets the state. The state `up` resets stalled connections, like a server or a router would do. */
   readonly set: (state: State) => void
-  /** The bytes that clients have sent through. */
+  /** The number of forwarded bytes from clients. */
   readonly sent: () => number
   readonly close: () => void
 }
 
-/** Starts a proxy whose clients send at most so many bytes a second. */
+/** Starts a proxy that forwards at most `rate` bytes per second from its clients. */
 export const start = async (rate: number): Promise<Proxy> => {
   let target = 0
   let state: State = "up"
   let sent = 0
   const clients = new Set<Net.Socket>()
   const stalled = new Set<Net.Socket>()
-  /** When the link has sent what came so far. */
+  /** The time at which the link will have sent all bytes received so far. */
   let freeAt = 0
 
   const server = Net.createServer((client) => {

@@ -1,5 +1,6 @@
-// Runs the example page in the browsers of this machine: whole, paused, reloaded, in two tabs, after the end of the browser,
-// with a stalled and a lost connection. Each upload ends in the file that was given, created once.
+// Tests the example page in the browsers of this machine: an undisturbed upload, a paused upload, a reload, two tabs, a
+// restart of the browser, a stalled connection and a lost connection. At the end of each upload, the service must have
+// stored the given file exactly once.
 //
 //   node scripts/browser/main.ts                  Chromium and Firefox, where they are installed
 //   node scripts/browser/main.ts chrome           one of them
@@ -25,7 +26,7 @@ const shotsAt = args.indexOf("--shots")
 const shots = shotsAt === -1 ? undefined : path.resolve(args[shotsAt + 1] ?? "shots")
 const wanted = kinds.filter(({ name }) => !kinds.some((kind) => args.includes(kind.name)) || args.includes(name))
 
-/** Bytes a second, and the bytes of a file: an upload takes about four seconds. */
+/** The rate of the link in bytes per second, and the size of a file in bytes. An upload takes about four seconds. */
 const rate = 4_000_000
 const size = 16_000_000
 
@@ -40,11 +41,11 @@ interface World {
   readonly browser: Browser
   readonly profile: string
   readonly file: string
-  /** The browser that runs at the end, for its closing. */
+  /** Must be called with a browser that replaces `browser`, so that it is closed at the end. */
   readonly restarted: (browser: Browser) => void
 }
 
-/** Where an upload went on. One that began again has lost what was sent. */
+/** The text that shows where an upload continued. Fails if the upload started again at its first byte. */
 const continued = (said: ReadonlyArray<string>): string => {
   const text = said.find((one) => /^Continuing at [1-9]/.test(one))
   if (text === undefined) throw new Error(`it did not continue: ${said.slice(-5).join(" | ")}`)
@@ -52,8 +53,8 @@ const continued = (said: ReadonlyArray<string>): string => {
 }
 
 /**
- * What happens to the upload of `world.file`, which has to be stored in the end unless `isKept` is false. Answers what is worth
- * telling, or undefined where the browser cannot be brought to it.
+ * The disturbances of the upload of `world.file`. The service must have stored the file at the end, unless `isKept` is
+ * false. Each function returns a text for the output, or undefined if the browser does not support the disturbance.
  */
 const scenarios: ReadonlyArray<
   readonly [name: string, run: (world: World) => Promise<string | undefined>, isKept?: boolean]
@@ -171,7 +172,7 @@ const scenarios: ReadonlyArray<
   [
     "no space for the journal",
     async ({ application, browser, file, kind }) => {
-      // Only Chromium takes this order.
+      // Only Chromium supports this command.
       if (kind.name !== "chrome") return undefined
       const page = await Page.open(browser, application.url)
       const session = await page.createCDPSession()
@@ -188,7 +189,7 @@ const scenarios: ReadonlyArray<
       const page = await Page.open(browser, application.url)
       await Page.choose(page, file)
       await Page.until(page, /, [2-9]\d%/)
-      // Firefox takes no such order; its connections are reset.
+      // Firefox does not support this command, so only its connections are reset.
       if (kind.name === "chrome") await page.setOfflineMode(true)
       application.proxy.set("down")
       await Page.until(page, /^The connection was lost/)
@@ -212,7 +213,7 @@ const scenarios: ReadonlyArray<
   ]
 ]
 
-/** Runs a scenario with a profile and a service of its own. */
+/** Runs a scenario with a new profile and a new service. */
 const run = async (kind: Page.Kind, [name, scenario, isKept = true]: (typeof scenarios)[number]): Promise<boolean> => {
   const application = await Application.start({ rate, http1: args.includes("--http1") })
   const profile = path.join(application.folder, "profile")
@@ -231,7 +232,7 @@ const run = async (kind: Page.Kind, [name, scenario, isKept = true]: (typeof sce
     }
     const stored = await Promise.all((await application.stored()).map(sha256))
     const given = await sha256(file)
-    // The service may keep a part of what was canceled until it expires.
+    // The service may keep a part of a canceled upload until the part expires.
     const isAsItShouldBe = isKept ? stored.length === 1 && stored[0] === given : !stored.includes(given)
     if (!isAsItShouldBe) throw new Error(`${stored.length} files, or other bytes`)
     const overhead = application.proxy.sent() / size - 1

@@ -4,6 +4,7 @@ import { api } from "./mutants/api.ts"
 import { auth } from "./mutants/auth.ts"
 import { browser } from "./mutants/browser.ts"
 import { cli } from "./mutants/cli.ts"
+import { cliRead } from "./mutants/cliRead.ts"
 import { emulator } from "./mutants/emulator.ts"
 import { http } from "./mutants/http.ts"
 import { emulatorBilling } from "./mutants/emulatorBilling.ts"
@@ -25,5 +26,6 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...emulator,
   ...emulatorBilling,
   ...emulatorTemplates,
-  ...cli
+  ...cli,
+  ...cliRead
 ]

@@ -1,5 +1,5 @@
 /**
- * Programs that are run to their end.
+ * Runs programs until they end.
  */
 import { execFile } from "node:child_process"
 
@@ -13,7 +13,7 @@ interface Place {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** Runs a program; its output is what it wrote to both streams. */
+/** Runs a program. The output contains stdout and then stderr. */
 export const run = (file: string, args: ReadonlyArray<string>, { cwd, env }: Place): Promise<Outcome> =>
   new Promise((resolve) => {
     execFile(
@@ -25,7 +25,7 @@ export const run = (file: string, args: ReadonlyArray<string>, { cwd, env }: Pla
     )
   })
 
-/** Runs a program that has to succeed. */
+/** Runs a program, and fails if its exit code is not 0. */
 export const runOrFail = async (file: string, args: ReadonlyArray<string>, place: Place): Promise<string> => {
   const { exitCode, output } = await run(file, args, place)
   if (exitCode !== 0) throw new Error(`${[file, ...args].join(" ")}: exit code ${exitCode}\n${output}`)

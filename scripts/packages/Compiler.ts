@@ -1,5 +1,5 @@
 /**
- * The compilers of users, and what they say about a foreign project.
+ * Runs the TypeScript versions of users, and returns their diagnostics of a foreign project.
  */
 import { createRequire } from "node:module"
 import { join } from "node:path"
@@ -24,13 +24,13 @@ export interface Options {
   readonly version: Version
   readonly resolution: keyof typeof resolutions
   readonly exactOptionalPropertyTypes: boolean
-  /** Of the platform: `es2022` alone has no DOM. */
+  /** The libraries of the platform. `es2022` alone has no DOM. */
   readonly lib?: "es2022" | "es2022,dom"
   /** Writes declarations into this folder of the project. */
   readonly declarations?: string
 }
 
-/** The diagnostics of the compiler about files of a project; declarations of packages are checked too. */
+/** The diagnostics of the compiler for files of a project. The declarations of the packages are checked too. */
 export const diagnose = async (
   project: Project,
   files: ReadonlyArray<string>,

@@ -11,7 +11,7 @@ import type { Tarball } from "./Tarballs.ts"
 
 const require = createRequire(import.meta.url)
 
-/** The oldest and the newest Node that the packages are run on. */
+/** The oldest and the newest version of Node on which the packages are run. */
 const nodes = {
   oldest: join(dirname(require.resolve("node-oldest/package.json")), "bin", "node"),
   newest: join(dirname(require.resolve("node-newest/package.json")), "bin", "node")
@@ -21,9 +21,9 @@ export type Runtime = keyof typeof nodes
 
 export interface Project {
   readonly folder: string
-  /** What npm said while it installed. */
+  /** The output of `npm install`. */
   readonly installed: string
-  /** Runs a program of the project on its Node. */
+  /** Runs a program of the project with the Node of the project. */
   readonly node: (
     args: ReadonlyArray<string>,
     env?: Readonly<Record<string, string | undefined>>
@@ -33,11 +33,11 @@ export interface Project {
   readonly remove: () => void
 }
 
-/** Makes a project, and installs the tarballs in it together with what applications install beside them. */
+/** Creates a project, and installs the tarballs and the other packages that an application needs. */
 export const make = async (runtime: Runtime, tarballs: ReadonlyArray<Tarball>): Promise<Project> => {
   const folder = mkdtempSync(join(tmpdir(), "foreign-project-"))
   const nodePath = nodes[runtime]
-  // npm runs on the first Node of the path; nothing of this workspace is for it.
+  // npm uses the first Node in PATH. Settings of this workspace must not affect it.
   const env = {
     PATH: [dirname(nodePath), process.env["PATH"]].join(delimiter),
     NODE_PATH: undefined,
@@ -47,7 +47,7 @@ export const make = async (runtime: Runtime, tarballs: ReadonlyArray<Tarball>): 
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
-  // As the README says.
+  // The same commands as in the README.
   await Command.runOrFail("npm", ["init", "-y"], { cwd: folder, env })
   await Command.runOrFail("npm", ["pkg", "set", "type=module"], { cwd: folder, env })
   const beside = ["effect", "@effect/platform-node", "typescript", "@types/node"]

@@ -1,9 +1,9 @@
 /**
- * What a README shows: how to install, a program, what it prints, and commands.
+ * Reads the examples of a README: the install command, a program, the output of the program, and commands.
  */
 
 export interface Readme {
-  /** The packages of the first `npm install`, by their names. */
+  /** The names of the packages in the first `npm install`. */
   readonly installs: ReadonlyArray<string>
   readonly program: string | undefined
   readonly prints: string | undefined

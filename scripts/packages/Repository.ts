@@ -1,5 +1,5 @@
 /**
- * The packages of this repository, and what is public in them.
+ * The packages of this repository and their public modules.
  */
 import { globSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -16,7 +16,7 @@ export const modulesOf = (name: string): ReadonlyArray<string> =>
     .filter((module) => module !== "index" && !module.split("/").includes("internal"))
     .toSorted()
 
-/** The versions of the catalog. */
+/** The versions in the catalog of pnpm. */
 const catalog = new Map(
   Array.from(
     readFileSync(join(root, "pnpm-workspace.yaml"), "utf8").matchAll(/^ {2}"?([^":\n]+)"?: (\S+)$/gm),
@@ -24,7 +24,7 @@ const catalog = new Map(
   )
 )
 
-/** The version of a dependency that the packages are developed with. */
+/** The version of a dependency with which the packages are developed. */
 export const versionOf = (dependency: string): string => {
   const version = catalog.get(dependency)
   if (version === undefined) throw new Error(`no version of ${dependency} in the catalog`)

@@ -1,19 +1,19 @@
 /**
- * The emulator of a foreign project, as a process of its own: `assembly emulator`.
+ * Runs the emulator of a foreign project in a separate process: `assembly emulator`.
  */
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import type { Project } from "./Foreign.ts"
 
 export interface Service {
-  /** What the emulator prints for its clients. */
+  /** The environment variables that the emulator prints for its clients. */
   readonly env: Readonly<Record<string, string>>
   readonly stop: () => Promise<void>
 }
 
 const templates = [{ id: "my-template", content: { steps: { stored: { robot: "/transloadit/store" } } } }]
 
-/** The command line of a project. */
+/** The path of the program `assembly` in a project. */
 export const binOf = (project: Project): string => join(project.folder, "node_modules", ".bin", "assembly")
 
 export const start = (project: Project): Promise<Service> => {

@@ -1,6 +1,6 @@
 /**
- * What the declarations of the installed packages show: the exports of their public modules, and every type that can be
- * reached from them.
+ * Reads the declarations of the installed packages: the exports of the public modules, and every type that can be
+ * reached from these exports.
  */
 import { join, relative } from "node:path"
 import ts from "typescript-5"
@@ -9,21 +9,24 @@ import { modulesOf, names } from "./Repository.ts"
 
 interface Value {
   readonly name: string
-  /** Whether it is a function, and not a class. */
+  /** Whether the value is a function, but not a class. */
   readonly isFunction: boolean
 }
 
 export interface Module {
-  /** As it is imported. */
+  /** The specifier of an import of this module. */
   readonly specifier: string
   readonly values: ReadonlyArray<Value>
 }
 
 export interface Surface {
   readonly modules: ReadonlyArray<Module>
-  /** The types that show up in public declarations and live in modules that cannot be imported, each with where it shows up. */
+  /**
+   * The types that public declarations use, but that are declared in modules that cannot be imported. Each has the
+   * place that uses it.
+   */
   readonly leaks: ReadonlyArray<string>
-  /** How many types were looked at. */
+  /** The number of visited types. */
   readonly types: number
 }
 
@@ -39,14 +42,14 @@ const options: ts.CompilerOptions = {
   noEmit: true
 }
 
-/** Names of symbols that the compiler makes up: their types are printed as they are written. */
+/** Names that the compiler gives to symbols of anonymous types. Such a type has no declaration that can be imported. */
 const anonymous = new Set(["__type", "__function", "__object"])
 
 export const read = (project: Project): Surface => {
   const scope = join(project.folder, "node_modules", "@assembly-effect")
   const places = names.flatMap((name) =>
     modulesOf(name)
-      // It runs when it is imported.
+      // `bin` runs a program when it is imported.
       .filter((module) => module !== "bin")
       .map((module) => ({
         specifier: `@assembly-effect/${name}/${module}`,
@@ -59,7 +62,7 @@ export const read = (project: Project): Surface => {
   )
   const checker = program.getTypeChecker()
 
-  /** Whether a module passes on only the type of what it names. */
+  /** Whether a module exports only the type of a symbol (`export type`). */
   const isTypeOnly = (exported: ts.Symbol) =>
     exported.declarations?.some(
       (declaration) => ts.isExportSpecifier(declaration) && ts.isTypeOnlyExportDeclaration(declaration)
@@ -88,7 +91,7 @@ export const read = (project: Project): Surface => {
     if ((type.objectFlags & ts.ObjectFlags.Reference) !== 0) {
       for (const argument of checker.getTypeArguments(type as ts.TypeReference)) visit(argument, path)
     }
-    // What a type of another package is made of is its own affair.
+    // The members of a type of another package are not visited.
     if (type.symbol !== undefined && !isOurs(type.symbol) && !anonymous.has(type.symbol.name)) return
     for (const property of type.getProperties()) visit(checker.getTypeOfSymbol(property), `${path}.${property.name}`)
     for (const signature of [...type.getCallSignatures(), ...type.getConstructSignatures()]) {

@@ -1,5 +1,5 @@
 /**
- * The packages as they are published.
+ * The packages in the form in which they are published.
  */
 import { createPackageFromTarballData, type Package } from "@arethetypeswrong/core"
 import { readFileSync } from "node:fs"
@@ -8,17 +8,17 @@ import * as Command from "./Command.ts"
 import { names, root } from "./Repository.ts"
 
 export interface Tarball {
-  /** The folder in `packages`. */
+  /** The name of the folder in `packages`. */
   readonly name: string
   readonly path: string
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly content: Package
-  /** The paths of its files in the package. */
+  /** The paths of the files, relative to the package. */
   readonly files: ReadonlyArray<string>
   readonly text: (file: string) => string
 }
 
-/** Packs every package into a folder, as publishing would. */
+/** Packs every package into a folder, with the same content as a published package. */
 export const pack = async (folder: string): Promise<ReadonlyArray<Tarball>> => {
   const args = ["-y", "pnpm@12", "--recursive", "--filter", "./packages/*", "--workspace-concurrency=1", "pack"]
   await Command.runOrFail("npx", [...args, "--pack-destination", folder], { cwd: root })

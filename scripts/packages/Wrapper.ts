@@ -1,10 +1,14 @@
 /**
- * A library that wraps every public function, as sources: each export passed on, each function called, and each type that
- * a call can succeed with, fail with or need, one by one. Nothing has an annotation, so the compiler writes the types.
+ * Generates the sources of a library that wraps every public function. The library exports each value again, calls each
+ * function, and names each type that a call can succeed with, fail with or need. Nothing has an annotation, so the
+ * compiler writes the types into the declarations.
  */
 import type { Module, Surface } from "./Surface.ts"
 
-/** A type for each member of a union, so that no name of the union stands for it. */
+/**
+ * A conditional type, which distributes over a union. The compiler must then write each member of the union, instead of
+ * the name of the union.
+ */
 const each = (role: string, name: string) => `(${name} extends unknown ? { readonly ${role}: ${name} } : never)`
 
 const outcomeOf = (type: string) =>
@@ -34,7 +38,7 @@ const sourceOf = ({ specifier, values }: Module): string =>
     ])
     .join("\n")
 
-/** The sources by the names of their files. */
+/** The sources, by file name. */
 export const sources = ({ modules }: Surface): ReadonlyMap<string, string> =>
   new Map(
     modules

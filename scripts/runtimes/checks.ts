@@ -1,5 +1,6 @@
 /**
- * The program that runs everywhere: one check for each thing that the packages promise. It imports nothing of a runtime.
+ * The program that runs on every runtime. It has one check for each promise of the packages, and imports no module of a
+ * runtime.
  */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
@@ -24,10 +25,11 @@ import * as Stream from "effect/Stream"
 import * as Content from "./content.ts"
 
 /**
- * What the program is told.
+ * The input of the program.
  *
- * - `cutUrl`: a POST there makes the service cut the connection of the next PATCH.
- * - `blocks`: how large the uploads are, in blocks of 1 MiB. `sha256` is that of these bytes.
+ * - `cutUrl`: after a POST to this URL, the service cuts the connection of the next PATCH.
+ * - `blocks`: the size of each upload, in blocks of 1 MiB.
+ * - `sha256`: the SHA-256 of these blocks.
  */
 export interface Config {
   readonly baseUrl: string
@@ -38,7 +40,7 @@ export interface Config {
   readonly sha256: string
 }
 
-/** The checks, by the names that the table shows. */
+/** The names of the checks, as in the table. */
 export const names = [
   "statistics",
   "create",
@@ -54,7 +56,7 @@ export const names = [
 
 type Name = (typeof names)[number]
 
-/** What each check came to: undefined where it passed, else the problem. */
+/** The result of each check: null if it passed, else the problem. A check without a result did not report. */
 export type Report = { readonly [K in Name]?: string | null }
 
 class Wrong extends Data.TaggedError("Wrong")<{ readonly problem: string }> {
@@ -77,7 +79,7 @@ const hourAgo = Effect.map(DateTime.now, (now) =>
   DateTime.toUtc(DateTime.startOf(DateTime.subtract(now, { hours: 1 }), "second"))
 )
 
-/** Uploads to an Assembly of its own, and compares what the service has computed of the stored file. */
+/** Uploads a source to a new Assembly, and compares the SHA-256 that the service computed from the stored file. */
 const upload = ({ sha256 }: Config, source: UploadSource.UploadSource, options: Partial<Upload.Options> = {}) =>
   Effect.gen(function* () {
     const created = yield* create
@@ -146,7 +148,7 @@ const checks = (config: Config): { readonly [K in Name]: Check } => {
   }
 }
 
-/** Performs all checks, one after the other. None ends the program. */
+/** Performs all checks, one after another. A failed check does not end the program. */
 export const run = (config: Config, http: Layer.Layer<HttpClient.HttpClient>): Promise<Report> => {
   const layer = AssemblyClient.layer({ baseUrl: config.baseUrl }).pipe(
     Layer.provide(Authenticator.layerSigned()),

@@ -1,8 +1,8 @@
 /**
- * The bytes that every runtime sends. Each makes them itself; their SHA-256 is made once, by Node.
+ * The bytes that every runtime sends. Each runtime generates the bytes itself; Node computes their SHA-256 once.
  */
 
-/** How large a block is, in bytes. */
+/** The size of a block in bytes. */
 const blockSize = 1024 * 1024
 
 /** One block: the numbers of a xorshift generator that begins with the index of the block. */
@@ -18,7 +18,7 @@ export const block = (index: number): Uint8Array<ArrayBuffer> => {
   return new Uint8Array(words.buffer)
 }
 
-/** So many blocks. */
+/** The first `blocks` blocks in one array. */
 export const whole = (blocks: number): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(blocks * blockSize)
   for (let index = 0; index < blocks; index++) bytes.set(block(index), index * blockSize)

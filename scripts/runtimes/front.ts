@@ -1,5 +1,5 @@
 /**
- * The embedded service, and what stands in front of it: pages, a fault on demand, and HTTP/2 with TLS.
+ * The embedded service behind a server that serves a page, injects a fault on request, and supports HTTP/2 with TLS.
  */
 import * as Emulator from "@assembly-effect/emulator/Emulator"
 import * as Faults from "@assembly-effect/emulator/Faults"
@@ -18,10 +18,10 @@ import { pipeline } from "node:stream/promises"
 import { setTimeout as sleep } from "node:timers/promises"
 import type * as Checks from "./checks.ts"
 
-/** How a front speaks. */
+/** The protocol between the clients and the front server. */
 type Protocol = "HTTP/1.1" | "HTTP/2"
 
-/** A key and a certificate for localhost that nobody trusts. */
+/** Creates a key and a self-signed certificate for localhost. */
 const certificate = (): { readonly key: Buffer; readonly cert: Buffer } => {
   const folder = mkdtempSync(join(tmpdir(), "runtimes-tls-"))
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")]
@@ -40,7 +40,7 @@ const certificate = (): { readonly key: Buffer; readonly cert: Buffer } => {
 type Incoming = Http.IncomingMessage | Http2.Http2ServerRequest
 type Outgoing = Http.ServerResponse | Http2.Http2ServerResponse
 
-/** What belongs to one connection, and not to the request on it. */
+/** The headers that apply to one connection, and are not forwarded. */
 const ofConnection = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"])
 
 const forwarded = (headers: Http.IncomingHttpHeaders): Http.OutgoingHttpHeaders =>
@@ -56,7 +56,7 @@ const cutConnection = (response: Outgoing) => {
   else response.destroy()
 }
 
-/** Passes a request on, at most so many bytes of it a second. */
+/** Forwards a request, and sends at most `bytesPerSecond` bytes of its body per second. */
 const proxy = async (to: URL, incoming: Incoming, outgoing: Outgoing, bytesPerSecond: number) => {
   const authority = incoming.headers[":authority"] ?? incoming.headers.host
   const headers = { ...forwarded(incoming.headers), host: String(authority) }
@@ -74,7 +74,7 @@ const proxy = async (to: URL, incoming: Incoming, outgoing: Outgoing, bytesPerSe
       yield piece
     }
   }
-  // A cut of either side becomes one of the other.
+  // If one of the two connections breaks, the other one is closed too.
   await pipeline(incoming, paced, onward)
 }
 
@@ -90,8 +90,9 @@ const listen = (server: Http.Server | Http2.Http2SecureServer) =>
   ).pipe(Effect.map(() => (server.address() as AddressInfo).port))
 
 /**
- * - `page`: the text of the script that a page runs.
- * - `isDirect`: whether programs talk to the service itself, so that only the fault is asked for here.
+ * - `page`: the script of the page.
+ * - `isDirect`: whether programs send their requests directly to the service. The front server then gets only the
+ *   request that injects the fault.
  */
 export interface Options {
   readonly protocol: Protocol
@@ -101,7 +102,12 @@ export interface Options {
   readonly sha256: string
 }
 
-/** What a program is told, the page that runs it, and what the next page reports. */
+/**
+ * - `config`: the input of a program.
+ * - `pageUrl`: the page that runs the program.
+ * - `nextReport`: waits for the next report of a page.
+ * - `limit`: limits the rate at which request bodies are forwarded.
+ */
 export interface Front {
   readonly config: Checks.Config
   readonly pageUrl: string

@@ -1,5 +1,5 @@
 /**
- * How a program is brought to run on each kind of runtime.
+ * Starts a program on each kind of runtime.
  */
 import * as esbuild from "esbuild"
 import { execFile, spawn, type ChildProcess } from "node:child_process"
@@ -12,10 +12,10 @@ import type * as Checks from "./checks.ts"
 
 const programOf = (name: string) => fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url))
 
-/** Longer than any of them takes. */
+/** The time limit of one program in milliseconds. No program needs as long. */
 const timeout = 15 * 60_000
 
-/** The text of a program for a runtime without files. */
+/** Bundles a program into one script, for a runtime that loads no files. */
 export const bundle = async (name: "file" | "page" | "worker"): Promise<string> => {
   const { outputFiles } = await esbuild.build({
     entryPoints: [programOf(name)],
@@ -29,13 +29,16 @@ export const bundle = async (name: "file" | "page" | "worker"): Promise<string> 
   return outputFiles[0]?.text ?? ""
 }
 
-/** The first line of what a command says about its version. */
+/** The first line that a command prints for `--version`, or undefined if the command fails. */
 export const version = (command: string, args: ReadonlyArray<string> = ["--version"]): Promise<string | undefined> =>
   new Promise((resolve) => {
     execFile(command, [...args], (error, stdout) => resolve(error === null ? stdout.split("\n")[0]?.trim() : undefined))
   })
 
-/** A program with the interface of Node: the config goes in by the environment, the report is its last line. */
+/**
+ * Runs the program on Node, Bun or Deno. An environment variable contains the config, and the last line of the output
+ * is the report.
+ */
 export const process = (
   command: string,
   args: ReadonlyArray<string>,
@@ -65,7 +68,7 @@ const program :Workerd.Worker = (
 );
 `
 
-/** Ends a process that was started here, and what it has started. */
+/** Kills a process that this module started, together with its child processes. */
 const end = async (child: ChildProcess) => {
   if (child.pid === undefined || child.exitCode !== null) return
   const ended = new Promise((resolve) => child.once("exit", resolve))
@@ -73,7 +76,7 @@ const end = async (child: ChildProcess) => {
   await ended
 }
 
-/** The first match in what a process writes. */
+/** Waits until the output of a process matches, and returns the first group of the match. */
 const said = (child: ChildProcess, pattern: RegExp): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = ""
@@ -96,7 +99,7 @@ const temporary = async <A>(use: (folder: string) => Promise<A>): Promise<A> => 
   }
 }
 
-/** workerd, with the program as its worker. */
+/** Runs workerd with the program as its worker. */
 export const workerd = (command: string, config: Checks.Config): Promise<Checks.Report> =>
   temporary(async (folder) => {
     writeFileSync(join(folder, "worker.js"), await bundle("worker"))
@@ -113,7 +116,7 @@ export const workerd = (command: string, config: Checks.Config): Promise<Checks.
     }
   })
 
-/** A browser with an empty profile, for as long as it is used. `use` gets the endpoint of its remote control. */
+/** Runs a browser with an empty profile until `use` ends. `use` gets the WebSocket URL that controls the browser. */
 export const browser = <A>(
   command: string,
   args: (profile: string) => ReadonlyArray<string>,

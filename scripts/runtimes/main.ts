@@ -1,5 +1,5 @@
 /**
- * Runs one program on every runtime that is here, and writes what came of it into `docs/runtimes.md`.
+ * Runs one program on every runtime of this machine, and writes the results into `docs/runtimes.md`.
  *
  *     node scripts/runtimes/main.ts [--only <text>] [--blocks <MiB>] [--print]
  *     node scripts/runtimes/main.ts --only measures

@@ -1,6 +1,6 @@
 /**
- * Measures an upload from a File in Chromium: the peak of memory of all its processes above what they have before it,
- * and the longest time without progress on a slow link.
+ * Measures an upload from a File in Chromium: by how much the memory of all processes grows at its peak, and the
+ * longest time without progress on a slow link.
  */
 import * as Effect from "effect/Effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
@@ -14,7 +14,7 @@ import * as Rows from "./rows.ts"
 
 const mebi = 1024 * 1024
 
-/** The processes of a group, which are those of one browser. */
+/** The ids of the processes in a process group. All processes of one browser are in one group. */
 const groupOf = (group: number): ReadonlyArray<string> =>
   readdirSync("/proc").filter((name) => {
     if (!/^\d+$/.test(name)) return false
@@ -26,7 +26,7 @@ const groupOf = (group: number): ReadonlyArray<string> =>
     }
   })
 
-/** What the processes hold beside the files that they map, in bytes. What two of them share counts twice. */
+/** The memory of the processes in bytes, without mapped files. Memory that two processes share is counted twice. */
 const memoryOf = (group: number): number =>
   groupOf(group).reduce((sum, name) => {
     try {
@@ -46,7 +46,7 @@ interface Measured {
   readonly above: number
 }
 
-/** An upload of a file of so many bytes over a link of so many bytes a second. */
+/** Measures an upload of `size` bytes over a link with a limited rate. Undefined if there is no Chromium. */
 const measure = (size: number, bytesPerSecond: number): Promise<Measured | undefined> =>
   Effect.gen(function* () {
     const found = yield* Effect.promise(() => Rows.findBrowser("Chromium"))
@@ -85,7 +85,9 @@ const measure = (size: number, bytesPerSecond: number): Promise<Measured | undef
 const inMebi = (bytes: number) => `${Math.round(bytes / mebi)} MiB`
 const seconds = (millis: number) => `${(millis / 1000).toFixed(2)} s`
 
-/** One measure: what it is, what came of it, its limit, and whether it keeps that; undefined where nothing ran. */
+/**
+ * A measured value with its limit. `holds`: whether the value is within the limit; undefined if nothing was measured.
+ */
 export interface Measure {
   readonly what: string
   readonly value: string
@@ -98,7 +100,7 @@ const notRun = { value: "not run", holds: undefined }
 const failed = ({ bytes, problem }: Measured, size: number) =>
   bytes === size ? undefined : { value: problem ?? "not all bytes arrived", holds: false }
 
-/** How much memory an upload of 1 GiB takes. */
+/** Measures the memory that an upload of 1 GiB needs. */
 const memory = async (): Promise<Measure> => {
   const size = 1024 * mebi
   const what = "peak memory of Chromium for 1 GiB from a File, above the page before it"
@@ -112,7 +114,7 @@ const memory = async (): Promise<Measure> => {
   return { what, limit: "100 MiB", ...(result ?? notRun) }
 }
 
-/** How often progress moves on a link of so many bytes a second. */
+/** Measures the longest time without progress on a link of `rate` bytes per second. */
 const progress = async (rate: number): Promise<Measure> => {
   const size = rate * 15
   const what = `longest time without progress in Chromium at ${rate / 1000} kB/s, after the first slice`
@@ -126,7 +128,7 @@ const progress = async (rate: number): Promise<Measure> => {
   return { what, limit: "1 s", ...(result ?? notRun) }
 }
 
-/** All measures, one after the other. */
+/** Makes all measurements, one after another. */
 export const all = async (): Promise<ReadonlyArray<Measure>> => [
   await memory(),
   await progress(100_000),

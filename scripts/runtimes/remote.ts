@@ -1,8 +1,8 @@
 /**
- * The remote control of browsers: requests over a WebSocket, each answered under its id.
+ * Controls a browser with requests over a WebSocket. Each response has the id of its request.
  */
 
-/** Sends a command and answers its result. */
+/** Sends a command and returns its result. */
 export type Send = (method: string, params: object, session?: string) => Promise<Record<string, unknown>>
 
 interface Answer {
@@ -41,7 +41,9 @@ const connect = async (url: string): Promise<{ readonly send: Send; readonly clo
   }
 }
 
-/** A page of Chromium, by the Chrome DevTools Protocol. */
+/**
+ * Opens a page in Chromium with the Chrome DevTools Protocol, and returns a function that sends commands to the page.
+ */
 export const openInChromium = async (endpoint: string, url: string): Promise<Send> => {
   const { send } = await connect(endpoint)
   const { targetId } = await send("Target.createTarget", { url })
@@ -49,7 +51,7 @@ export const openInChromium = async (endpoint: string, url: string): Promise<Sen
   return (method, params) => send(method, params, String(sessionId))
 }
 
-/** A page of Firefox, by WebDriver BiDi. */
+/** Opens a page in Firefox with WebDriver BiDi. */
 export const openInFirefox = async (endpoint: string, url: string): Promise<void> => {
   const { send } = await connect(`${endpoint}/session`)
   await send("session.new", { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } })

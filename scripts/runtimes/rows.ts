@@ -1,5 +1,5 @@
 /**
- * The rows of the table: each runtime, and how the program is run on it.
+ * The rows of the table. Each row has a runtime, and a function that runs the program on it.
  */
 import type * as Checks from "./checks.ts"
 import type { Front } from "./front.ts"
@@ -7,7 +7,7 @@ import * as Launch from "./launch.ts"
 import * as Remote from "./remote.ts"
 import * as Tools from "./tools.ts"
 
-/** What became of a row: a report of its checks, or why there is none. */
+/** The outcome of a row: the report of its checks, or the reason why there is no report. */
 export type Outcome =
   | { readonly _tag: "Ran"; readonly version: string; readonly report: Checks.Report }
   | { readonly _tag: "Failed"; readonly version: string; readonly problem: string }
@@ -15,7 +15,7 @@ export type Outcome =
 
 export interface Row {
   readonly name: string
-  /** Which front the program is given: none where it talks to the service itself. */
+  /** The protocol of the front server. With `direct`, the program sends its requests directly to the service. */
   readonly protocol: "direct" | "HTTP/1.1" | "HTTP/2"
   readonly run: (front: Front, environment: NodeJS.ProcessEnv) => Promise<Outcome>
 }
@@ -30,7 +30,7 @@ const outcome = async (version: string, report: Promise<Checks.Report>): Promise
   }
 }
 
-/** The number in what a program says about its version. */
+/** The version number in the output of `--version`. */
 const numberOf = (text: string): string => /\d[\w.-]*/.exec(text)?.[0] ?? text
 
 const processRow = (name: string, find: () => string | undefined, args: ReadonlyArray<string> = []): Row => ({
@@ -65,7 +65,7 @@ const workerd: Row = {
   }
 }
 
-/** The options of Chromium that a test wants: nothing of its own on the network, and the certificate of the front. */
+/** The options of Chromium for a test: no requests of its own, and no check of certificates. */
 export const chromiumArgs = (profile: string): ReadonlyArray<string> => [
   "--headless=new",
   "--no-sandbox",
@@ -95,7 +95,7 @@ const browsers = {
   Firefox: { commands: ["firefox-esr", "firefox"], args: firefoxArgs, open: Remote.openInFirefox }
 } as const
 
-/** The command of a browser of this machine. */
+/** The command and the version of a browser on this machine, or undefined. */
 export const findBrowser = async (name: keyof typeof browsers) => {
   for (const command of browsers[name].commands) {
     const version = await Launch.version(command)

@@ -1,5 +1,5 @@
 /**
- * Runs rows, each against a service of its own.
+ * Runs the rows of the table. Each row has a separate service.
  */
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
@@ -14,7 +14,7 @@ const sha256 = (blocks: number): string => {
   return hash.digest("hex")
 }
 
-/** What becomes of a row with uploads of so many MiB. */
+/** Runs a row with uploads of `blocks` MiB, and returns the outcome. */
 export const run = (row: Row, blocks: number): Promise<Outcome> =>
   Effect.gen(function* () {
     const isDirect = row.protocol === "direct"

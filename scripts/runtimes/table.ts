@@ -26,7 +26,7 @@ const problemsOf = (outcome: Outcome): ReadonlyArray<readonly [string, string]> 
 
 export const hasFailed = (outcome: Outcome): boolean => problemsOf(outcome).length > 0
 
-/** One line about a row. */
+/** A summary of a row in one line. */
 export const summary = (outcome: Outcome): string =>
   outcome._tag === "NotRun"
     ? `not run: ${outcome.why}`
@@ -44,7 +44,7 @@ const cells = (outcome: Outcome): ReadonlyArray<string> =>
 
 const line = (columns: ReadonlyArray<string>) => `| ${columns.join(" | ")} |`
 
-/** The table, and below it why a cell is not `yes`. */
+/** Renders the table, and below it the reasons for the cells that are not `yes`. */
 export const render = (results: ReadonlyArray<Result>, blocks: number): string => {
   const header = ["runtime", "version", ...Checks.names.map((name) => name.replace("upload: ", ""))]
   const table = [
@@ -62,7 +62,7 @@ export const render = (results: ReadonlyArray<Result>, blocks: number): string =
   return [`Each upload has ${blocks} MiB.`, "", ...table, "", ...reasons].join("\n")
 }
 
-/** What was measured, as a table. */
+/** Renders the measured values as a table. */
 export const renderMeasures = (measures: ReadonlyArray<Measure>): string =>
   [
     line(["measured", "value", "limit", ""]),
@@ -75,7 +75,7 @@ export const renderMeasures = (measures: ReadonlyArray<Measure>): string =>
 const begin = "<!-- written by scripts/runtimes/main.ts -->"
 const end = "<!-- end -->"
 
-/** The document with another table. */
+/** Replaces the table in the document. */
 export const insert = (document: string, text: string): string => {
   const [before] = document.split(begin)
   const [, after] = document.split(end)

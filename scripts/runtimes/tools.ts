@@ -1,6 +1,6 @@
 /**
- * The runtimes that npm has, installed into a folder of the cache when they are wanted. They are too large for everybody
- * who installs the workspace.
+ * Installs the runtimes that npm provides into a cache folder, when they are needed. Together they are too large to be
+ * installed with the workspace.
  */
 import { execFileSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 const folder = fileURLToPath(new URL("../../node_modules/.cache/runtimes", import.meta.url))
 const wanted = readFileSync(new URL("tools.json", import.meta.url), "utf8")
 
-/** Installs them, unless the same ones are there. */
+/** Installs the runtimes, unless the same versions are installed already. */
 export const install = (): void => {
   const done = join(folder, "done.json")
   if (existsSync(done) && readFileSync(done, "utf8") === wanted) return
@@ -20,7 +20,7 @@ export const install = (): void => {
   writeFileSync(done, wanted)
 }
 
-/** Where the programs are, below the folder; the first that is found. */
+/** The possible paths of each program in `node_modules`. The first existing path is used. */
 const places = {
   "node-oldest": ["node-oldest/bin/node", "node-oldest/node_modules/node-*/bin/node"],
   "node-newest": ["node-newest/bin/node", "node-newest/node_modules/node-*/bin/node"],
@@ -31,7 +31,7 @@ const places = {
 
 export type Tool = keyof typeof places
 
-/** The program of a runtime, or undefined where npm has none for this machine. */
+/** The path of the program of a runtime, or undefined if npm provides none for this machine. */
 export const find = (tool: Tool): string | undefined =>
   places[tool]
     .flatMap((place) => globSync(join("node_modules", place), { cwd: folder }))

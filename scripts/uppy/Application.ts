@@ -46,7 +46,9 @@ const html = (service: string) => `<!doctype html>
   </body>
 </html>`
 
-/** Starts the service and the application. `store` gets what the service notifies. Answers the URL of the page. */
+/**
+ * Starts the service and the application. `store` gets the Status in each notification. Returns the URL of the page.
+ */
 export const start = Effect.fnUntraced(function* (options: {
   readonly script: string
   readonly data: string

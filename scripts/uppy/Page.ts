@@ -1,4 +1,4 @@
-/** The page of the application: Uppy as its documentation shows it, and lines that say what happens. */
+/** The page of the application: Uppy as its documentation shows it, and lines that show what happens. */
 import Uppy from "@uppy/core"
 import Transloadit from "@uppy/transloadit"
 

@@ -2,7 +2,7 @@
 // signed by the routes of docs/examples/http-server.ts, uploads a file of 50 MiB to the embedded service, and the service
 // notifies the application.
 //
-//   node scripts/uppy/main.ts                    says what happened
+//   node scripts/uppy/main.ts                    prints what happened
 //   node scripts/uppy/main.ts --shot <file.png>  also takes a picture of the page
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Deferred from "effect/Deferred"
@@ -24,7 +24,7 @@ const size = 50 * 1024 * 1024
 const linesOf = (page: Page): Promise<ReadonlyArray<string>> =>
   page.$$eval("#lines li", (lines) => lines.map((line) => line.textContent ?? ""))
 
-/** Chooses a file in the page, and waits until Uppy has ended. Answers the lines of the page. */
+/** Chooses a file in the page, and waits until Uppy has ended. Returns the lines of the page. */
 const upload = async (url: string, file: string): Promise<ReadonlyArray<string>> => {
   const browser = await launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] })
   try {

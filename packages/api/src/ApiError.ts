@@ -68,8 +68,9 @@ export class InvalidRequest extends Schema.TaggedError<InvalidRequest>()("Invali
 }
 
 /**
- * The error of the token request (`@assembly-effect/auth/AuthError`), if the token request failed, so that the
- * operation was not sent. For an error of the HTTP client, {@link TransportFailure} contains only its `code`.
+ * The error of the token request (`@assembly-effect/auth/AuthError`), if that request failed and the operation was
+ * therefore not sent. An error of the HTTP client is never the `cause`: a {@link TransportFailure} contains only its
+ * `code`.
  */
 const cause = { cause: Schema.optionalKey(Cause.of<AuthError.AuthError>()) }
 
@@ -92,7 +93,7 @@ export class AuthenticationFailed extends Schema.TaggedError<AuthenticationFaile
 }) {
   override get message() {
     const { clockSkew, operation } = this
-    // The message of the token error contains its code and status already.
+    // `explanation` is the message of the token error, which already contains the code and the status.
     if (this.cause !== undefined) return `${operation}: ${this.explanation}`
     const clock =
       clockSkew === undefined
@@ -338,7 +339,10 @@ interface Ending {
   readonly explanation: string
 }
 
-/** Contains only the first digits of the id. They are enough to find the Assembly, but do not grant access to it. */
+/**
+ * The message contains only the first digits of the id. They are enough to find the Assembly, but do not grant access
+ * to it.
+ */
 const ended = ({ assemblyId, code, explanation }: Ending, how: string): string =>
   `Assembly ${assemblyId.slice(0, 6)}… ${how} with ${code}${explanation === "" || explanation === code ? "" : `: ${explanation}`}`
 

@@ -40,13 +40,13 @@ export type NamedError = new (details: ApiError.Details) => { readonly _tag: str
  *   the path, else the error is `UnexpectedResponse`. A replay has `result`, because its response names a new Assembly.
  * - `errors`: the named error for each error code of the service.
  * - `retry`: whether a failed request may be repeated. `safe`: even if it is unknown what the service did, because a
- *   repetition does no harm. A list of error codes, for an operation that changes something: only if the service did
- *   nothing (a rate limit, or a request that was not sent), or after one of these codes, because the service permits a
- *   retry after them. `never`: not even after a rate limit.
+ *   repetition does no harm. A list of error codes is for an operation that changes something: its request is repeated
+ *   only if the service did nothing (a rate limit, or a request that was not sent), or after one of these codes, for
+ *   which the service permits a retry. `never`: not even after a rate limit.
  * - `check`: checks the rules that a schema cannot check, because they need the current time or several params.
  * - `confidential`: present if the response contains secrets. The function returns the texts in the encoded params that
- *   are secrets, and no error repeats these texts. An error also repeats nothing of a response that is not an error
- *   object.
+ *   are secrets, and no error repeats these texts. If a response is not an error object, the error repeats no part of
+ *   this response.
  *
  * @since 0.1.0
  * @category models

@@ -23,8 +23,8 @@ const at = ({ file, host }: { readonly file: string; readonly host?: string }): 
 /**
  * The file changed between two requests of one download, so its bytes cannot be combined. Download the file again.
  *
- * `field` is what differs: the `etag`, the `last-modified` or the length in the responses, or the `content`, which is
- * compared if the server sends the whole file again.
+ * `field` names the difference: the `etag`, the `last-modified` or the `length` in the responses, or the `content`. The
+ * content is compared if the server sends the whole file again.
  *
  * @since 0.1.0
  * @category errors
@@ -78,7 +78,7 @@ export class ResultTooLarge extends Schema.TaggedError<ResultTooLarge>()("Result
  * - `Full`: the disk is full, or the quota of the user is used up.
  * - `Denied`: the program may not write there.
  * - `NotFound`: the folder does not exist.
- * - `NotAFile`: there is a folder, a device or another thing that is not a file at `path`.
+ * - `NotAFile`: at `path` there is something other than a file, such as a folder or a device.
  * - `Other`: any other failure; `problem` describes it.
  *
  * @since 0.1.0

@@ -8,13 +8,14 @@
  *
  * **Details**
  *
- * A download sends no credential, because a result may be stored anywhere. It follows at most 5 redirects, and reads
- * only https (http on loopback, if the service is on loopback too).
+ * A download sends no credential, because a result may be stored on any server. It follows at most 5 redirects, and
+ * requests only https URLs. An http URL is permitted only on loopback, and only if the service is on loopback too.
  *
  * **Gotchas**
  *
- * The service, or the author of a Template, decides where results are stored. A program inside a private network that
- * must not send requests to that network needs an HTTP client (or a proxy) that refuses private addresses.
+ * The service, or the author of a Template, decides where results are stored. If a program runs in a private network,
+ * and a result must not make it send requests to that network, the program needs an HTTP client or a proxy that refuses
+ * private addresses.
  */
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import type * as Duration from "effect/Duration"
@@ -30,7 +31,7 @@ import type { DownloadError, SaveError } from "./ResultError.ts"
 /**
  * - `stallTimeout`: the maximum time without a response or a byte, 30 seconds by default. The time that the reader of
  *   the stream needs does not count.
- * - `maxBytes`: the maximum size of the file. If the Status or the server tells a larger size, the error is
+ * - `maxBytes`: the maximum size of the file. If the Status or the server reports a larger size, the error is
  *   `ResultTooLarge`, and nothing is read. There is no maximum by default.
  *
  * @since 0.1.0
@@ -43,7 +44,7 @@ export interface DownloadOptions {
 
 /**
  * - `mode`: the permissions of the file, such as `0o600`. By default, a file that exists keeps its permissions, and a
- *   new file has those that the program gives to its files (the umask).
+ *   new file has the default permissions of the process (its umask).
  *
  * @since 0.1.0
  * @category options
@@ -65,7 +66,7 @@ export interface Saved {
 }
 
 /**
- * The files of each Step in a Status, in the order of the Status. A Step without results is missing.
+ * The files of each Step in a Status, in the order of the Status. The map has no entry for a Step without results.
  *
  * @example
  * Results.of(status).get("resized")?.map(({ name, size }) => `${name}: ${size} bytes`)
@@ -77,22 +78,22 @@ export const of = ({ results }: Pick<Assembly.Status, "results">): ReadonlyMap<s
   new Map(Object.entries(results ?? {}))
 
 /**
- * Downloads a file, piece by piece, with the memory of a few pieces. `file` is a file of `Results.of`, or any other
+ * Downloads a file piece by piece. At most a few pieces are in memory. `file` is a file of `Results.of`, or any other
  * file with `ssl_url` or `url`.
  *
  * **Details**
  *
- * - After a failure, the download continues with the next byte. The `RetryPolicy` of the call decides whether and when,
- *   else `RetryPolicy.standard`. New bytes reset the count of failures.
- * - Bytes of two responses are combined only if they belong to the same file. A strong ETag or Last-Modified proves this,
- *   or the MD5 of the Status at the end. Without them, the file is read again from its start, and the bytes that
- *   were emitted before are compared. The same happens if the server ignores ranges.
- * - The size must be known: from the Status or from the response. The stream ends after exactly this number of bytes, and
- *   only if the MD5 of the Status (`md5hash`) matches, if the Status has one.
+ * - After a failure, the download continues with the next byte. The `RetryPolicy` of the call, or
+ *   `RetryPolicy.standard` by default, decides whether and when it continues. New bytes reset the count of failures.
+ * - Bytes of two responses are combined only if they belong to the same file. A strong ETag or a strong Last-Modified
+ *   proves this, or at the end the MD5 of the Status. Otherwise, the file is read again from its start, and its first
+ *   bytes are compared with the bytes that were emitted before. The same happens if the server ignores ranges.
+ * - The size must be known: from the Status or from the response. The stream ends after exactly this number of bytes.
+ *   If the Status has an MD5 (`md5hash`), the stream ends only if the bytes match this MD5.
  *
  * **Gotchas**
  *
- * An error may follow bytes that were emitted before. Use {@link save} if the incomplete file must not be seen.
+ * The stream may emit bytes and then fail. Use {@link save} if nobody may see an incomplete file.
  *
  * In a page, the server must permit the headers `range` and `if-range`, and expose `content-range` and `etag` (CORS).
  * Otherwise a download ends at its first failure, or starts again. Browsers do not show where a redirect leads, so a
@@ -117,8 +118,8 @@ export const download = (
  *
  * **Details**
  *
- * The file is written to a temporary file in the same folder, synced, and renamed. So `path` never has an incomplete
- * file. After a failure or an interruption, the temporary file is removed, and a file that existed at `path` is
+ * The file is written to a temporary file in the same folder, synced, and renamed. So there is never an incomplete file
+ * at `path`. After a failure or an interruption, the temporary file is removed, and a file that existed at `path` is
  * unchanged.
  *
  * **Gotchas**

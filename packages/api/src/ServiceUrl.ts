@@ -10,8 +10,8 @@ import * as Schema from "effect/Schema"
 
 /**
  * A checked URL: its origin belongs to the service, it uses https (http only on loopback), and it has neither user info
- * nor a fragment. It is redacted, because the URL grants reading or canceling the Assembly. No credential is sent to
- * this URL.
+ * nor a fragment. It is redacted, because anybody who knows the URL can read the Status or cancel the Assembly. No
+ * credential is sent to this URL.
  *
  * @since 0.1.0
  * @category models
@@ -33,7 +33,7 @@ export const make = (
 ): Option.Option<ServiceUrl> =>
   Option.fromNullishOr(address).pipe(
     Option.filter((text) => ServiceOrigins.includes(origins, text)),
-    // Replaces the `?`, so that `SecureUrl` applies its rules for a path to the query too.
+    // `SecureUrl` refuses a query. With a slash instead of the `?`, its rules for a path apply to the query too.
     Option.filter((text) => Option.isSome(decode(text.replace("?", "/")))),
     Option.map((text) => Redacted.make(text as string & Brand.Brand<"ServiceUrl">, { label: "address of an Assembly" }))
   )

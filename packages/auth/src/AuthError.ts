@@ -1,7 +1,7 @@
 /**
  * The errors of authentication. Handle them by tag.
  *
- * Only authentication with tokens can fail, because a signature needs no request. No error contains a secret, a token
+ * `authenticate` can fail only with tokens, because a signature needs no request. No error contains a secret, a token
  * or text of the response. The error codes are beyond the specification, which defines no errors of `/token`.
  */
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 
 /**
  * The Auth Key or the Auth Secret is empty or blank. `issues` names the field and the rule, never the value. The Layer
- * of the credentials fails with this error, so a request never does.
+ * of the credentials fails with this error; a request never fails with it.
  *
  * @since 0.1.0
  * @category errors
@@ -23,9 +23,9 @@ export class InvalidCredentials extends Schema.TaggedError<InvalidCredentials>()
 }
 
 /**
- * This runtime has no `crypto.subtle`, which signatures and encryption need. The Layer that needs it fails with this
- * error, so a request never does. A page has `crypto.subtle` only on https and on localhost. For any other page, the
- * server of the application must make the signatures.
+ * This runtime has no `crypto.subtle`, which signatures and encryption need. A Layer that needs `crypto.subtle` fails
+ * with this error; a request never fails with it. A page has `crypto.subtle` only on https and on localhost. For any
+ * other page, the server of the application must make the signatures.
  *
  * @since 0.1.0
  * @category errors

@@ -50,7 +50,7 @@ export type Proof =
   | { readonly _tag: "Bearer"; readonly params: string; readonly token: Redacted.Redacted }
 
 /**
- * The service that authenticates operations, independent of the kind of proof.
+ * The Effect service that authenticates operations, with any kind of proof.
  *
  * - `authenticate`: called for each attempt, so that each attempt has a fresh nonce and expiry.
  * - `refused`: called if the service did not accept a proof. `"retry"` means that another proof may be accepted; the
@@ -121,7 +121,10 @@ export const layerSigned = (options?: {
 }): Layer.Layer<Authenticator, AuthError.CryptoUnavailable, Credentials.Credentials> =>
   layerSignedNoDeps(options).pipe(Layer.provide([Signer.layerHmac(options), SecureRandom.layerWebCrypto]))
 
-/** The characters that a token may contain. The line end of a file is not permitted. */
+/**
+ * Matches a token of visible ASCII characters. A line break at the end, which a token from a file often has, is refused
+ * too.
+ */
 const sendable = /^[\x21-\x7e]+$/
 
 /**

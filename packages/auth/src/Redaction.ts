@@ -55,7 +55,7 @@ export interface Options {
   readonly max?: number | undefined
 }
 
-/** The number of characters of a text that are read. The result is far shorter. */
+/** The maximum number of characters of a text that are read. The result is far shorter. */
 const maxRead = 4 * 1024
 
 /** Replaces ranges of a text with the mask. The ranges may overlap. */
@@ -119,7 +119,7 @@ export const excerpt = (body: string, secrets: ReadonlyArray<string> = []): stri
 export const code = (written: string, secrets: ReadonlyArray<string> = []): string =>
   text(written, { secrets, max: 100 })
 
-/** The limits of a JSON value. The service's own errors are below them. */
+/** The limits for a JSON value. The errors of the service stay within these limits. */
 const maxDepth = 8
 const maxValues = 256
 const more = "…"

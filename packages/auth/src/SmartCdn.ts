@@ -24,7 +24,7 @@ import type * as Settings from "./unstable/Settings.ts"
 export type Value = string | number | boolean
 
 /**
- * What a URL shows.
+ * The values from which a URL is made.
  *
  * - `workspace`: the slug of the Workspace, which is a part of the host name.
  * - `template`: the slug or the id of the Template.
@@ -78,7 +78,7 @@ const lifetime = 60 * 60 * 1000
 /** The latest time of a `Date`, in milliseconds since 1970. */
 const latest = 8.64e15
 
-/** The parameters of the signature itself. */
+/** The query parameters that the signature uses. A program cannot set them. */
 const reserved: ReadonlySet<string> = new Set(["auth_key", "exp", "sig"])
 
 /** Untyped callers may pass any value, so every rule checks the type first. */
@@ -119,7 +119,7 @@ const issue = (path: ReadonlyArray<string>, message: string | undefined): Readon
 
 const valueIssues = (name: string, value: Value | ReadonlyArray<Value>): ReadonlyArray<Settings.Issue> =>
   isList(value)
-    ? // A copy, because `flatMap` skips the holes of a list.
+    ? // `flatMap` skips the holes of a list. The spread turns the holes into undefined values, which are refused.
       [...value].flatMap((one, index) => issue(["urlParams", name, String(index)], valueRule(one)))
     : issue(["urlParams", name], valueRule(value))
 
@@ -156,14 +156,15 @@ const toQuery = (key: string, urlParams: UrlParams, expiry: number): string => {
 /** The time of expiry in milliseconds since 1970. */
 const toExpiry = (expiresAt: Request["expiresAt"]): Effect.Effect<number> => {
   if (expiresAt === undefined) return Effect.map(Clock.currentTimeMillis, (now) => now + lifetime)
-  // An untyped caller may pass null. `expiryRule` refuses it, and the undefined time of any other value.
+  // An untyped caller may pass null or an object that is not a DateTime. `expiryRule` refuses null, and the undefined
+  // time of such an object.
   const isDate = typeof expiresAt === "object" && expiresAt !== null
   return Effect.succeed(isDate ? expiresAt.epochMilliseconds : expiresAt)
 }
 
 /**
- * Signs URLs with the Auth Key and the Auth Secret in the context's `Credentials`. The CDN accepts only `sha256`, also
- * if the other requests of the program are signed with another algorithm.
+ * Signs URLs with the Auth Key and the Auth Secret in the context's `Credentials`. The CDN accepts only `sha256`, even
+ * if the program signs its other requests with another algorithm.
  *
  * @since 0.1.0
  * @category constructors

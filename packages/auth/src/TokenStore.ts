@@ -144,7 +144,7 @@ const makeKeyValueStore = Effect.gen(function* () {
     yield* entries.remove(yield* nameOf(grant))
   })
 
-  /** A failing store costs one more token request, but does not fail the operation. */
+  /** If the store fails, the operation does not fail: a new token is requested instead. */
   const tolerate =
     <B>(method: string, fallback: B) =>
     <A, E extends { readonly _tag: string }>(attempt: Effect.Effect<A, E>) =>

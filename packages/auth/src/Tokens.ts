@@ -143,7 +143,7 @@ const pauseAfter = (error: AuthError.AuthError, maxWait: Duration.Duration): Opt
   }
 }
 
-/** Checks the durations. Invalid durations are a defect that names them. */
+/** Checks the durations. Invalid durations cause a defect whose message names them. */
 const checkOptions = ({ maxWait, renewBefore, requestTimeout }: Options): Effect.Effect<void> => {
   const issues = Settings.issues({
     maxWait: Settings.duration(maxWait),

@@ -67,8 +67,8 @@ const platform: Effect.Effect<Platform, UploadJournal.JournalFailed> = Effect.su
  *
  * **When to use**
  *
- * Use it in a page whose uploads should continue after a reload, a crash, or the end of the browser. The user has to
- * select the file again, because a page cannot keep it.
+ * Use it in a page whose uploads should continue after a reload or a crash, or after the browser was closed. The user
+ * has to select the file again, because a page cannot keep it.
  *
  * **Details**
  *

@@ -47,7 +47,8 @@ const unreachable = ({ code = "" }: Tagged, host: string): string => {
 }
 
 const steps: Readonly<Record<string, (error: Tagged, host: string) => string | undefined>> = {
-  ConfigError: () => "The command assembly emulator prints these variables for a service on this machine.",
+  ConfigError: () =>
+    "Set them in the environment or in the file .env; assembly emulator prints them for a service on this machine.",
   AuthenticationFailed: refused,
   WrongCredentials: refused,
   ScopeNotGranted: refused,

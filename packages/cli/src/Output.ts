@@ -62,9 +62,9 @@ export class CannotPrint extends Schema.TaggedError<CannotPrint>()("CannotPrint"
 }
 
 /** `JSON.stringify` is recursive: it throws if the value is too deep or the text is too long. */
-const stringify = (value: unknown): Effect.Effect<string, CannotPrint> =>
+const stringify = (value: unknown, indentation = 2): Effect.Effect<string, CannotPrint> =>
   Effect.try({
-    try: () => JSON.stringify(value, null, 2),
+    try: () => JSON.stringify(value, null, indentation),
     catch: () => new CannotPrint({ problem: "the response is nested too deeply or too long" })
   })
 
@@ -92,6 +92,24 @@ export const json = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema:
  */
 export const jsonLine = (record: Readonly<Record<string, Schema.Json>>): Effect.Effect<void> =>
   Console.log(Printable.escapeJson(JSON.stringify(record)))
+
+/**
+ * Writes values as JSON, one line each, encoded by their schema.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const jsonLines = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S) => {
+  const encode = Schema.encodeEffect(schema)
+  return (values: ReadonlyArray<S["Type"]>): Effect.Effect<void, CannotPrint> =>
+    Effect.forEach(values, (value) =>
+      encode(value).pipe(
+        Effect.mapError(({ message }) => new CannotPrint({ problem: message })),
+        Effect.flatMap((encoded) => stringify(encoded, 0)),
+        Effect.map(Printable.escapeJson)
+      )
+    ).pipe(Effect.flatMap((texts) => (texts.length === 0 ? Effect.void : Console.log(texts.join("\n")))))
+}
 
 /**
  * Writes a text to the terminal. It may contain colours, and the control sequences that redraw a line. A closed

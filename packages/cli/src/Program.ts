@@ -12,6 +12,7 @@ import * as Stdio from "effect/Stdio"
 import * as Terminal from "effect/Terminal"
 import { assembly } from "./commands/assembly.ts"
 import * as Config from "effect/Config"
+import * as DotEnv from "./DotEnv.ts"
 import * as HelpText from "./HelpText.ts"
 import * as Output from "./Output.ts"
 
@@ -74,7 +75,7 @@ export const run = (version: string) =>
   Stdio.Stdio.use(({ args }) => args).pipe(
     Effect.flatMap((args) => Effect.flatMap(assembly(args), (root) => Command.runWith(root, { version })(args))),
     Effect.tapCause(report),
-    Effect.provide([Output.layer, Layer.effect(CliOutput.Presenter, presenter)]),
+    Effect.provide([Output.layer, Layer.effect(CliOutput.Presenter, presenter), DotEnv.layer]),
     // The standard output is only for results, because a shell evaluates what `assembly emulator` prints there.
     Effect.provideService(Logger.LogToStderr, true)
   )

@@ -96,13 +96,24 @@ const resourceCommands = [
   `notifications list ${"5a".repeat(16)}`,
   `notifications replay ${"5a".repeat(16)}`,
   "queues",
-  "queues stats --region r"
+  "queues stats --region r",
+  `get ${"5a".repeat(16)}`,
+  `watch ${"5a".repeat(16)}`,
+  `wait ${"5a".repeat(16)}`,
+  `cancel ${"5a".repeat(16)}`,
+  `replay ${"5a".repeat(16)}`,
+  `results list ${"5a".repeat(16)}`,
+  "list --all",
+  "doctor --no-upload"
 ]
 
 const commands = (file: string): Readonly<Record<string, ReadonlyArray<string>>> => ({
   list: ["list"],
   "list --json": ["list", "--json"],
   stats: ["stats"],
+  "stats --csv": ["stats", "--csv"],
+  "stats --svg": ["stats", "--svg"],
+  "stats --html": ["stats", "--html"],
   "stats --json": ["stats", "--json"],
   move: ["move", "--root", assetId],
   "move --json": ["move", "--root", "--json", assetId],
@@ -161,7 +172,8 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
       for (const command of resourceCommands) {
         const { failed, stderr, stdout } = yield* run(origin, command.split(" "))
         expect({ command, failed, stderr }).toEqual({ command, failed: false, stderr: "" })
-        if (!/^keys scopes|^queues stats/.test(command)) expect(stdout, command).toContain("EVIL")
+        if (!/^(?:keys scopes|queues stats|wait|watch|cancel|replay|doctor)/.test(command))
+          expect(stdout, command).toContain("EVIL")
       }
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )

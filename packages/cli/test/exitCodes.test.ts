@@ -82,12 +82,12 @@ it.each<[ReadonlyArray<string>, Readonly<Record<string, string>>, string]>([
   [
     ["list"],
     { ASSEMBLY_AUTH_KEY: "k" },
-    "assembly: set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_SECRET\nThe command assembly emulator prints these variables for a service on this machine.\n"
+    "assembly: set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_SECRET\nSet them in the environment or in the file .env; assembly emulator prints them for a service on this machine.\n"
   ],
   [
     ["token"],
     {},
-    "assembly: set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET\nThe command assembly emulator prints these variables for a service on this machine.\n"
+    "assembly: set the environment variables ASSEMBLY_BASE_URL, ASSEMBLY_AUTH_KEY, ASSEMBLY_AUTH_SECRET\nSet them in the environment or in the file .env; assembly emulator prints them for a service on this machine.\n"
   ],
   [
     ["list"],

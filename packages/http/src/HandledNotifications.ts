@@ -47,10 +47,11 @@ export type Claim =
   | { readonly _tag: "Busy" }
 
 /**
- * The store of handled notifications. A notification is known by its key, a SHA-256 in hexadecimal digits.
+ * The store of handled notifications. The key of a notification, a SHA-256 in hexadecimal digits, identifies the
+ * notification.
  *
- * - `claim(key, lease)`: claims a notification before it is handled. After `lease`, another process may claim it too,
- *   because the first process may have ended.
+ * - `claim(key, lease)`: claims a notification for the caller, who then handles it. When the time `lease` is over,
+ *   another process may claim the notification too, because the first process may have ended.
  *
  * @since 0.1.0
  * @category services
@@ -80,8 +81,8 @@ const done: Claim = { _tag: "Done" }
 const busy: Claim = { _tag: "Busy" }
 
 /**
- * Remembers the newest notifications of this process, 10,000 by default (`capacity`). They are forgotten when the
- * process ends.
+ * Remembers the newest notifications that this process has handled, 10,000 by default (`capacity`). They are forgotten
+ * when the process ends.
  *
  * @since 0.1.0
  * @category layers
@@ -91,7 +92,8 @@ export const layerMemory = (
 ): Layer.Layer<HandledNotifications> =>
   Layer.sync(HandledNotifications, () => {
     const capacity = options?.capacity ?? 10_000
-    // In the order in which the notifications were handled, so the first one is the oldest.
+    // The keys, each with the time until which it is remembered. A new key is added at the end, so the first key is the
+    // oldest.
     const until = new Map<string, number>()
 
     const remember = (key: string) =>
@@ -111,23 +113,31 @@ export const layerMemory = (
     })
   })
 
-/** Keys with the time until which they are remembered, in milliseconds since 1970. */
+/**
+ * An entry of the `KeyValueStore`: keys, each with the time until which it is remembered, in milliseconds since 1970.
+ */
 const Slot = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Finite))
 const decodeSlot = Schema.decodeUnknownEffect(Slot)
 const encodeSlot = Schema.encodeEffect(Slot)
 
-/** The entries of a `KeyValueStore` that the notifications share, by the first three digits of their keys. */
+/**
+ * The name of the entry that contains a key: the first three digits of the key. Keys with the same digits share an
+ * entry.
+ */
 const slotOf = (key: string): string => key.slice(0, 3)
 
 const makeKeyValueStore = Effect.fnUntraced(function* (options: Options | undefined) {
   const slots = KeyValueStore.prefix(yield* KeyValueStore.KeyValueStore, "assembly-notifications-")
-  // A `KeyValueStore` has no atomic update.
+  // Updates of this process run one after another, because a `KeyValueStore` has no atomic update.
   const writing = yield* Semaphore.make(1)
 
   const attempt = <A, E>(access: Effect.Effect<A, E>) =>
     Effect.mapError(access, () => new StoreFailed({ problem: "the KeyValueStore cannot be read or written" }))
 
-  /** The keys of a slot that are still remembered. A torn entry counts as empty: its notifications are handled again. */
+  /**
+   * The keys in the entry of a key that are still remembered. A torn entry counts as empty, so a repetition of its
+   * notifications is handled again.
+   */
   const read = Effect.fnUntraced(function* (key: string, now: number) {
     const text = yield* attempt(slots.get(slotOf(key)))
     if (text === undefined) return {}
@@ -209,7 +219,8 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
     const now = yield* Clock.currentTimeMillis
     yield* sql`DELETE FROM ${table} WHERE id = ${key} AND until_ms <= ${now}`
     yield* insert({ id: key, owner, done: 0, until_ms: now + Duration.toMillis(lease) })
-    // The row shows who was first: whether an insert was ignored is told differently by each database.
+    // The owner in the row shows whether this claim was the first. The result of the insert is not used, because each
+    // database reports in its own way that it ignored an insert.
     const [row] = yield* sql<Row>`SELECT owner, done FROM ${table} WHERE id = ${key}`
     if (row === undefined) return busy
     if (row.owner !== owner) return Number(row.done) === 1 ? done : busy
@@ -230,11 +241,11 @@ const makeSql = Effect.fnUntraced(function* (options: Options | undefined) {
 
 /**
  * Remembers notifications in a SQL database, in the table `assembly_notifications`, which is created if it is missing.
- * Processes that share the database handle a notification one at a time.
+ * If several processes share the database, only one of them at a time handles a notification.
  *
  * **Details**
  *
- * The statements use only what SQLite, PostgreSQL and MySQL have in common. The tests use SQLite.
+ * The statements are written for SQLite, PostgreSQL and MySQL. The tests run them on SQLite only.
  *
  * @since 0.1.0
  * @category layers

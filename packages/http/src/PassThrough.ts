@@ -1,5 +1,5 @@
 /**
- * A route that takes a file of the application's user, and streams it on into an Assembly.
+ * A route that receives a file from a user of the application, and streams the file into an Assembly.
  */
 import type * as Assemblies from "@assembly-effect/api/Assemblies"
 import { AssemblyClient } from "@assembly-effect/api/AssemblyClient"
@@ -30,8 +30,8 @@ import * as Watchers from "./internal/watchers.ts"
 import * as Refusal from "./Refusal.ts"
 
 /**
- * The file of a request, as its user describes it. None of it is checked: `contentType` may be wrong, and `filename` may
- * be a path.
+ * The file of a request, as the user describes it. This description is not checked: `contentType` may be wrong, and
+ * `filename` may be a path.
  *
  * - `fields`: the form fields before the file.
  *
@@ -51,8 +51,8 @@ export interface UserFile {
  * - `params`: the params of the Assembly. With an `assemblyId`, the application knows the Assembly before it exists.
  * - `maxBytes`: the maximum size of the file.
  * - `filename`: the name of the file in the Assembly; the name that the user sent by default.
- * - `wait`: whether the answer waits until the Assembly has completed. By default the answer comes when the last byte is
- *   stored, and a notification tells the rest; see `Webhooks`.
+ * - `wait`: whether the answer waits until the Assembly has completed. By default the answer is sent when the last byte
+ *   is stored, and a notification reports the result of the Assembly; see `Webhooks`.
  *
  * @since 0.1.0
  * @category models
@@ -65,14 +65,16 @@ export interface Grant {
 }
 
 /**
- * - `policy`: decides for each file what is done with it, or refuses it. It runs before the bytes of the file are read.
- * - `path`: the path of the route, `/assembly-uploads` by default. An upload has this path and an id that the page chooses.
+ * - `policy`: decides for each file into which Assembly it is uploaded, or refuses the file. It runs before the bytes
+ *   of the file are read.
+ * - `path`: the path of the route, `/assembly-uploads` by default. The path of an upload is this path and an id that
+ *   the page chooses.
  * - `origins`: the origins of other sites whose pages may use the route. By default only pages of the same origin may.
  * - `maxUploads`: the maximum number of uploads at the same time, 64 by default. Beyond it the answer is 503.
  * - `maxWatchers`: the maximum number of pages that watch uploads, 1024 by default.
  * - `idleTimeout`: how long the user may send nothing, 30 seconds by default.
  * - `timeout`: how long an upload may take, 1 hour by default.
- * - `chunkSize`: the bytes of an upload that are in memory at most, 4 MiB by default.
+ * - `chunkSize`: the maximum number of bytes of an upload in memory, 4 MiB by default.
  * - `progressInterval`: the minimum time between two `Progress` events, 250 milliseconds by default.
  *
  * @since 0.1.0
@@ -94,8 +96,8 @@ export interface Options<R> {
 }
 
 /**
- * The answer to an upload: its size in bytes, and the Status of the Assembly without its capabilities. The Status is that
- * of the completed Assembly if the policy chose `wait`, and else that of the new one.
+ * The answer to an upload: its size in bytes, and the Status of the Assembly without its capabilities. If the policy
+ * chose `wait`, this is the Status of the completed Assembly, otherwise the Status of the new Assembly.
  *
  * @since 0.1.0
  * @category schemas
@@ -108,7 +110,7 @@ export const Uploaded = Schema.Struct({ bytes: Schema.Int, status: AssemblyUploa
 export type Uploaded = typeof Uploaded.Type
 
 /**
- * The last event of an upload that failed. `problem` is that of the answer.
+ * The last event of an upload that failed. `problem` is the same text as in the answer to the upload.
  *
  * @since 0.1.0
  * @category schemas
@@ -137,8 +139,8 @@ export const Event = Schema.Union([AssemblyUploadEvent.Public, Stored, Failed])
 export type Event = typeof Event.Type
 
 /**
- * The id of an upload, which the page chooses at random, for example with `crypto.randomUUID()`. Who knows the id may
- * watch the upload.
+ * The id of an upload, which the page chooses at random, for example with `crypto.randomUUID()`. Anybody who knows
+ * the id can watch the upload.
  *
  * @since 0.1.0
  * @category schemas
@@ -179,12 +181,15 @@ const seenBy = ({ headers }: HttpServerRequest.HttpServerRequest): number => {
   return Number.isSafeInteger(seen) && seen > 0 ? seen : 0
 }
 
-/** Comments that keep a quiet connection open, because proxies close connections without data. */
+/**
+ * Comments in the stream of events. They keep a connection without events open, because proxies close connections
+ * without data.
+ */
 const keepAlive = Stream.map(Stream.tick("15 seconds"), () => ":\n\n")
 
 /**
  * Makes the functions that answer the two requests of an upload, for routes of your own or for the handlers of
- * {@link group}. `upload` takes the file, and `watch` streams the events.
+ * {@link group}. `upload` receives the file, and `watch` streams the events.
  *
  * @since 0.1.0
  * @category constructors
@@ -203,7 +208,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
   const chunkSize = options.chunkSize ?? 4 * 1024 * 1024
   const progressInterval = options.progressInterval ?? "250 millis"
 
-  /** Streams the file into a new Assembly. An upload that ends in any other way cancels the Assembly. */
+  /** Streams the file into a new Assembly. If the upload fails or is interrupted, the Assembly is canceled. */
   const pass = Effect.fnUntraced(function* (
     form: FileForm.FileForm,
     grant: Grant,
@@ -232,7 +237,8 @@ export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
     }).pipe(
       Effect.provideService(AssemblyClient, client),
       Effect.provideService(HttpClient, http),
-      // The problem of the user's body is more useful than what it did to the upload.
+      // If the user's body failed, the upload failed because of it. The problem of the body is then more useful than
+      // the error of the upload.
       Effect.catch((error): Effect.Effect<never, Body.Problem | Refusal.UploadFailed> =>
         problem === undefined ? UploadProblem.of(error) : Effect.fail(problem)
       )
@@ -284,7 +290,7 @@ export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
     yield* Origin.check(request, origins)
     const uploadId = yield* uploadIdOf
     const seen = seenBy(request)
-    // An `EventSource` connects again after the last event, unless the answer is 204.
+    // After the last event, an `EventSource` connects again. It stops only if the answer is 204.
     if (uploads.hasSeen(uploadId, seen)) return HttpServerResponse.empty({ status: 204 })
     const events = yield* uploads.watch(uploadId, seen)
     return HttpServerResponse.stream(
@@ -304,21 +310,22 @@ export const make = Effect.fnUntraced(function* <R>(options: Options<R>) {
 })
 
 /**
- * Adds the two routes of an upload to the `HttpRouter`: `POST` takes a file, and `GET` streams its events.
+ * Adds the two routes of an upload to the `HttpRouter`: `POST` receives a file, and `GET` streams the events of its
+ * upload.
  *
  * **Details**
  *
- * - The body is a multipart form with one file; its other fields come before the file. The file is not stored: its bytes go
- *   on to the service as they arrive, and the user can send no faster than the service takes them.
- * - Each file gets its own Assembly. If the file is too large, stops, breaks off or is followed by another one, or if the
- *   user goes away, the Assembly is canceled.
- * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before it starts.
- *   Events of an upload are known only to the process that receives it.
+ * - The body is a multipart form with one file; its other fields come before the file. The file is not stored: its
+ *   bytes are sent to the service as they arrive, and the user can send them only as fast as the service accepts them.
+ * - Each file gets its own Assembly. The Assembly is canceled if the file is too large, incomplete or followed by
+ *   another file, if the user sends nothing for `idleTimeout`, or if the user closes the connection.
+ * - The events are Server-Sent Events with an {@link Event} as JSON in `data`. A page may watch an upload before it
+ *   starts. Only the process that receives an upload has its events.
  *
  * **Gotchas**
  *
- * An upload that breaks off starts again from its first byte. To resume, let the page upload to the service itself; see
- * `Signatures`.
+ * After a broken connection, the user has to send the file again from its first byte. If the page should resume its
+ * uploads, let the page upload to the service itself; see `Signatures`.
  *
  * @example
  * PassThrough.layer({

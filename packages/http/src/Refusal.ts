@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 
 const problem = { problem: Schema.String }
 
-/** The JSON answer of an error. */
+/** The answer with an error as JSON. */
 const answer = (
   error: { readonly _tag: string; readonly problem: string },
   status: number,
@@ -21,11 +21,14 @@ const answer = (
     )
   )
 
-/** The answer to a request whose body was not read to its end: without `close`, the rest would still be received. */
+/**
+ * A header of the answer to a request whose body was not read to its end. Without this header, the server would still
+ * receive the rest of the body.
+ */
 const unread = { connection: "close" }
 
 /**
- * The body is not what the route reads, or it breaks off.
+ * The body does not have the form that the route reads, or the connection ended before the body was complete.
  *
  * @since 0.1.0
  * @category errors
@@ -79,7 +82,7 @@ export class BodyTooSlow
 }
 
 /**
- * The `content-type` of the body is not one that the route reads.
+ * The route does not read bodies with this `content-type`.
  *
  * @since 0.1.0
  * @category errors
@@ -151,7 +154,7 @@ export class Busy
 }
 
 /**
- * The application failed. The answer does not say how; the log of the application does.
+ * The application failed. The answer does not contain the reason, but the log of the application does.
  *
  * @since 0.1.0
  * @category errors
@@ -169,7 +172,7 @@ export class ApplicationFailed
 }
 
 /**
- * An upload with this id runs or has just ended. Each upload needs its own id.
+ * An upload with this id is running or has just ended. Each upload needs its own id.
  *
  * @since 0.1.0
  * @category errors
@@ -187,7 +190,7 @@ export class UploadExists
 }
 
 /**
- * The service did not take the upload. The log of the application says why.
+ * The service did not accept the upload. The log of the application contains the reason.
  *
  * @since 0.1.0
  * @category errors
@@ -205,7 +208,7 @@ export class UploadFailed
 }
 
 /**
- * The policy of the application does not know who asks.
+ * The policy of the application cannot identify the user who sent the request.
  *
  * @since 0.1.0
  * @category errors
@@ -241,7 +244,7 @@ export class Forbidden
 }
 
 /**
- * The policy of the application permits the request later, but not now.
+ * The policy of the application refuses the request now, but may permit it later.
  *
  * @since 0.1.0
  * @category errors

@@ -25,12 +25,12 @@ import * as Respond from "./internal/respond.ts"
 import * as Refusal from "./Refusal.ts"
 
 /**
- * What a policy permits one page to do once.
+ * What a policy permits: the creation of one Assembly by one page.
  *
  * - `params`: the params of the Assembly. The page cannot change them.
  * - `maxSize`: the maximum size of each file in bytes. `"unlimited"` sets no limit.
- * - `expiresIn`: how long the signature is valid, 5 minutes by default, at most a day. The page creates the Assembly in
- *   this time; the uploads may take longer.
+ * - `expiresIn`: how long the signature is valid, 5 minutes by default, at most a day. The page must create the
+ *   Assembly within this time; the uploads may take longer.
  * - `referer`: a regular expression for the `referer` of the request that creates the Assembly.
  * - `credentials`: the Auth Key and the secret of the signature. By default these are the `Credentials` in the context.
  *
@@ -46,8 +46,8 @@ export interface Grant {
 }
 
 /**
- * - `policy`: decides for each request what is signed, or refuses the request. `asked` is the body of the request. Nothing
- *   of it is signed unless the policy puts it into the `Grant`.
+ * - `policy`: decides for each request what is signed, or refuses the request. `asked` is the decoded body of the
+ *   request. A value of `asked` is signed only if the policy puts it into the `Grant`.
  * - `body`: the schema of the JSON body. Without it, the body is not read, and `asked` is undefined.
  * - `path`: the path of the route, `/assembly-signatures` by default.
  * - `origins`: the origins of other sites whose pages may use the route, such as `https://app.example.com`. By default only
@@ -73,8 +73,8 @@ export interface Options<A, R> {
 }
 
 /**
- * The answer: the signed text, its signature, and the time after which the service refuses it. `@uppy/transloadit` takes
- * the answer as its `assemblyOptions`.
+ * The answer: the signed text, its signature, and the time after which the service refuses the signature.
+ * `@uppy/transloadit` takes the answer as its `assemblyOptions`.
  *
  * @since 0.1.0
  * @category schemas
@@ -127,7 +127,7 @@ const readBody = <A>(
   shared: Body.Budget
 ): Effect.Effect<A, Body.Problem | Refusal.UnsupportedBody> =>
   Effect.gen(function* () {
-    // A page of another site can send other types without asking first.
+    // Browsers let a page of another site send some other content types without a preflight.
     if (Body.mediaType(request) !== "application/json") {
       return yield* new Refusal.UnsupportedBody({ problem: "The body is not application/json." })
     }
@@ -162,7 +162,7 @@ export const make = Effect.fnUntraced(
     const limits: Body.Limits = { bytes: options.maxBytes ?? 16 * 1024, time: options.receiveTimeout ?? "10 seconds" }
     const buffered = Body.budget(512 * limits.bytes)
 
-    /** Signs the params of a grant. The proof comes last, so that no param replaces a part of it. */
+    /** Signs the params of a grant. `auth` and `nonce` come last, so that no param of the grant replaces them. */
     const sign = Effect.fnUntraced(function* (grant: Grant) {
       yield* checkGrant(grant)
       const { key, secret } = grant.credentials ?? own
@@ -199,17 +199,18 @@ export const make = Effect.fnUntraced(
  *
  * **Details**
  *
- * - The answer contains `params` and `signature`, as the service expects them in the form that creates an Assembly. Each
- *   answer has its own nonce, so the page can create one Assembly with it.
+ * - The answer contains `params` and `signature`, as the service expects them in the form that creates an Assembly.
+ *   Each answer has its own nonce, so the page can create only one Assembly with it.
  * - The page sends the number of files (`num_expected_upload_files`) next to the signed params, so the signature cannot
  *   limit it. `maxSize` limits each file.
- * - A page of another site gets 403 before the policy runs; see `origins`. The policy still decides which user asks, for
+ * - A page of another site gets 403 before the policy runs; see `origins`. The policy must identify the user, for
  *   example by a cookie, and may fail with `Unauthenticated`, `Forbidden` or `TooManyRequests`.
  *
  * **Gotchas**
  *
- * If the params name a Template that permits other Steps, nothing changes: the page cannot add Steps to signed params. But
- * an unsigned request may use the same Template, unless the Template requires signatures (`require_signature_auth`).
+ * The page cannot add Steps to signed params, even if they name a Template that permits other Steps. But an unsigned
+ * request can use the same Template with other Steps, unless the Template requires signatures
+ * (`require_signature_auth`).
  *
  * @example
  * Signatures.layer({

@@ -76,7 +76,10 @@ export type Received = typeof Received.Type
 
 const defaultPath = "/assembly-notifications"
 
-/** The time limit for looking up or storing what was handled, besides the time of the handler. */
+/**
+ * The lease of a notification is longer than the time limit of its handler by this time, in which the store records the
+ * result.
+ */
 const margin = Duration.seconds(30)
 
 const issues = (options: Omit<Options<unknown, unknown>, "handle">) =>
@@ -107,7 +110,10 @@ type Outcome = Deferred.Deferred<Received, Refusal.ApplicationFailed | Refusal.B
 const failed = new Refusal.ApplicationFailed({ problem: "The notification could not be handled." })
 const stopping = new Refusal.Busy({ problem: "The server is stopping." })
 
-/** How a run of the handler ended. A run without an error was interrupted. */
+/**
+ * The outcome of a run of the handler. A run that ended without a result and without a typed error was interrupted,
+ * because the server stops.
+ */
 const toOutcome = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E | Refusal.Busy> =>
   Exit.isSuccess(exit) ? exit : Exit.fail(Option.getOrElse(Exit.findErrorOption(exit), () => stopping))
 
@@ -143,7 +149,10 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
       Effect.catchCause((cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(failed)))
     )
 
-  /** Handles a notification unless it was handled, and remembers that it was. Nothing comes between claim and release. */
+  /**
+   * Handles a notification unless it was handled before, and remembers that it was handled. After a claim, either
+   * `done` or `release` runs, even after an interruption.
+   */
   const handleOnce = (notification: Notification) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
@@ -154,7 +163,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
         if (claim._tag === "Done") return { outcome: "Repeated" } as const
         if (claim._tag === "Busy") return yield* new Refusal.Busy({ problem: "The notification is being handled." })
         yield* Effect.onExit(restore(handle(notification)), (exit) =>
-          // If the store fails here, the handler may run once more.
+          // If the store fails here, the handler may run again for a repetition of the notification.
           Effect.catchTag(Exit.isSuccess(exit) ? claim.done : claim.release, "StoreFailed", ({ message }) =>
             Effect.logWarning(message)
           )
@@ -164,8 +173,8 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
     )
 
   /**
-   * Handles a notification in the scope of the route, because the service may close the connection before a slow handler
-   * ends. Its repetition then waits for the same run.
+   * Handles a notification in the scope of the route, because the service may close the connection before a slow
+   * handler ends. A repetition that arrives during this run waits for its result.
    */
   const handleShared = (notification: Notification) =>
     Effect.suspend(() => {
@@ -185,7 +194,7 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
           })
         ),
         Effect.forkIn(scope),
-        // Between the entry in `running` and the start of the handler, nothing may stop.
+        // An interruption between the entry in `running` and the start of the handler would leave the entry there.
         Effect.uninterruptible,
         Effect.andThen(Deferred.await(result))
       )
@@ -223,9 +232,9 @@ export const make = Effect.fnUntraced(function* <E, R>(options: Options<E, R>) {
  * **Gotchas**
  *
  * A notification is handled at least once, and not exactly once. What `handle` does and what `HandledNotifications`
- * stores are two writes. If the process ends between them, nobody knows whether the first write happened, so the
- * repetition is handled again. If a handler may not run twice, write `key` with a unique index in the same transaction
- * as its effect.
+ * stores are two writes. If the process ends between these writes, the repetition cannot show whether the first write
+ * happened, so the repetition is handled again. If a handler may not run twice, write `key` into a table with a unique
+ * index, in the same transaction as the changes that the handler makes.
  *
  * @example
  * Webhooks.layer({ handle: ({ status }) => Effect.log(`${status.ok}`) }).pipe(

@@ -19,8 +19,8 @@ import type { Readable } from "node:stream"
  *
  * **Gotchas**
  *
- * Make the stream within `evaluate` if you can. Node ends a process in which a stream fails while nobody listens, and the
- * upload listens only from the time at which it starts to read.
+ * Make the stream within `evaluate` if you can. If a stream fails while nothing listens for its errors, Node ends the
+ * process. The upload listens only after it has started to read.
  *
  * @example NodeSource.fromReadable(() => createReadStream("video.mp4").pipe(createGzip()))
  *
@@ -34,7 +34,8 @@ export const fromReadable = (
   UploadSource.fromStream(
     Stream.unwrap(
       Effect.map(Effect.try({ try: evaluate, catch: UploadSource.failedWith }), (readable) =>
-        // One read for each pull, because a stream may refill its buffer at each read.
+        // With `chunkSize: 1`, each pull reads once. A pull of several reads could hold much memory, because a stream
+        // may refill its buffer at each read.
         NodeStream.fromReadable({ evaluate: () => readable, onError: UploadSource.failedWith, chunkSize: 1 })
       )
     ),

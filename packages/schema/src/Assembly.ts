@@ -1,5 +1,5 @@
 /**
- * The Assembly Status and the params that create an Assembly.
+ * The Assembly Status, and the params of a request to create an Assembly.
  *
  * Beyond the specification: spec.md names the Assembly operations, but defines neither their params nor the Status.
  */
@@ -281,7 +281,7 @@ export const state = (standing: Standing): State => {
 }
 
 /**
- * Whether the state is final, so the Assembly no longer changes.
+ * Whether the state is final. An Assembly in a final state no longer changes.
  *
  * Beyond the specification.
  *
@@ -309,7 +309,7 @@ export const Step = Schema.StructWithRest(Schema.Struct({ robot: NonEmptyString 
 export type Step = typeof Step.Type
 
 /**
- * The params that create an Assembly: its Steps, or the Template that defines them, and further settings.
+ * The params of a request to create an Assembly: its Steps, or the Template that defines them, and further settings.
  *
  * Beyond the specification.
  *

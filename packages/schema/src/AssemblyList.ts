@@ -112,8 +112,8 @@ const fields: ReadonlyMap<string, Schema.Top> = new Map(Object.entries(fieldsOfE
 const isJson = Schema.is(Schema.Json)
 
 /**
- * Whether the schema of a field returns a value unchanged. If `field` is undefined, the key is a further key, whose
- * value must be JSON. The result is false for any other schema.
+ * Whether the schema of a field accepts a value and returns it unchanged. `field` is undefined for a further key, whose
+ * value must be JSON. The result is false for a schema that this function does not know.
  */
 const fits = (field: Schema.Top | undefined, value: unknown): boolean => {
   switch (field) {

@@ -109,7 +109,7 @@ const keys = {
 } as const
 
 /**
- * The params that create an Auth Key.
+ * The params of a request to create an Auth Key.
  *
  * - `scope`: at least one scope. The client sends a list; the service does not document how to send several scopes.
  * - `authKey`: the key itself. By default the service chooses a key.
@@ -136,7 +136,7 @@ export const CreateRequest = named<CreateRequest>()(
 export interface CreateRequest extends Structure<typeof CreateRequest> {}
 
 /**
- * The params that change an Auth Key. A setting that is absent keeps its value.
+ * The params of a request to change an Auth Key. A setting that is absent keeps its value.
  *
  * Beyond the specification.
  *

@@ -1,5 +1,5 @@
 /**
- * Operations of the DAM that get, list and delete assets, or that move many assets, or an asset or a folder by its
+ * Operations of the DAM: get, list and delete assets, move many assets at once, and move an asset or a folder by its
  * path.
  *
  * Beyond the specification: spec.md defines the asset and the move of one asset, but only names the other operations.
@@ -15,7 +15,7 @@ import { NonEmptyString, Timestamp } from "./Scalar.ts"
 const message = lenient(Schema.String)
 
 /**
- * The params that get an asset. `versionId` selects an older version of its bytes.
+ * The params of a request to get an asset. `versionId` selects an older version of its bytes.
  *
  * Beyond the specification.
  *
@@ -128,11 +128,11 @@ export const Deleted = named<Deleted>()(Schema.Struct({ ok: Schema.Literal("DAM_
  */
 export interface Deleted extends Structure<typeof Deleted> {}
 
-/** The ids in one bulk request. The maximum is that of a list request, because the service documents no maximum. */
+/** The ids in one bulk request. The service documents no maximum, so the maximum of a list request is used. */
 const AssetIds = Schema.Array(Identifier.AssetId).check(Schema.isBetweenLength(1, 500, { expected: "1 to 500 assets" }))
 
 /**
- * The params that move many assets: 1 to 500 ids, and the destination folder, or null for the root folder.
+ * The params of a request to move many assets: 1 to 500 ids, and the destination folder, or null for the root folder.
  *
  * Beyond the specification.
  *
@@ -183,7 +183,7 @@ export const MovedMany = named<MovedMany>()(
 export interface MovedMany extends Structure<typeof MovedMany> {}
 
 /**
- * The params that delete many assets: 1 to 500 ids.
+ * The params of a request to delete many assets: 1 to 500 ids.
  *
  * Beyond the specification.
  *
@@ -237,7 +237,7 @@ export const EntryPath = DestinationPath.check(
 )
 
 /**
- * The params that move an asset or a folder by its path.
+ * The params of a request to move an asset or a folder by its path.
  *
  * Beyond the specification.
  *

@@ -253,7 +253,7 @@ export const make = <const Robot extends Readonly<Record<string, string>>>(
   ReadonlyArray<Problem>
 > => {
   const found = problems(steps)
-  // The check has proved that each Step has a robot. Options are JSON by their type.
+  // The cast is safe: the check has proved that each Step has a robot, and the type of the options permits only JSON.
   return found.length === 0
     ? Result.succeed(steps as unknown as { readonly [Name in keyof Robot]: Step & { readonly robot: Robot[Name] } })
     : Result.fail(found)

@@ -72,7 +72,7 @@ export const Listing = named<Listing>()(
 export interface Listing extends Structure<typeof Listing> {}
 
 /**
- * The params that send a notification again.
+ * The params of a request to send a notification again.
  *
  * - `notifyUrl`: the receiver, by default the `notify_url` of the Assembly.
  * - `wait`: false lets the service respond before the receiver has responded.
@@ -95,7 +95,7 @@ export const ReplayRequest = named<ReplayRequest>()(
 export interface ReplayRequest extends Structure<typeof ReplayRequest> {}
 
 /**
- * The response to a replayed notification. `notification_id` is the id of the new notification.
+ * The response to a request to send a notification again. `notification_id` is the id of the new notification.
  *
  * Beyond the specification.
  *

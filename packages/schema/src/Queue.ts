@@ -1,5 +1,5 @@
 /**
- * Priority job slots: how many jobs of a Workspace run at once, and how many ran.
+ * Priority job slots: how many of them the jobs of a Workspace use now, and how many they used in the past.
  *
  * Beyond the specification: spec.md names the operations, but defines neither their params nor their responses.
  *

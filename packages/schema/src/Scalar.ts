@@ -9,7 +9,7 @@ export { FromDate, ToDate } from "./internal/listDate.ts"
 export { ByteSize, PixelSize } from "./internal/size.ts"
 export { IsoDateTime, Timestamp } from "./Timestamp.ts"
 
-// One check instead of several, because statistics contain tens of thousands of these numbers.
+// One check is faster than several, and statistics contain tens of thousands of these numbers.
 const isAtLeastZero = Schema.isGreaterThanOrEqualTo(0, { expected: "a number of at least 0" })
 
 const isIntegerFrom = (minimum: number) =>

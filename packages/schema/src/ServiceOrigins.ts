@@ -9,8 +9,8 @@ import { isLoopback } from "./internal/loopback.ts"
 
 /**
  * The origin of the public service, and the pattern for the origins of its cells. Each cell has its own host, and a
- * Status names the host `api2-<cell>.transloadit.com` for uploads. Because of rebalancing, a Location may name a
- * different cell than `tus_url`.
+ * Status names the host `api2-<cell>.transloadit.com` for uploads. The service may move an upload to another cell.
+ * Therefore the Location of an upload may name another cell than the `tus_url` in the Status.
  *
  * Source: Statuses in the public fixtures of `@transloadit/node` 4.12.0.
  *

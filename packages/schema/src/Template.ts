@@ -49,8 +49,8 @@ const areInstructions = Schema.makeFilter<Readonly<Record<string, Step>>>(
 )
 
 /**
- * The content of a new Template. Its keys are the wire names of the params that create an Assembly. The Steps follow
- * the rules of `Instructions.make`.
+ * The content of a new Template. Its keys are the wire names of the params of a request to create an Assembly. The
+ * Steps follow the rules of `Instructions.make`.
  *
  * - `allow_steps_override`: false makes the service refuse requests that have `steps`.
  * - `auth.max_size`: the maximum size of an upload in bytes (spec.md, "Limits").
@@ -140,7 +140,7 @@ const keys = {
 const Name = IdOrName
 
 /**
- * The params that create a Template.
+ * The params of a request to create a Template.
  *
  * - `requireSignatureAuth`: whether only signed requests may use the Template.
  * - `assemblyStatusExpiry`: how long the service keeps the Statuses of Assemblies with this Template.
@@ -161,7 +161,7 @@ export const CreateRequest = named<CreateRequest>()(
 export interface CreateRequest extends Structure<typeof CreateRequest> {}
 
 /**
- * The params that change a Template. A setting that is absent keeps its value.
+ * The params of a request to change a Template. A setting that is absent keeps its value.
  *
  * Beyond the specification.
  *

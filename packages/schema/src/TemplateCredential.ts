@@ -83,7 +83,7 @@ export const Credential = named<Credential>()(
 export interface Credential extends Structure<typeof Credential> {}
 
 /**
- * The params that create Template Credentials. `type` is a name in {@link TypeListing}.
+ * The params of a request to create Template Credentials. `type` is a name in {@link TypeListing}.
  *
  * Beyond the specification.
  *
@@ -100,7 +100,7 @@ export const CreateRequest = named<CreateRequest>()(
 export interface CreateRequest extends Structure<typeof CreateRequest> {}
 
 /**
- * The params that change Template Credentials. An absent `content` keeps the secrets.
+ * The params of a request to change Template Credentials. An absent `content` keeps the secrets.
  *
  * Beyond the specification.
  *

@@ -372,7 +372,7 @@ export const tokenRequest: Invalids = invalids(Auth.TokenRequest, [
 ])
 
 /**
- * Invalid params that create an Assembly (`Assembly.CreateParams`).
+ * Invalid params of a request to create an Assembly (`Assembly.CreateParams`).
  *
  * @since 0.1.0
  * @category utilities

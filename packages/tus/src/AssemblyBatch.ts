@@ -116,7 +116,10 @@ const check = ({ assemblies, uploads }: Options): Effect.Effect<void, ApiError.I
     Settings.issues({ assemblies: Settings.whole(assemblies, 1), uploads: Settings.whole(uploads, 1) })
   )
 
-/** Runs one job after another in `assemblies` places. All jobs share the permits of uploads and the requested pauses. */
+/**
+ * Runs the jobs, at most `assemblies` at the same time. All jobs share the permits of uploads and the pauses that the
+ * service requests.
+ */
 const outcomes = <J, E, R, Out, R2>(
   jobs: Stream.Stream<J, E, R>,
   options: Options,
@@ -155,8 +158,8 @@ const failed =
  * **Details**
  *
  * A failed job is an outcome, and the other jobs continue. The stream fails only if the stream of jobs fails, or with
- * `InvalidRequest` if an option is invalid. The next job is taken when a place is free, so memory is needed only for the
- * jobs that run and for the outcomes that are not yet read.
+ * `InvalidRequest` if an option is invalid. The next job is read from the stream when fewer than `assemblies` jobs run,
+ * so memory is needed only for the running jobs and for the outcomes that are not read yet.
  *
  * If the service limits the rate of one request, all jobs wait for the requested pause. An interruption, or a failure of
  * the stream of jobs, cancels the Assemblies of the running jobs.

@@ -62,7 +62,7 @@ export interface Proof<Source> {
 export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source>) => Effect.Effect<Proof<Source>>
 
 /**
- * - `params`: the params that create the Assembly. The job adds the number of files.
+ * - `params`: the params of the request that creates the Assembly. The job adds the number of files.
  * - `concurrency`: the number of concurrent uploads, 4 by default, or `"unbounded"`.
  * - `upload`: the options of each upload, see `Upload.Options`.
  * - `onFailure`: what happens to the Assembly if a file fails permanently. `cancel` cancels the Assembly and stops the
@@ -71,8 +71,9 @@ export type Verify = <Source extends UploadSource>(sources: ReadonlyArray<Source
  *   canceled.
  * - `progressInterval`: the minimum time between two `Progress` events of the job. By default there is no minimum.
  * - `wait`: the options of the wait for the results, or false to return when the last byte is stored.
- * - `verify`: `DeliveryProof.md5` compares the size and the MD5 of each file in the Status with the bytes that were read.
- *   A difference is a `DeliveryMismatch`. Nothing is compared by default, or possible with `wait: false`.
+ * - `verify`: `DeliveryProof.md5` compares the size and the MD5 of each file in the Status with the bytes that were
+ *   read. A difference is a `DeliveryMismatch`. By default nothing is compared. `verify` cannot be combined with
+ *   `wait: false`.
  *
  * @since 0.1.0
  * @category models

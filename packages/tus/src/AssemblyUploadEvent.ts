@@ -17,7 +17,7 @@ import * as UploadEvent from "./UploadEvent.ts"
  *
  * - `AssemblyCreated`: the Assembly exists and accepts uploads.
  * - `AssemblyResumed`: the run continues the Assembly of an earlier run; `status` shows whether it has ended.
- * - `Waiting`: the run waits because of `reason`, at the latest until `until`, in milliseconds since 1970.
+ * - `Waiting`: the run waits because of `reason`, at most until `until`, in milliseconds since 1970.
  * - `FileEvent`: an event of the upload of one file, except `Progress`.
  * - `Progress`: the bytes of all files together; `total` is undefined while the size of a file is unknown.
  * - `FileCompleted`, `FileFailed`: the upload of a file has ended.
@@ -63,8 +63,8 @@ const { tus_upload_url: _, ...publicFile } = Assembly.File.schema.fields
 const File = /* @__PURE__ */ Schema.Struct({ ...publicFile, meta: /* @__PURE__ */ Schema.optionalKey(Schema.Json) })
 
 /**
- * A Status without capabilities, which are ids and URLs that grant access. It contains neither the id nor a URL of the
- * Assembly, no URL of the updates of the Assembly, and no upload URL. It contains the URLs of the results.
+ * A Status without capabilities, which are ids and URLs that grant access. It contains neither the id of the Assembly
+ * nor the URLs of the Assembly, its update stream and its uploads. It contains the URLs of the results.
  *
  * @since 0.1.0
  * @category schemas

@@ -1,6 +1,6 @@
 /**
- * Proves that the service has stored exactly the bytes that the program has read. The size and the MD5 that the Status
- * tells for each file are compared with those of the bytes that were read.
+ * Proves that the service has stored exactly the bytes that the program has read: compares the size and the MD5 of each
+ * file in the Status with the size and the MD5 of the bytes that were read.
  */
 import * as Md5 from "@assembly-effect/api/unstable/Md5"
 import * as Transport from "@assembly-effect/api/unstable/Transport"
@@ -13,7 +13,7 @@ import { DeliveryMismatch } from "./AssemblyUploadError.ts"
 import type { OneShot, Replayable, SourceFailed, UploadSource } from "./UploadSource.ts"
 
 /**
- * The size in bytes, and the MD5 in hexadecimal digits.
+ * The size of all bytes of a source, and their MD5 in hexadecimal digits.
  *
  * @since 0.1.0
  * @category models
@@ -24,9 +24,9 @@ export interface Total {
 }
 
 /**
- * A source whose bytes are summed while an upload reads them. `total` is the result. It reads a source again if the
- * upload did not read all its bytes in order: after a resume in another process, with `parallel`, or if the platform
- * sends a Blob.
+ * A source whose size and MD5 are computed while an upload reads it. `total` returns them. If the upload did not read
+ * all bytes in order, `total` reads the source again: after a resume in another process, with `parallel`, or if the
+ * platform sends a Blob.
  *
  * @since 0.1.0
  * @category models
@@ -36,7 +36,7 @@ export interface Summed<Source> {
   readonly total: Effect.Effect<Total, SourceFailed>
 }
 
-/** The sum of the bytes so far. `size` is their number. */
+/** The number and the MD5 of the bytes that were read so far. */
 interface Sum {
   size: number
   readonly md5: Md5.Md5
@@ -68,7 +68,9 @@ const summedOneShot = (source: OneShot, sum: Sum): Summed<OneShot> => ({
 const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
   const { read } = source
 
-  /** Adds the bytes that continue the sum. Bytes that are read again are already in it. */
+  /**
+   * Adds the bytes that follow the bytes in `sum`. Bytes that are read again are in `sum` already, so they are skipped.
+   */
   const observer = (start: bigint) => {
     let at = start
     return (piece: Uint8Array) => {
@@ -100,7 +102,7 @@ const summedReplayable = (source: Replayable, sum: Sum): Summed<Replayable> => {
 }
 
 /**
- * Sums the bytes of a source while an upload reads them.
+ * Computes the size and the MD5 of a source while an upload reads it.
  *
  * @example
  * Effect.gen(function* () {
@@ -123,8 +125,8 @@ const uploadIdIn = (url: string | null | undefined): string | undefined =>
   /\/resumable\/files\/([^/?#]+)/.exec(url ?? "")?.[1]
 
 /**
- * The file of the Status that an upload became: the file with its upload URL, else a file with its names. If several
- * files have these names, one with the same bytes is preferred.
+ * The file in the Status that was made from an upload: the file with the same upload URL, else a file with the same
+ * `filename` and `fieldname`. Of several such files, the file with the same MD5 is chosen.
  */
 const fileOf = (
   uploads: ReadonlyArray<Assembly.File>,
@@ -152,8 +154,8 @@ const difference = (file: Assembly.File | undefined, { md5hash, size }: Total) =
 }
 
 /**
- * Compares the files of a Status with the bytes that were read. Fails with the first file that differs, or that the
- * Status does not name with its size and its MD5.
+ * Compares the files of a Status with the bytes that were read. Fails with the first file that differs, or that has no
+ * size or no MD5 in the Status.
  *
  * @example
  * DeliveryProof.check(status, [{ filename: "cat.jpg", size: 3, md5hash: "900150983cd24fb0d6963f7d28e17f72" }])
@@ -186,15 +188,14 @@ export const check = (
  *
  * **When to use**
  *
- * Use it where a file that was damaged on its way, on the disk of the service, or in the memory of this program must not
- * go unnoticed.
+ * Use it to detect that a file was damaged on its way, on the disk of the service, or in the memory of this program.
  *
  * **Details**
  *
  * The MD5 is computed while the bytes are sent. This is fast on Node with `AssemblyNode` or `NodeMd5`, and takes about
- * ten times longer elsewhere. When the Assembly has
- * completed, its Status is compared. A difference is a `DeliveryMismatch`, which names the file and both values. A file
- * whose Status has no size or no MD5 is a difference too.
+ * ten times longer elsewhere. When the Assembly has completed, the MD5 and the size are compared with its Status. A
+ * difference is a `DeliveryMismatch`, which names the file and both values. A file without a size or an MD5 in the
+ * Status counts as a difference too.
  *
  * **Gotchas**
  *

@@ -80,8 +80,8 @@ export const events = <R = never>(
  *
  * **Gotchas**
  *
- * An attacker who can write to the journal can make an entry name another Assembly of the same service. Store the
- * journal as a secret.
+ * An attacker who can write to the journal can change an entry, so that the next run uploads to another Assembly of the
+ * same service. Store the journal as a secret.
  *
  * @example
  * ResumableAssemblyUpload.run({

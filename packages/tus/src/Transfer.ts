@@ -186,8 +186,8 @@ export const miscounted = (state: Sending, sent: bigint, counted?: bigint): Aski
 })
 
 /**
- * A response that contradicts what was sent, and may be wrong. `state` requests the offset again. `error` describes the
- * contradiction.
+ * A response that contradicts what was sent, and may be wrong. `state` is the next state, in which the offset is
+ * requested again. `error` describes the contradiction.
  *
  * @since 0.1.0
  * @category models

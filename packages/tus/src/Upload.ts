@@ -82,7 +82,7 @@ export interface Options {
 
 type Sending = Effect.Effect<void, UploadError, HttpClient.HttpClient | Scope.Scope>
 
-/** What happens when the work of a session ends without a result. */
+/** Adds to the work of a session what follows a failure or an interruption of this work. */
 type AtEnd = (work: Sending, session: Session.Session<never>) => Sending
 
 const program = (
@@ -231,13 +231,14 @@ export interface SinkOptions extends Omit<Options, "parallel" | "progressInterva
  *
  * **When to use**
  *
- * Use it at the end of a pipeline: for the body of a request, the rows of a database, or an archive in the making.
+ * Use it at the end of a pipeline: for the body of a request, the rows of a database, or an archive that is still being
+ * written.
  *
  * **Details**
  *
- * - The upload is that of a one-shot stream: at most `chunkSize` bytes (8 MiB by default) and one chunk of the stream are
- *   held in memory, the stream is read only when the server has acknowledged the bytes before, and the upload recovers
- *   from failures of the network and of the server.
+ * - The stream is uploaded as a one-shot source: at most `chunkSize` bytes (8 MiB by default) and one chunk of the
+ *   stream are held in memory, the stream is read only when the server has acknowledged the previous bytes, and the
+ *   upload recovers from failures of the network and of the server.
  * - If the stream fails, dies or is interrupted, the upload ends at once, without a retry. `Stream.run` then fails with
  *   the error of the stream.
  * - If the upload fails, or the program is interrupted, the stream is not read any further.
@@ -266,7 +267,8 @@ export const sink = (
         Effect.updateContext(upstream, (_own: Context.Context<never>) => context),
         (cause): Pull.Pull<never, SourceFailed, void> => {
           if (Pull.isDoneCause(cause)) return Effect.failCause(cause)
-          // A typed error, so that metrics and spans do not report a defect of the upload.
+          // The upload gets a typed error, so that its metrics and spans do not report a defect. The result of the sink
+          // is the original `failure`.
           failure = cause as Cause.Cause<never>
           return Effect.fail(new SourceFailed({ kind: "Unreadable", problem: "the stream failed" }))
         }

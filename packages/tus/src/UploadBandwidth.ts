@@ -41,9 +41,10 @@ const largest = 64 * 1024
 
 const make = (bytesPerSecond: number): Service => {
   const portion = Math.max(1, Math.min(largest, Math.floor((bytesPerSecond * interval) / 1000)))
-  // First come, first served. Only the first sleeps, so that an interrupted upload uses no bandwidth.
+  // Uploads wait for this semaphore in the order of their arrival. Only the upload that holds it sleeps, and its bytes
+  // count only after its sleep. So an interrupted upload uses no bandwidth.
   const turn = Semaphore.makeUnsafe(1)
-  /** The time in milliseconds at which all bytes that were passed have been sent at this rate. */
+  /** The time in milliseconds at which all passed bytes will have been sent, at `bytesPerSecond`. */
   let free = -Infinity
 
   /** Waits until this number of bytes, at most a portion, may be sent. */
@@ -51,7 +52,8 @@ const make = (bytesPerSecond: number): Service => {
     turn.withPermit(
       Clock.clockWith((clock) => {
         const now = clock.currentTimeMillisUnsafe()
-        // A timer that fires late is made up for, but not a time in which nothing was to be sent.
+        // Unused time counts only up to `interval`. So a timer that fires late costs no bandwidth, but a long time
+        // without bytes to send is not made up for.
         free = Math.max(free, now - interval)
         return Effect.map(free <= now ? Effect.void : Effect.sleep(Math.ceil(free - now)), () => {
           free += (bytes / bytesPerSecond) * 1000
@@ -84,23 +86,23 @@ const make = (bytesPerSecond: number): Service => {
 }
 
 /**
- * Limits the uploads of the program to which it is provided, all together, to `bytesPerSecond`.
+ * Limits the total bandwidth of all uploads of the program to which it is provided, to `bytesPerSecond`.
  *
  * **Details**
  *
  * - Uploads take turns: each sends up to 64 KiB, or what may be sent in a tenth of a second, and then waits for its next
  *   turn. So uploads that run at the same time have the same share. An upload in parallel parts has a share for each part.
- * - The wait for a turn is no stall, and is in no time limit of a request.
- * - The limit counts the bytes of the files, including those that are sent again after a failure, but not the headers of
- *   requests. It may be exceeded for a moment by the bytes of a fifth of a second.
+ * - The wait for a turn is neither a stall nor a part of the time limit of a request.
+ * - The limit counts the bytes of the files, including those that are sent again after a failure, but not the headers
+ *   of requests. After a pause, an upload may send the bytes of a fifth of a second at once.
  * - Where request bodies are not streamed (see `Upload.CanStream`), and with `checksum`, a slice waits until all its bytes
  *   may be sent, and is then sent at once.
  *
  * **Gotchas**
  *
- * Each Layer counts by itself, so provide it once, to the whole program. A stream that is given to `Tus.append` is not
- * limited. If
- * `bytesPerSecond` is not a whole number of at least 1, the Layer fails with `InvalidRequest`.
+ * Each Layer has a separate limit, so provide the Layer once, to the whole program. A stream that is given to
+ * `Tus.append` is not limited. If `bytesPerSecond` is not a whole number of at least 1, the Layer fails with
+ * `InvalidRequest`.
  *
  * @example program.pipe(Effect.provide(UploadBandwidth.layer({ bytesPerSecond: 1_000_000 })))
  *

@@ -22,8 +22,9 @@ import type { UploadUrl } from "./UploadTarget.ts"
  * - `Waiting`: nothing is sent before `until`, in milliseconds since 1970, because of `reason`.
  * - `Restarted`: the option `restart` discarded the upload in the journal; a new upload starts.
  * - `PartCompleted`: the bytes of a part, from `start` to `end`, are stored.
- * - `Finishing`: the last byte was sent; the server stores the file or concatenates its parts. Emitted only if the
- *   platform reports that the last byte was sent.
+ * - `Finishing`: the last byte was sent; the server stores the file or concatenates its parts. With `parallel`, it is
+ *   emitted when all parts are stored. Otherwise it is emitted only if the platform reports that the last byte was
+ *   sent.
  * - `Completed`: all bytes are stored.
  *
  * @since 0.1.0

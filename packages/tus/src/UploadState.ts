@@ -310,9 +310,11 @@ export const untrusted = ({ mayBeWhole, problem }: UploadUntrusted): Change =>
   unlessUntrusted((state) => ({ _tag: "Untrusted", urls: urlsOf(state), problem, mayBeWhole }))
 
 /**
- * The error of a piece that stops now, or undefined if the next run may continue the piece. The next run must not
- * continue the piece if the server did not report that it stored all sent bytes, because only the next response could
- * have shown which bytes the server has. `size` is the size of the piece, if known.
+ * The error of a piece that stops now, or undefined if the next run may continue the piece.
+ *
+ * The piece must not continue if the server accepted a request, but did not report that it stored all sent bytes, and
+ * no later response has reported a valid offset. The next run could not check the offset, because the valid offsets are
+ * not stored. `size` is the size of the piece, if known.
  *
  * @since 0.1.0
  * @category transitions

@@ -57,7 +57,7 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
     : Effect.fail(
         new SourceFailed({
           kind: "Unreadable",
-          // The URL may contain a credential.
+          // The text does not contain the URL, because the URL may contain a credential.
           problem: "expected a valid http or https URL without user info (pass a credential in headers)"
         })
       )
@@ -70,19 +70,19 @@ const toUrl = (text: string | URL): Effect.Effect<URL, SourceFailed> => {
  * **Details**
  *
  * - The source can be read again if the server accepts ranges and the resource has a strong ETag. Every range must then
- *   have this ETag and size, else the upload fails with `Changed`. After a lost connection, the rest of a range is
- *   requested, as the `RetryPolicy` of the program decides (8 consecutive failures by default).
- * - Otherwise the source is a one-shot stream, of which a failed connection ends the upload.
- * - The identity is the SHA-256 of the URL and the ETag, so that a journal contains neither.
+ *   have the same ETag and size, else the upload fails with `Changed`. After a lost connection, the rest of the range
+ *   is requested, if the `RetryPolicy` of the program permits it (by default up to 8 consecutive failures).
+ * - Otherwise the source is a one-shot stream, and a lost connection to the resource ends the upload.
+ * - The identity is the SHA-256 of the URL and the ETag, so that a journal contains neither the URL nor the ETag.
  * - `Tus.RequestTimeout` limits the wait for each response and for each piece of its body.
  * - A response with a `content-encoding` is refused, because HTTP clients decode it in different ways.
- * - No redirect is followed, so that `headers` and a request are never sent to another host than the given one.
+ * - No redirect is followed, so that nothing is sent to a host other than the host of the URL.
  *
  * **Gotchas**
  *
  * The function requests any URL that it gets, including an address of a private network. If users choose the URL, your
- * program is responsible for a check of its host, and of the addresses to which this host resolves. The `HttpClient` of
- * the context sends the requests, with every credential that it adds by itself. Errors contain the host of the URL, but
+ * program must check its host, and the addresses to which the host resolves. The `HttpClient` of the context sends the
+ * requests, including any credential that this client adds to its requests. Errors contain the host of the URL, but
  * neither its path nor its query.
  *
  * @example

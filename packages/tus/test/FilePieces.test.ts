@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as FilePieces from "../src/internal/filePieces.ts"
 import * as Clients from "./utils/Clients.ts"
@@ -132,6 +133,28 @@ layer(NodeFileSystem.layer, { excludeTestServices: true })("the pieces of a file
       const second = yield* sizes(8 * mebi)
       assert.strictEqual(first[0], 64 * 1024)
       assert.isAbove(second[0] ?? 0, 64 * 1024)
+    })
+  )
+
+  it.effect("have whole sizes, however many files are read at once and however slowly their pieces are taken", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const path = yield* fs.makeTempFileScoped()
+      yield* fs.writeFile(path, bytes)
+      const file = yield* fs.open(path)
+      const clock = Object.assign(Object.create(yield* Clock.Clock), { now: 0 })
+      clock.currentTimeMillisUnsafe = () => clock.now
+      for (const others of [0, 1, 40, 41, 42, 43, 700, 1001, 3000]) {
+        yield* Effect.gen(function* () {
+          for (let other = 0; other < others; other++) yield* FilePieces.reader(file, { size: FilePieces.smallest })
+          const { next } = yield* FilePieces.reader(file, { size: FilePieces.smallest })
+          for (const pause of [1, 1, 1, 1, 1, 1, 5000, 5000, 1, 5000, 5000, 5000, 5000]) {
+            const piece = Option.getOrThrow(yield* next(0n, BigInt(bytes.length)))
+            assert.isAtLeast(piece.length, 16 * 1024)
+            clock.now += pause
+          }
+        }).pipe(Effect.scoped, Effect.provideService(Clock.Clock, clock))
+      }
     })
   )
 

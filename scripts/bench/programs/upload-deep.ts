@@ -1,4 +1,4 @@
-/** What a page does: it uploads a File, shows the progress, and goes on from the URL of an upload that it kept. */
+/** The work of a page: it uploads a File, shows the progress, and continues an upload at a stored URL. */
 import * as Upload from "@assembly-effect/tus/Upload"
 import type * as UploadEvent from "@assembly-effect/tus/UploadEvent"
 import * as UploadSource from "@assembly-effect/tus/UploadSource"

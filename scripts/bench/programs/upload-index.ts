@@ -1,4 +1,4 @@
-/** What a page does: it uploads a File, shows the progress, and goes on from the URL of an upload that it kept. */
+/** The work of a page: it uploads a File, shows the progress, and continues an upload at a stored URL. */
 import { Upload, type UploadEvent, UploadSource, UploadTarget } from "@assembly-effect/tus"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"

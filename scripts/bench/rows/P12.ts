@@ -78,7 +78,7 @@ const uploads = Effect.gen(function* () {
   return { small: samples, large: whole }
 })
 
-/** One service for all measurements but its start. Its files go with its scope. */
+/** One service for all measurements except the measurement of its start. The scope removes its files. */
 const all = Effect.gen(function* () {
   const jobs = yield* Harness.alternate(
     {

@@ -22,7 +22,7 @@ export const row: Harness.Row = {
     ) => Growth.meanMillis(runs)(Service.orFail(Effect.provideContext(request, context)))
 
     let stored = 0
-    /** Fills the service. What the measurements create is little beside it. */
+    /** Creates Assemblies until the service has `count` of them. The measurements create only a few more. */
     const fill = (count: number) =>
       Effect.suspend(() => {
         const missing = Math.max(0, count - stored)

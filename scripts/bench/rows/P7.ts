@@ -27,10 +27,10 @@ const ours = <E extends { readonly message: string }>(layer: Layer.Layer<Assembl
     return Effect.map(Harness.seconds(all), rate)
   }).pipe(Effect.mapError((error) => new Harness.BenchError(error.message)))
 
-/** What a program on Node gets by default. */
+/** The Layer that a program on Node uses by default. */
 const node = (baseUrl: string) => ours(AssemblyNode.layer({ baseUrl, ...access }))
 
-/** The same with `fetch`, and signatures by WebCrypto as anywhere. */
+/** The same with `fetch` and WebCrypto, which every runtime has. */
 const withFetch = (baseUrl: string) =>
   ours(
     AssemblyClient.layer({ baseUrl }).pipe(

@@ -43,8 +43,8 @@ export const cli = [
     [
       {
         name: "a cell is written as it came",
-        find: `Printable.escape(column.value(row))`,
-        replace: `column.value(row)`
+        find: `Printable.escape(value(row))`,
+        replace: `value(row)`
       }
     ]
   ),

@@ -536,6 +536,11 @@ export const tus = [
         replace: `const onTheWay = 1`
       },
       {
+        name: "half of an odd piece is no whole number of bytes",
+        find: `Math.max(least, Math.floor(current / 2))`,
+        replace: `Math.max(least, current / 2)`
+      },
+      {
         name: "a piece shows the bytes of another one",
         find: `new ArrayBuffer(size) : oldest.transfer()`,
         replace: `new ArrayBuffer(size) : oldest`

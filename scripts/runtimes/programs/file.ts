@@ -1,4 +1,4 @@
-/** In a page: uploads the file of the page's input, and tells how its progress moved. */
+/** Runs in a page. Uploads the file that is chosen in the input, and reports the times without progress. */
 import * as Assemblies from "@assembly-effect/api/Assemblies"
 import * as AssemblyClient from "@assembly-effect/api/AssemblyClient"
 import * as Authenticator from "@assembly-effect/auth/Authenticator"
@@ -16,7 +16,9 @@ import type { Config } from "../checks.ts"
 
 const config: Config = await (await fetch("/runtimes/config")).json()
 
-/** The longest time without progress, in milliseconds: before its first move, and after it. */
+/**
+ * Uploads a file. `first` is the time until the first progress, and `longest` the longest later pause, in milliseconds.
+ */
 const upload = (file: File) =>
   Effect.gen(function* () {
     const created = yield* Assemblies.create({

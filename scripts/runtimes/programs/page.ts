@@ -1,4 +1,4 @@
-/** In a page: the config is behind one URL, and the report goes to another one. */
+/** Runs in a page. One URL returns the config, and another URL takes the report. */
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Checks from "../checks.ts"
 

@@ -1,4 +1,6 @@
-/** On Node, Bun and Deno: the config is in the environment, the report the only line of the output. */
+/**
+ * Runs on Node, Bun and Deno. An environment variable contains the config, and the output is the report in one line.
+ */
 import * as RuntimeClient from "@assembly-effect/node/RuntimeClient"
 import * as Layer from "effect/Layer"
 import * as Checks from "../checks.ts"

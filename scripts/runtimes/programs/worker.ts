@@ -1,4 +1,4 @@
-/** In workerd: the config is the body of a request, the report that of its answer. */
+/** Runs in workerd. The body of a request contains the config, and the body of its response contains the report. */
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Checks from "../checks.ts"
 

@@ -16,7 +16,7 @@ const toDetails = (
 })
 
 /**
- * The error of an operation whose authentication failed before its request was sent.
+ * Converts an error of the authentication to the error of the operation, whose request was not sent.
  */
 export const toFailed = (subject: Transport.Subject, error: AuthError.AuthError): Response.Failed => {
   switch (error._tag) {

@@ -19,7 +19,10 @@ export interface ClockSkew {
   kept: number
 }
 
-/** Two responses within this difference show the same time: a `Date` has whole seconds, and responses take time. */
+/**
+ * Two clock skews with at most this difference (in milliseconds) count as equal, because a `Date` has whole seconds,
+ * and a response takes some time to arrive.
+ */
 const tolerance = 60_000
 
 export const make = (max: number): ClockSkew => ({ max, kept: 0 })
@@ -36,7 +39,10 @@ export const suggested = ({ max }: ClockSkew, error: Failed["error"]): Option.Op
 const isExpired = (error: Failed["error"]): error is ApiError.AuthenticationFailed & { readonly clockSkew: number } =>
   error._tag === "AuthenticationFailed" && "clockSkew" in error && error.clockSkew !== undefined
 
-/** Keeps or drops the correction `used`, after the response to a request that was signed with it and accepted. */
+/**
+ * Call this function after the service has accepted a request that was signed with the correction `used`. Keeps the
+ * correction if the response shows the same time, else drops it.
+ */
 export const accepted = (skew: ClockSkew, used: number, response: HttpClientResponse): Effect.Effect<void> =>
   Effect.suspend(() => {
     if (used === 0 && skew.kept === 0) return Effect.void

@@ -32,7 +32,10 @@ interface Lane {
 const late = (wait: number) => new Admission.NotAdmitted({ wait: Option.some(Duration.millis(wait)) })
 const broken = () => new Admission.NotAdmitted({ wait: Option.none() })
 
-/** The time until a new request gets a permit behind all waiting requests, if nothing else uses the limiter. */
+/**
+ * The estimated time until a new request gets a permit after all waiting requests, in milliseconds. It assumes that no
+ * other process uses the limiter.
+ */
 const estimate = (lane: Lane, now: number, { algorithm, limit, window }: Options): number => {
   const time = Duration.toMillis(window)
   const behind = algorithm === "fixed-window" ? Math.floor(lane.waiting / limit) * time : (lane.waiting * time) / limit
@@ -50,7 +53,7 @@ export const make = (limiter: RateLimiter.RateLimiter, options: Options): Admiss
     return lane
   }
 
-  /** The pause that the service has requested. The call consumes no tokens, because only its `delay` is used. */
+  /** The pause that the service has requested is the `delay` of the result. The call consumes no tokens. */
   const pauseOf = (key: string) =>
     limiter.adaptiveConsume({ key, tokens: 0, fallbackLimit: options.limit, fallbackWindow: options.window })
 

@@ -98,7 +98,7 @@ const toError = (
   details: ApiError.Details,
   retryAfter: Duration.Duration
 ): Effect.Effect<Failed["error"]> => {
-  // `hasOwn`, because the service chooses the code and every object has a `toString`.
+  // The service chooses the code. Without `hasOwn`, the code `toString` would find the method that every object has.
   const Named = Object.hasOwn(operation.errors, details.code) ? operation.errors[details.code] : undefined
   if (Named !== undefined) return Effect.succeed(new Named(details))
   if (details.status === 429 || ServiceError.rateLimitCodes.has(details.code)) {
@@ -184,7 +184,7 @@ const statusIn = (answered: Answered, body: unknown): Effect.Effect<unknown, Fai
     return Effect.succeed(body)
   }
   if (Assembly.isOfAnother(body, assemblyId)) {
-    // The error repeats nothing of the body, because the id of an Assembly is a capability.
+    // The error repeats no part of the body, because the id of an Assembly is a capability.
     return Effect.fail(withoutWait(unexpected(answered, "the Status of another Assembly", "")))
   }
   const isWithoutId = body["assembly_id"] === undefined || body["assembly_id"] === null

@@ -112,7 +112,7 @@ export const observe = (
       observed.pipe(
         Effect.withSpan(
           operation.name,
-          // Attributes of the call do not replace the attributes of the operation.
+          // An attribute of the operation takes precedence over an attribute of the call with the same name.
           { kind: "client", attributes: more === undefined ? attributes : { ...more, ...attributes } },
           { captureStackTrace: false }
         )

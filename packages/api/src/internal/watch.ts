@@ -90,8 +90,8 @@ const listen = (
   })
 
 /**
- * Listens to the update stream, and connects again when it ends. While connections bring no event, the pauses between
- * them grow. After a connection with an event, the pause is short.
+ * Listens to the update stream, and connects again when it ends. The pause between connections grows as long as no
+ * event arrives. After a connection with an event, the pause is short.
  */
 const keepListening = (
   text: Stream.Stream<string, { readonly _tag: string }>,

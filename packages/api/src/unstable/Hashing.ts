@@ -18,8 +18,8 @@ export interface Md5 {
 }
 
 /**
- * How an MD5 of no bytes yet is made. If it is undefined, `Md5.make` uses JavaScript. `NodeMd5.layer` of
- * `@assembly-effect/node` uses `node:crypto`, which is about ten times faster.
+ * Makes an `Md5` to which no bytes have been added. If this reference is undefined, `Md5.make` computes the MD5 in
+ * JavaScript. `NodeMd5.layer` of `@assembly-effect/node` uses `node:crypto`, which is about ten times faster.
  *
  * @since 0.1.0
  * @category references

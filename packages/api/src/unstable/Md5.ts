@@ -1,5 +1,5 @@
 /**
- * The MD5 of bytes that arrive in pieces. `effect/crypto` computes a digest only from bytes that are complete in memory.
+ * The MD5 of bytes that arrive in pieces. `effect/crypto` computes a digest only if all bytes are in memory at once.
  *
  * MD5 protects against damage, not against an attacker, who can make two files with the same MD5.
  */
@@ -22,7 +22,7 @@ const portable = (): Md5 => {
 }
 
 /**
- * An MD5 of no bytes yet.
+ * Makes an `Md5` to which no bytes have been added.
  *
  * @since 0.1.0
  * @category constructors

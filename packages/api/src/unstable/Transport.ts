@@ -110,9 +110,9 @@ export const admit = (
   )
 
 /**
- * Sends a request once, in a scope that frees its connection. If the HTTP client sends the request twice, to another
- * origin or with another body, this is stopped before anything is sent. Redirects are not followed, and the span of the
- * HTTP client is off. `streaming` is for a body that must not be held in memory.
+ * Sends a request once, in a scope that frees its connection. If the HTTP client would send the request a second time,
+ * to another origin or with another body, that send is stopped. Redirects are not followed, and the span of the HTTP
+ * client is off. `streaming` is for a body that must not be held in memory.
  *
  * @since 0.1.0
  * @category utilities

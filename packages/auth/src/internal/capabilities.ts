@@ -7,7 +7,7 @@ import type { Range } from "./fragments.ts"
 const forms: ReadonlyArray<RegExp> = [
   // Upload URLs (spec.md, "tus upload resource").
   /(?<=\/resumable\/+files\/+)[^\s"'<>\\]+/giu,
-  // URLs of Statuses and update streams, which grant reading and canceling the Assembly.
+  // URLs of Statuses and update streams. Anybody who knows such a URL can read the Status and cancel the Assembly.
   /(?<=\/assemblies\/+)(?=[0-9a-f-]{4})[^\s"'<>\\]+/giu,
   // Signed results, update streams and signed requests: the query grants the access.
   /(?<=[a-z]:\/\/[^\s"'<>\\?#]*[?#])[^\s"'<>\\]+/giu,

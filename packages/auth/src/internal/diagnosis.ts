@@ -185,7 +185,7 @@ const fromCause = (cause: unknown, circumstances: Circumstances, phase: string):
 export const diagnose = ({ reason }: HttpClientError.HttpClientError, circumstances: Circumstances = unknown): Lost => {
   switch (reason._tag) {
     case "TransportError":
-      // A wrapper of the client describes in its own words why it refused the request.
+      // If a wrapper of the client refused the request, `description` contains the reason.
       return reason.description === undefined
         ? fromCause(reason.cause, circumstances, "")
         : new Lost({ problem: reason.description, sent: sent(false, circumstances), permanent: false })

@@ -57,7 +57,7 @@ export const registerReader = (client: HttpClient.HttpClient, reader: BodyReader
   readers.set(client, reader)
 }
 
-/** Remembers the reader of a client for one of its responses. */
+/** Remembers that the reader of a client reads this response. */
 export const received = (client: HttpClient.HttpClient, response: HttpClientResponse.HttpClientResponse): void => {
   const reader = readers.get(client)
   if (reader !== undefined) readerOf.set(response, reader)
@@ -129,7 +129,7 @@ const rest = Duration.seconds(5)
 
 /**
  * Reads a body after the status has decided the outcome. Returns `orElse` if the reading takes longer than 5 seconds.
- * The time limit of {@link withLimit} waits for this reading.
+ * During this reading, the time limit of {@link withLimit} does not end the exchange.
  */
 const afterStatus = <A, R>(reading: Effect.Effect<A, never, R>, orElse: () => A): Effect.Effect<A, never, R> =>
   Effect.flatMap(ProgressRef, (progress) => {

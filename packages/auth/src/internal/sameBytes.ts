@@ -23,7 +23,10 @@ export class SameBytes {
     this.#limit = limit
   }
 
-  /** Remembers a given piece until its bytes are seen. The client holds the piece in memory as well. */
+  /**
+   * Remembers a given piece until its bytes are seen. This needs no additional memory, because the client holds the
+   * piece as well.
+   */
   give(piece: Uint8Array): void {
     if (piece.length === 0) return
     this.#size += piece.length

@@ -18,8 +18,8 @@ const other = {
     sent: "maybe",
     permanent: false
   }),
-  // `sent` is `maybe`, because the request may have been carried out. A 303 says that it was. A wrapper may also follow
-  // a redirect after the response to an earlier send was lost.
+  // `sent` is `maybe`, because the service may have carried out the request before it redirected; before a 303 it
+  // certainly has. An earlier send whose response was lost may have arrived too.
   followed: new Lost({
     problem: "the HTTP client would have followed a redirect",
     code: "REQUEST_REDIRECTED",
@@ -247,7 +247,7 @@ export const make = (
     },
     onAnswer: (response) => {
       if (isAnsweredElsewhere(response)) refuse(other.answeredElsewhere)
-      // The sends of this client cannot be observed, so the request in its response is checked.
+      // If no send was observed, the request that belongs to the response is checked instead.
       const hidden = sends === 0 ? change(request, response.request) : undefined
       if (hidden !== undefined) refuse(new Lost({ ...hidden, sent: "maybe" }))
     },

@@ -28,8 +28,8 @@ export interface Environment {
 }
 
 /**
- * The maximum time for which a token request waits for its permit. The operation that needs the token may time out
- * earlier.
+ * The maximum time for which a token request waits for a permit of the rate limiter. The operation that needs the token
+ * may time out earlier.
  */
 const patience = Duration.minutes(5)
 

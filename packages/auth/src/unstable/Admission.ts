@@ -63,7 +63,8 @@ export type Provided = Gate | ((gate: Gate) => Gate) | undefined
 
 /**
  * The gate in the context, if any. `AssemblyClient` and `Tokens` also use the gate that was in their context when they
- * were built. A gate that is provided for one call takes precedence; a function wraps the gate of the client.
+ * were built. A gate that is provided for one call takes precedence. A function that is provided for one call wraps the
+ * gate of the client.
  *
  * @since 0.1.0
  * @category references
@@ -73,7 +74,8 @@ export const Admission = Context.Reference<Provided>("@assembly-effect/auth/unst
 })
 
 /**
- * Applies what a context provides to the gate that a request would pass without it.
+ * The gate that a request passes: `provided` if it is a gate, the result of `provided` for `inner` if it is a function,
+ * else `inner`.
  *
  * @since 0.1.0
  * @category utilities

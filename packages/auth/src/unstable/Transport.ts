@@ -35,7 +35,7 @@ export const toLost = (error: HttpClientError.HttpClientError): Lost => Diagnosi
 
 /**
  * Facts about a client: the hosts that have responded to it, and whether its sends can be observed. They are kept until
- * the client is collected.
+ * the client is garbage-collected.
  */
 interface Known {
   readonly hosts: Set<string>
@@ -205,8 +205,8 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 const openBelow500: ReadonlySet<number> = new Set([408, 409, 423, 425, 429, 499])
 
 /**
- * Whether a status proves that a request was not carried out: 501, and every 4xx except 408, 409, 423, 425, 429 and
- * 499. After any other error status this is unknown, whatever the body says.
+ * Whether a status proves that a request was not carried out: 501, or a 4xx other than 408, 409, 423, 425, 429
+ * and 499. After any other error status this is unknown, whatever the body says.
  *
  * @since 0.1.0
  * @category predicates

@@ -35,6 +35,9 @@ const loadService = async () => {
   return layerConfig()
 }
 
+/** The root command with all commands, for the scripts of shells. */
+const complete: Effect.Effect<Command.Command.Any> = Effect.suspend(() => assembly(["--completions"]))
+
 /** The root command: `assembly <command>`. It contains what the arguments need. */
 export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const upload = yield* lazily(args, "upload", "Upload files, and wait for the results", async () => {
@@ -89,12 +92,50 @@ export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>
     const module = await import("./emulator.ts")
     return module.emulator
   })
+  const get = yield* lazily(args, "get", "Show the Status of an Assembly and its results", async () => {
+    const module = await import("./get.ts")
+    return Command.provide(module.get, await loadService())
+  })
+  const watch = yield* lazily(args, "watch", "Print each change of an Assembly until it ends", async () => {
+    const module = await import("./watch.ts")
+    return Command.provide(module.watch, await loadService())
+  })
+  const wait = yield* lazily(args, "wait", "Wait until Assemblies have completed", async () => {
+    const module = await import("./wait.ts")
+    return Command.provide(module.wait, await loadService())
+  })
+  const cancel = yield* lazily(args, "cancel", "Cancel Assemblies", async () => {
+    const module = await import("./cancel.ts")
+    return Command.provide(module.cancel, await loadService())
+  })
+  const replay = yield* lazily(args, "replay", "Run the files of an Assembly again, as a new Assembly", async () => {
+    const module = await import("./replay.ts")
+    return Command.provide(module.replay, await loadService())
+  })
+  const results = yield* lazily(args, "results", "List and download the results of an Assembly", async () => {
+    const module = await import("./results.ts")
+    return module.results(await loadService())
+  })
+  const doctor = yield* lazily(args, "doctor", "Check the settings, the service and the credentials", async () => {
+    const module = await import("./doctor.ts")
+    return module.doctor
+  })
+  const completions = yield* lazily(args, "completions", "Print the completions of a shell", async () => {
+    const module = await import("./completions.ts")
+    return module.completions(complete)
+  })
   return Command.make("assembly").pipe(
     Command.withDescription("The Assembly Processing Service from the command line"),
     Command.withSubcommands([
       upload,
       stats,
       list,
+      get,
+      watch,
+      wait,
+      cancel,
+      replay,
+      results,
       move,
       templates,
       credentials,
@@ -104,7 +145,9 @@ export const assembly = Effect.fnUntraced(function* (args: ReadonlyArray<string>
       notifications,
       queues,
       token,
-      emulator
+      emulator,
+      doctor,
+      completions
     ])
   )
 })

@@ -27,10 +27,10 @@ const assetIds = Argument.String("assetIds").pipe(
 )
 
 const columns: ReadonlyArray<Table.Column<DamAsset.Asset>> = [
-  { title: "Asset", value: ({ asset_id }) => asset_id, keep: true },
-  { title: "Path", value: ({ path }) => path },
-  { title: "Size", align: "right", value: ({ size }) => Format.bytes(size), keep: true },
-  { title: "Type", value: ({ mime }) => Cells.text(mime) }
+  { title: "Asset", rank: 1, value: ({ asset_id }) => asset_id, keep: true },
+  { title: "Path", rank: 2, value: ({ path }) => path, least: 16 },
+  { title: "Size", rank: 3, align: "right", value: ({ size }) => Format.bytes(size), keep: true },
+  { title: "Type", rank: 4, value: ({ mime }) => Cells.text(mime) }
 ]
 
 const list = Command.make(

@@ -5,6 +5,7 @@ import * as Argument from "effect/cli/Argument"
 import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -42,11 +43,11 @@ const replace = <Response extends TemplateCredential.Created | TemplateCredentia
   credential: TemplateCredential.Credential | undefined
 ): Response => (credential === undefined ? response : { ...response, credential })
 
-const columns: ReadonlyArray<Table.Column<TemplateCredential.Credential>> = [
-  { title: "Credentials", value: (credential) => credential.id, keep: true },
-  { title: "Name", value: ({ name }) => name },
-  { title: "Type", value: ({ type }) => type },
-  { title: "Modified (UTC)", value: ({ modified, created }) => Cells.minute(modified ?? created), keep: true }
+const columns = (now: DateTime.DateTime): ReadonlyArray<Table.Column<TemplateCredential.Credential>> => [
+  { title: "Credentials", rank: 1, value: (credential) => credential.id, keep: true },
+  { title: "Name", rank: 2, value: ({ name }) => name },
+  { title: "Type", rank: 3, value: ({ type }) => type },
+  Cells.timeColumn("Modified", ({ created, modified }) => modified ?? created, { now, rank: 4 })
 ]
 
 const secretOf = ({ content, stringified }: TemplateCredential.Credential): string | undefined => {
@@ -73,7 +74,10 @@ const list = Command.make(
     const found = yield* TemplateCredentials.list
     const credentials = found.credentials.map(hidden)
     if (json) return yield* Output.json(TemplateCredential.Listing)({ ...found, credentials })
-    yield* Output.report(Table.render(columns, credentials, { ...(yield* Output.layout), empty: "no credentials" }))
+    const layout = yield* Output.layout
+    yield* Output.report(
+      Table.render(columns(yield* DateTime.now), credentials, { ...layout, empty: "no credentials" })
+    )
   })
 ).pipe(
   Command.withDescription("List Template Credentials, without their secrets"),

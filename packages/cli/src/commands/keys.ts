@@ -7,6 +7,7 @@ import * as Argument from "effect/cli/Argument"
 import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -56,13 +57,14 @@ const Created = Schema.Struct({ ...AuthKey.Created.fields, auth_key: AuthKey.Aut
 
 const scopesOf = ({ scope }: AuthKey.AuthKey): string => Cells.text(scope?.join(" "))
 
-const columns: ReadonlyArray<Table.Column<AuthKey.AuthKey>> = [
-  { title: "ID", value: (key) => key.id, keep: true },
-  { title: "Auth Key", value: (key) => key.auth_key, keep: true },
-  { title: "Description", value: ({ description }) => Cells.text(description) },
-  { title: "Scopes", value: scopesOf },
-  { title: "Active", value: (key) => Cells.flag(key.is_active) },
-  { title: "Last used (UTC)", value: (key) => Cells.minute(key.last_used), keep: true }
+/** The id is the most important value, because the other commands take it. */
+const columns = (now: DateTime.DateTime): ReadonlyArray<Table.Column<AuthKey.AuthKey>> => [
+  { title: "ID", rank: 1, value: (key) => key.id, keep: true },
+  { title: "Auth Key", rank: 5, value: (key) => key.auth_key, keep: true },
+  { title: "Description", rank: 2, value: ({ description }) => Cells.text(description) },
+  { title: "Scopes", rank: 6, value: scopesOf },
+  { title: "Active", rank: 3, value: (key) => Cells.flag(key.is_active), keep: true },
+  Cells.timeColumn("Last used", (key) => key.last_used, { now, rank: 4 })
 ]
 
 const report = Effect.fnUntraced(function* (key: AuthKey.AuthKey, secret?: Redacted.Redacted) {
@@ -87,7 +89,8 @@ const list = Command.make(
     const found = yield* AuthKeys.list
     const keys = found.auth_keys.map(hidden)
     if (json) return yield* Output.json(AuthKey.Listing)({ ...found, auth_keys: keys })
-    yield* Output.report(Table.render(columns, keys, { ...(yield* Output.layout), empty: "no Auth Keys" }))
+    const layout = yield* Output.layout
+    yield* Output.report(Table.render(columns(yield* DateTime.now), keys, { ...layout, empty: "no Auth Keys" }))
   })
 ).pipe(
   Command.withDescription("List the Auth Keys of the Workspace"),

@@ -30,11 +30,13 @@ const pieces = (word: string, cells: number): ReadonlyArray<string> => {
   const found: Array<string> = []
   let piece = ""
   for (const { segment } of graphemes.segment(word)) {
-    if (piece !== "" && width(piece + segment) > cells) {
+    // A character that is wider than a line is replaced.
+    const shown = truncate(segment, cells)
+    if (piece !== "" && width(piece + shown) > cells) {
       found.push(piece)
       piece = ""
     }
-    piece += segment
+    piece += shown
   }
   return [...found, piece]
 }

@@ -10,7 +10,10 @@ export interface Limits {
   readonly time: Duration.Input
 }
 
-/** The bytes that all requests of a route hold in memory together. */
+/**
+ * Limits the number of bytes that all requests of a route together hold in memory. `take` returns false if the limit
+ * would be exceeded.
+ */
 export interface Budget {
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
@@ -39,13 +42,13 @@ const tooLarge = (bytes: number) => new Refusal.BodyTooLarge({ problem: `The bod
 export const mediaType = (request: HttpServerRequest.HttpServerRequest): string =>
   (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
 
-/** The body of a request, which fails beyond `most` bytes. */
+/** The body of a request. The stream fails if the body has more than `most` bytes. */
 const bounded = (
   request: HttpServerRequest.HttpServerRequest,
   most: number
 ): Stream.Stream<Uint8Array, Refusal.BodyMalformed | Refusal.BodyTooLarge> =>
   Stream.suspend(() => {
-    // A body that announces its size is refused before it is received.
+    // A body whose announced size exceeds the limit is refused before it is received.
     if (Number(request.headers["content-length"] ?? 0) > most) return Stream.fail(tooLarge(most))
     let bytes = 0
     return request.stream.pipe(
@@ -67,8 +70,7 @@ const inTime =
     })
 
 /**
- * Reads a whole body with `read`, within its limits. The bytes count towards the budget until `read` ends, so that many
- * requests together stay within it.
+ * Reads a whole body with `read`, within its limits. The bytes count towards the budget `shared` until `read` ends.
  */
 export const within = <A, E, R>(
   request: HttpServerRequest.HttpServerRequest,

@@ -9,7 +9,7 @@ import * as Refusal from "../Refusal.ts"
 import * as Body from "./body.ts"
 import * as Form from "./form.ts"
 
-/** The maximum size of everything in a form except its file: the fields, and what stands between them. */
+/** The maximum number of bytes of a form without its file: the fields, and the boundaries and headers of all parts. */
 const besides = 256 * 1024
 
 const limits = { bytes: 64 * 1024, fields: 32, time: 0 }
@@ -18,8 +18,8 @@ const limits = { bytes: 64 * 1024, fields: 32, time: 0 }
  * A form with one file.
  *
  * - `fields`: the fields before the file.
- * - `content`: the bytes of the file. They end only after the form has ended without another file. Until then nobody knows
- *   whether the body was cut off.
+ * - `content`: the bytes of the file. The stream ends only after the whole form was read and has no other file, so that
+ *   a file that was cut off never looks complete.
  */
 export interface FileForm {
   readonly fields: Readonly<Record<string, string>>
@@ -31,7 +31,10 @@ export interface FileForm {
 const malformed = (problem: string) => new Refusal.BodyMalformed({ problem })
 const secondFile = malformed("The form has more than one file.")
 
-/** The body of a request. `room` tells how many bytes it may have; a silence of `idleTimeout` ends it. */
+/**
+ * The body of a request. The stream fails if the body has more bytes than `room` returns, or if no byte arrives for
+ * `idleTimeout`.
+ */
 const bodyOf = (
   request: HttpServerRequest.HttpServerRequest,
   idleTimeout: Duration.Input,
@@ -110,6 +113,6 @@ export const read = Effect.fnUntraced(function* (
   return { fields: Object.fromEntries(fields), filename: file.name, contentType: file.contentType, content }
 })
 
-/** Whether a request announces a body that can contain no file within the limit. */
+/** Whether the `content-length` of a request shows that its file has more than `maxBytes` bytes. */
 export const announcesMore = (request: HttpServerRequest.HttpServerRequest, maxBytes: number): boolean =>
   Number(request.headers["content-length"] ?? 0) > maxBytes + besides

@@ -26,7 +26,7 @@ const problems = [Refusal.BodyMalformed, Refusal.BodyTooLarge, Refusal.BodyTooSl
 
 const isProblem = (cause: unknown): cause is Body.Problem => problems.some((problem) => cause instanceof problem)
 
-/** Describes why the parser refuses a multipart body. An error of the body itself passes through. */
+/** Describes why the parser refuses a multipart body. An error of the body itself is returned unchanged. */
 export const toProblem =
   (limits: Limits) =>
   (error: Multipart.MultipartError | Body.Problem): Body.Problem => {
@@ -40,7 +40,7 @@ export const toProblem =
         return new Refusal.BodyTooLarge({ problem: "A field of the form is too large." })
       default: {
         const { cause } = error.reason
-        // An error of the body that ends a file.
+        // The body failed while a file was read. The cause is the error of the body.
         if (isProblem(cause)) return cause
         const tag = Predicate.hasProperty(cause, "_tag") ? String(cause._tag) : ""
         return new Refusal.BodyMalformed({ problem: malformed[tag] ?? "The multipart body cannot be read." })
@@ -60,7 +60,9 @@ export const parts = (
     Stream.mapError(toProblem(limits))
   )
 
-/** The wanted fields, each at most once: which of two would count is not defined. */
+/**
+ * The wanted fields. A form with a wanted field twice is refused, because nothing defines which of its values counts.
+ */
 type Wanted<Name extends string> = Partial<Record<Name, string>>
 
 const collect = <Name extends string>(names: ReadonlyArray<Name>) => {
@@ -87,7 +89,7 @@ const fromMultipart = <Name extends string>(
   Effect.fnUntraced(function* (body: Stream.Stream<Uint8Array, Body.Problem>) {
     const fields = collect(names)
     yield* Stream.runForEach(parts(request, body, limits), (part) =>
-      // The bytes of a file that nobody reads would stay in memory.
+      // A file is refused, because nothing would read its bytes, and they would stay in memory.
       Multipart.isFile(part)
         ? Effect.fail(new Refusal.BodyMalformed({ problem: "The form has a file." }))
         : fields.add(part.key, part.value)
@@ -95,7 +97,7 @@ const fromMultipart = <Name extends string>(
     return fields.found
   })
 
-/** Whether a text has more than `most` fields. They are counted before any of them is parsed. */
+/** Whether a text has more than `most` fields. The fields are counted before any field is parsed. */
 const hasMore = (text: string, most: number): boolean => {
   let at = -1
   for (let count = 0; count < most; count++) {

@@ -2,16 +2,18 @@ import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as Refusal from "../Refusal.ts"
 
-/** Whether the page of an origin is a page of this server, by the `host` that the browser sent. */
+/** Whether an origin is the origin of this server. `host` is the `host` header of the request. */
 const isOwn = (origin: string, host: string | undefined): boolean =>
   URL.canParse(origin) && host !== undefined && new URL(origin).host === host.toLowerCase()
 
 /**
- * Refuses a request that a page of another site sent, because the browser adds the cookies of the user to it. A program
- * that is not a browser sends neither header, and has no cookies of a user.
+ * Refuses a request from a page of another site that is not in `origins`, because the browser adds the cookies of the
+ * user to this request. A request without `Sec-Fetch-Site` and `Origin` is accepted, because it comes from a program
+ * that is not a browser and has no cookies of a user.
  *
- * `Sec-Fetch-Site` counts first: a page cannot change it, and a proxy does not change what it means. Browsers send it
- * only to https and localhost.
+ * If the request has `Sec-Fetch-Site`, this header decides, because a page cannot change it, and it does not depend on
+ * the `Host`, which a proxy may change. Browsers send it only to https URLs and to localhost. Otherwise `Origin` is
+ * compared with `Host`.
  */
 export const check = (
   { headers }: HttpServerRequest.HttpServerRequest,

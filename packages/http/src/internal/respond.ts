@@ -3,12 +3,12 @@ import * as HttpServerRespondable from "effect/http/HttpServerRespondable"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Refusal from "../Refusal.ts"
 
-/** What each answer says to caches and to a browser that would guess the type of the content. */
+/** The headers of each answer. Caches must not store the answer, and a browser must not guess its content type. */
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
 
 /**
- * The answer of a route: the value as JSON, or the answer of its error. A defect is logged, and the answer does not
- * repeat it.
+ * The answer of a route: its value as JSON, or its error as JSON. A defect is logged, and the answer does not describe
+ * it.
  */
 export const to = <A, E extends HttpServerRespondable.Respondable, R>(
   route: Effect.Effect<A, E, R>
@@ -30,6 +30,6 @@ export const stream = <E extends HttpServerRespondable.Respondable, R>(
 
 const failed = new Refusal.ApplicationFailed({ problem: "The application failed." })
 
-/** Logs a defect, and makes the answer that does not repeat it. */
+/** Logs a defect, and makes an answer that does not describe it. */
 const defect = (what: unknown) =>
   Effect.logError("A route failed", what).pipe(Effect.andThen(HttpServerRespondable.toResponse(failed)))

@@ -2,14 +2,17 @@ import type { AssemblyUploadError } from "@assembly-effect/tus/AssemblyUploadErr
 import * as Effect from "effect/Effect"
 import * as Refusal from "../Refusal.ts"
 
-/** Whether an error names the file name that the user sent. */
+/** Whether an error is about the file name, the only option of a file that may be invalid. */
 const isOfFilename = (error: AssemblyUploadError): boolean =>
   error._tag === "InvalidRequest" && error.issues.every(({ path }) => path[0] === "files")
 
 const problemOf = (error: AssemblyUploadError): string =>
   error._tag === "AssemblyFailed" ? `The Assembly failed: ${error.code}.` : "The service did not take the upload."
 
-/** Fails with what the user is told of an error of the service. The message of the error goes to the log. */
+/**
+ * Converts the error of an upload to an error that the user may see. The result does not contain the message of the
+ * original error. That message is logged, unless the file name was invalid.
+ */
 export const of = (error: AssemblyUploadError): Effect.Effect<never, Refusal.BodyMalformed | Refusal.UploadFailed> =>
   isOfFilename(error)
     ? Effect.fail(new Refusal.BodyMalformed({ problem: "The name of the file is invalid." }))

@@ -11,7 +11,7 @@ export interface Numbered<Event> {
   readonly isLast: boolean
 }
 
-/** An upload: announced by a page that watches it, running, or ended. */
+/** An upload. Its state is `announced` if a page watches it, but it has not started. */
 interface Entry<Event> {
   readonly events: PubSub.PubSub<Numbered<Event>>
   state: "announced" | "running" | "ended"
@@ -19,10 +19,15 @@ interface Entry<Event> {
   watchers: number
 }
 
-/** The events that a watcher gets that comes late or is slow. Older ones are dropped. */
+/**
+ * The maximum number of events that are kept for a watcher that starts late or reads slowly. Older events are dropped.
+ */
 const kept = 64
 
-/** How long an ended upload is known, in milliseconds. A page that lost its connection learns the end in this time. */
+/**
+ * How long an upload is kept after its end, in milliseconds. Within this time, a page that lost its connection can
+ * connect again and get the last event.
+ */
 const remembered = 60_000
 
 export interface Limits {
@@ -30,7 +35,7 @@ export interface Limits {
   readonly watchers: number
 }
 
-/** An upload that runs. `last` ends the events of its watchers. */
+/** A running upload. `tell` sends an event to its watchers, and `last` sends the last event. */
 export interface Running<Event> {
   readonly tell: (event: Event) => Effect.Effect<void>
   readonly last: (event: Event) => Effect.Effect<void>
@@ -50,7 +55,7 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
 
   const add = (id: string) =>
     Effect.map(PubSub.sliding<Numbered<Event>>({ capacity: kept, replay: kept }), (events) => {
-      // Another fiber may have been first.
+      // Another fiber may have added the entry in the meantime.
       const entry: Entry<Event> = entries.get(id) ?? { events, state: "announced", count: 0, watchers: 0 }
       entries.set(id, entry)
       return entry
@@ -65,7 +70,7 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
   const publish = (entry: Entry<Event>, event: Event, isLast: boolean) =>
     Effect.suspend(() => PubSub.publish(entry.events, { number: ++entry.count, event, isLast }))
 
-  /** Starts an upload until the scope closes. */
+  /** Marks an upload as running until the scope closes. */
   const start = (id: string): Effect.Effect<Running<Event>, Refusal.Busy | Refusal.UploadExists, Scope.Scope> =>
     Effect.acquireRelease(
       Effect.gen(function* () {
@@ -100,7 +105,7 @@ export const make = Effect.fnUntraced(function* <Event>(limits: Limits) {
     return entry?.state === "ended" && entry.count <= seen
   }
 
-  /** The events of an upload after the event `seen`, to the last one. It may start later than its watcher. */
+  /** The events of an upload after the event `seen`, to the last one. The upload may start after this call. */
   const watch = (id: string, seen: number): Effect.Effect<Stream.Stream<Numbered<Event>>, Refusal.Busy, Scope.Scope> =>
     Effect.gen(function* () {
       const entry = yield* Effect.acquireRelease(

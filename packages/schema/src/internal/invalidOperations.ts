@@ -55,7 +55,7 @@ export const replayAssembly: Invalids = invalids(AssemblyReplay.ReplayRequest, [
 ])
 
 /**
- * Invalid params that send a notification again (`Notification.ReplayRequest`).
+ * Invalid params of a request to send a notification again (`Notification.ReplayRequest`).
  *
  * @since 0.1.0
  * @category utilities
@@ -81,7 +81,7 @@ const authKeySettings = [
 ]
 
 /**
- * Invalid params that create an Auth Key (`AuthKey.CreateRequest`).
+ * Invalid params of a request to create an Auth Key (`AuthKey.CreateRequest`).
  *
  * @since 0.1.0
  * @category utilities
@@ -93,7 +93,7 @@ export const createAuthKey: Invalids = invalids(AuthKey.CreateRequest, [
 ])
 
 /**
- * Invalid params that change an Auth Key (`AuthKey.UpdateRequest`).
+ * Invalid params of a request to change an Auth Key (`AuthKey.UpdateRequest`).
  *
  * @since 0.1.0
  * @category utilities
@@ -210,7 +210,7 @@ const templateSettings = [
 ]
 
 /**
- * Invalid params that create a Template (`Template.CreateRequest`).
+ * Invalid params of a request to create a Template (`Template.CreateRequest`).
  *
  * @since 0.1.0
  * @category utilities
@@ -222,7 +222,7 @@ export const createTemplate: Invalids = invalids(Template.CreateRequest, [
 ])
 
 /**
- * Invalid params that change a Template (`Template.UpdateRequest`).
+ * Invalid params of a request to change a Template (`Template.UpdateRequest`).
  *
  * @since 0.1.0
  * @category utilities
@@ -270,7 +270,7 @@ const credentialSettings = [
 ]
 
 /**
- * Invalid params that create Template Credentials (`TemplateCredential.CreateRequest`).
+ * Invalid params of a request to create Template Credentials (`TemplateCredential.CreateRequest`).
  *
  * @since 0.1.0
  * @category utilities
@@ -281,7 +281,7 @@ export const createCredential: Invalids = invalids(TemplateCredential.CreateRequ
 ])
 
 /**
- * Invalid params that change Template Credentials (`TemplateCredential.UpdateRequest`).
+ * Invalid params of a request to change Template Credentials (`TemplateCredential.UpdateRequest`).
  *
  * @since 0.1.0
  * @category utilities
@@ -309,7 +309,7 @@ const notIdentifier = oneOf<unknown>(
 )
 
 /**
- * Invalid params that get an asset (`DamEntries.GetQuery`).
+ * Invalid params of a request to get an asset (`DamEntries.GetQuery`).
  *
  * @since 0.1.0
  * @category utilities
@@ -357,7 +357,7 @@ const assetIds = [
 ]
 
 /**
- * Invalid params that move many assets (`DamEntries.MoveManyRequest`).
+ * Invalid params of a request to move many assets (`DamEntries.MoveManyRequest`).
  *
  * @since 0.1.0
  * @category utilities
@@ -369,7 +369,7 @@ export const moveAssets: Invalids = invalids(DamEntries.MoveManyRequest, [
 ])
 
 /**
- * Invalid params that delete many assets (`DamEntries.DeleteManyRequest`).
+ * Invalid params of a request to delete many assets (`DamEntries.DeleteManyRequest`).
  *
  * @since 0.1.0
  * @category utilities
@@ -381,7 +381,7 @@ const notPath = oneOf<unknown>(text("^[a-z]{513,600}$"), values("a\ud800"), notF
 const notNames = values("/", "//a", "a//b", "a/", ".", "../a", "a/./b", "a/ /b", "a\\b", "a\u0000b", "a/\u007f")
 
 /**
- * Invalid params that move an entry by its path (`DamEntries.MoveEntryRequest`).
+ * Invalid params of a request to move an entry by its path (`DamEntries.MoveEntryRequest`).
  *
  * @since 0.1.0
  * @category utilities

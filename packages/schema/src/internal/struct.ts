@@ -49,7 +49,7 @@ const noOther = (names: ReadonlyArray<string>) =>
     Schema.Never.annotate({ message: `Unknown key, expected one of ${names.join(", ")}` })
   )
 
-// Typed as unknown, because TypeScript intersects the type of a field with the type of the rest.
+// Its type is unknown, because TypeScript intersects the type of each known field with the type of the unknown fields.
 const Kept = Schema.make<Schema.Codec<unknown>>(Schema.Json.ast)
 
 /**

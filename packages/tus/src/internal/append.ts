@@ -24,8 +24,8 @@ import * as Slices from "./slices.ts"
 import { inTime } from "./timeout.ts"
 
 /**
- * The state of a running request: the number of sent bytes, and the time of the last progress. While the next bytes wait
- * for the limit of bandwidth, which is no stall, this time is `Infinity`.
+ * The state of a running request: the number of sent bytes, and the time of the last progress. While the next bytes
+ * wait because of the bandwidth limit, this time is `Infinity`, so that the wait does not count as a stall.
  */
 interface Meter {
   count: bigint
@@ -71,7 +71,7 @@ const metered = (
       })
     )
   })
-  // This code sees an interruption of the source itself, but not an interruption by the reader.
+  // `tapCause` runs if the source itself is interrupted, but not if the reader of the stream is interrupted.
   return Stream.tapCause(read, (cause) => Deferred.failCause(meter.failed, cause))
 }
 

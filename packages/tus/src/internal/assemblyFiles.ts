@@ -198,7 +198,8 @@ const fill = <Source extends UploadSource, R>(
 ) =>
   Effect.gen(function* () {
     const target = yield* Effect.tapError(
-      // If the Status had the URL of another Assembly, the files would be sent to that Assembly.
+      // Checks that the URL in the Status belongs to this Assembly. Otherwise the files could be sent to another
+      // Assembly.
       UploadTarget.fromAssembly({ ...status, assembly_id: assemblyId }),
       () => cancel(assemblyId)
     )
@@ -212,18 +213,18 @@ const fill = <Source extends UploadSource, R>(
       assembly: isKept ? "kept" : (yield* cancel(assemblyId)) ? "canceled" : "not canceled"
     })
   }).pipe(
-    // A program does not handle a defect, so no later run would continue the Assembly.
+    // After a defect the Assembly is always canceled, because no later run continues it.
     Effect.onExit((exit) => (Exit.hasDies(exit) ? cancel(assemblyId) : Effect.void))
   )
 
-/** The files of a job. `exits` are the ends of their uploads, if this process uploaded them. */
+/** The files of a job. `exits` are the results of their uploads, if this process uploaded them. */
 const delivered = (job: Job<File<unknown>>, exits: ReadonlyArray<FileExit | undefined>): ReadonlyArray<Delivered> =>
   job.files.map(({ fieldname, filename }, index) => {
     const exit = exits[index]
     return { filename, fieldname, url: exit !== undefined && Exit.isSuccess(exit) ? exit.value.url : undefined }
   })
 
-/** The proof of a job, if the job asks for one. */
+/** Makes the proof of a job, if the job has the option `verify`. */
 export const prove = <Source extends UploadSource>(
   { verify }: Job<File<unknown>>,
   sources: ReadonlyArray<Source>

@@ -88,7 +88,10 @@ const outcome = (error: Failure): "Refused" | "TurnedAway" | "Open" => {
 /** Whether a failed creation certainly created nothing: it was not sent, or the server refused it. */
 export const isRefusal = (error: Failure): boolean => outcome(error) !== "Open"
 
-/** How often the receipts are read, because the server may still be processing the request whose response was lost. */
+/**
+ * The number of times that the receipts are read. One time may not suffice, because the server may still be processing
+ * the request whose response was lost.
+ */
 const lookups = 5
 
 /** A creation that was or may have been sent: its target, its marker, and its fields. */

@@ -18,7 +18,7 @@ const largest = 1024 * kibi
 /** The minimum size of a piece in bytes, however many readers there are. */
 const least = 16 * kibi
 
-/** If a piece is taken in less than this time (in milliseconds), the next piece is larger. */
+/** If the HTTP client requests the next piece in less than this time (in milliseconds), that piece is larger. */
 const fast = 100
 
 /**
@@ -52,15 +52,18 @@ const ReadBudgetRef = Context.Reference<ReadBudget>("@assembly-effect/tus/ReadBu
   defaultValue: () => new ReadBudget(64 * kibi * kibi)
 })
 
-/** The largest piece for a share: at most half of it, because one piece is sent while the next piece is read. */
-const most = (share: number): number => Math.max(least, Math.min(largest, Math.floor(share / 2)))
+/** The number of pieces that one reader and its HTTP client hold: two are being sent while the next one is read. */
+const held = 3
+
+/** The largest piece for a share, of which several are held at once. */
+const most = (share: number): number => Math.max(least, Math.min(largest, Math.floor(share / held)))
 
 /**
- * The next size of a piece. The size starts small and doubles while pieces are taken fast, so that on a slow link a
- * piece is sent well within the stall timeout.
+ * The next size of a piece. The size starts small and doubles while the HTTP client requests pieces quickly. So the
+ * pieces stay small on a slow link, and each piece is sent well within the stall timeout.
  */
 const grow = (current: number, elapsed: number): number =>
-  elapsed < fast ? current * 2 : elapsed > fast * 10 ? Math.max(least, current / 2) : current
+  elapsed < fast ? current * 2 : elapsed > fast * 10 ? Math.max(least, Math.floor(current / 2)) : current
 
 /**
  * The number of pieces that are emitted before the memory of the oldest piece is reused. A client that is registered
@@ -143,7 +146,7 @@ export interface Reader {
     position: bigint,
     atMost: bigint
   ) => Effect.Effect<Option.Option<Uint8Array>, PlatformError.PlatformError>
-  /** Reports that all pieces were taken. */
+  /** Call this function when all pieces of the range were read. */
   readonly done: () => void
 }
 

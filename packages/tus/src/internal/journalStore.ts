@@ -1,5 +1,5 @@
 /**
- * Writes the state of an upload into the journal before its next step is taken.
+ * Writes the state of an upload into the journal before the next step of the upload starts.
  */
 import type { InvalidRequest } from "@assembly-effect/api/ApiError"
 import * as Clock from "effect/Clock"
@@ -10,7 +10,7 @@ import type { UploadState } from "../UploadState.ts"
 import * as JournalEntry from "./journalEntry.ts"
 import * as StateStore from "./stateStore.ts"
 
-/** The errors of storing a state. */
+/** The errors that can occur when a state is stored. */
 export type KeepError = JournalFailed | LeaseLost | InvalidRequest
 
 /** A store for the upload with one key, while its lease is held. */

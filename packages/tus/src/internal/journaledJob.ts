@@ -102,14 +102,14 @@ const reopen = <R>(
     Effect.catchIf(isNotFound, (error) =>
       _tag === "Creating"
         ? create(held, options, assemblyId, emit)
-        : // A new Assembly may repeat work that is already done, so the caller decides.
+        : // A new Assembly could repeat finished work. So this run fails, and the caller decides about another run.
           Effect.andThen(forget(held), Effect.fail(error))
     )
   )
 
 /**
- * Cancels the Assembly in the journal. Fails unless that Assembly has ended or no longer exists, so that no new
- * Assembly is created beside it.
+ * Cancels the Assembly in the journal. Fails unless that Assembly has ended or no longer exists, so that two Assemblies
+ * never run for the same job.
  */
 const giveUp = (assemblyId: Assembly.AssemblyId) =>
   Assemblies.cancel(assemblyId).pipe(

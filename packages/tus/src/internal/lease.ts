@@ -101,7 +101,7 @@ export const make = (
       const holder = provided === LeaseHolder.unknown ? options.holder : provided
       const own = yield* makeOwn(leases, key, holder)
       const scope = yield* Effect.scope
-      // Added before the claim, because an interrupted claim may still have written the lease.
+      // The finalizer is added before the claim, because an interrupted claim may still have written the lease.
       yield* Effect.addFinalizer(() =>
         own.release.pipe(Effect.interruptible, Effect.timeoutOption(Math.min(millis, longestRelease)), Effect.ignore)
       )

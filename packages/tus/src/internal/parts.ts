@@ -110,7 +110,7 @@ const store = <E>(
     const begun = yield* Effect.forEach(results, Effect.fromResult)
     const urls = begun.map(({ created }) => created.url)
     yield* checkDistinct(session.target, urls)
-    // Checked before a byte is sent, since parts with longer URLs can never become one file.
+    // Checked before a byte is sent, because parts whose URLs are too long can never be concatenated.
     yield* Concat.check(urls)
     yield* Effect.forEach(
       begun,

@@ -1,11 +1,11 @@
-/** Lets all requests to an origin wait when the service has requested a pause from one of them. */
+/** If the service requests a pause in the response to one request, all requests to the same origin wait. */
 import { Admission } from "@assembly-effect/api/unstable/Transport"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
-/** The longest pause in milliseconds, because a server may request a pause of any length. */
+/** The maximum pause in milliseconds. A server may request a longer pause. */
 const longest = Duration.toMillis("1 hour")
 
 /** Makes a gate without pauses. */
@@ -22,7 +22,7 @@ const make = (): Admission.Gate => {
       const end = ends.get(origin) ?? 0
       if (end <= now) return Effect.succeed(Duration.millis(now - startedAt))
       if (end >= until) return Effect.fail(new Admission.NotAdmitted({ wait: Option.some(Duration.millis(end - now)) }))
-      // A request that was already on its way may extend the pause.
+      // The response to a request that was already sent may extend the pause.
       return Effect.andThen(
         Effect.sleep(Duration.millis(end - now)),
         Effect.suspend(() => enter(origin, startedAt, until))
@@ -46,7 +46,7 @@ const make = (): Admission.Gate => {
   }
 }
 
-/** Adds pauses of its own to `provided`, which is what the context of a batch provides. */
+/** Adds pauses to `provided`, the gate in the context of a batch. All jobs of the batch share these pauses. */
 export const shared = (provided: Admission.Provided): Admission.Provided => {
   const pauses = make()
   return (inner) => {

@@ -1,7 +1,7 @@
 /**
  * The receipts of an Assembly for its uploads (`tus_uploads`). After a lost response, they show whether an upload
- * exists, so each receipt is checked against itself and the sent request. The specification does not define receipts,
- * because it does not define the Assembly Status.
+ * exists, so a receipt is used only if it does not contradict itself or the sent request. The specification does not
+ * define receipts, because it does not define the Assembly Status.
  */
 import * as Transport from "@assembly-effect/api/unstable/Transport"
 import * as Assembly from "@assembly-effect/schema/Assembly"
@@ -52,7 +52,8 @@ const inRequestTime = <A, E, R>(asked: Effect.Effect<Option.Option<A>, E, R>): E
   )
 
 /**
- * The Status of the Assembly, or `None` if it is not available. A failed request for it is not an error of the upload.
+ * The Status of the Assembly, or `None` if it is not available. If the request for the Status fails, this is not an
+ * error of the upload.
  */
 const status = (
   target: UploadTarget.UploadTarget

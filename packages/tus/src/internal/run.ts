@@ -59,7 +59,7 @@ const declaration = (state: Transfer.Sending, body: Body): bigint | undefined =>
 
 /**
  * Adds the server's maximum size to the error of a 413 response. If the source is not larger than this maximum, the
- * error suggests to set `chunkSize`.
+ * error suggests a smaller `chunkSize`.
  */
 const advise = (
   job: Shared,

@@ -72,9 +72,8 @@ const takesStreams = (): boolean => {
  * **Details**
  *
  * By default, a page or a worker of a browser does not stream, for two reasons. Browsers that support streaming refuse
- * it over HTTP/1.1 and report a broken connection. No browser reports the number of sent bytes. Set `CanStream` to
- * `true` only in a page for one browser and one server, if the browser supports streaming, and the server supports
- * HTTP/2 or HTTP/3.
+ * it over HTTP/1.1 and report a broken connection. No browser reports the number of sent bytes. In a page, set
+ * `CanStream` to `true` only if all browsers of its users support streaming, and the server supports HTTP/2 or HTTP/3.
  *
  * @since 0.1.0
  * @category references

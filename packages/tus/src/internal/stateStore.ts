@@ -7,8 +7,8 @@ import type { Change, UploadState } from "../UploadState.ts"
 
 /**
  * - `state`: the current state.
- * - `note`: changes the state without storing it. A crash may lose this change, because a later run can request it from
- *   the server.
+ * - `note`: changes the state without storing it. A crash may lose this change, which is harmless, because a later run
+ *   requests this state from the server.
  * - `update`: changes the state and stores it. The next step starts after the state is stored, so a crash cannot lose
  *   the change.
  * - `isKept`: whether a later run can find the state. If not, the parts of a failed upload are useless.

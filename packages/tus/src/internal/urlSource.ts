@@ -24,7 +24,7 @@ import * as Timeout from "./timeout.ts"
 interface Failed {
   readonly kind: "Unreadable" | "Changed"
   readonly problem: string
-  /** The failure for the retry policy, if a request from the reached position may help. */
+  /** The input of the retry policy. Undefined if another request for the remaining bytes cannot help. */
   readonly temporary?: Pick<RetryPolicy.Failure, "error" | "wait"> | undefined
 }
 
@@ -38,8 +38,8 @@ export interface Resource {
 }
 
 /**
- * What the first response said. `etag` is undefined if there is none. `isRanged` means that ranges can be requested, and
- * that a strong ETag shows whether the resource has changed; then `size` is known.
+ * The facts in the first response. `isRanged`: whether ranges can be requested, and a strong ETag shows whether the
+ * resource has changed. If `isRanged` is true, `size` is known.
  */
 export interface Described {
   readonly size: bigint | undefined
@@ -67,7 +67,7 @@ const fromFailure =
   (error: ApiError.TransportFailure): Failed =>
     lost(resource, error.problem, error)
 
-/** Limits a wait for the server. */
+/** Limits a wait for the server to `Tus.RequestTimeout`. */
 const inTime = <A, E, R>(resource: Resource, wait: Effect.Effect<A, E, R>): Effect.Effect<A, E | Failed, R> =>
   Effect.flatMap(Timeout.RequestTimeout, (limit) =>
     Duration.isFinite(limit)
@@ -83,7 +83,10 @@ const inTime = <A, E, R>(resource: Resource, wait: Effect.Effect<A, E, R>): Effe
 
 const subject = { operation: "WebSource.fromUrl" }
 
-/** Without a coding, because clients decode it in different ways, and ranges are those of the coded bytes. */
+/**
+ * Requests the bytes without a content coding. HTTP clients decode a coding in different ways, and a range would count
+ * the coded bytes.
+ */
 const bare = { "accept-encoding": "identity" }
 
 /** Requests the resource. The connection is freed when the scope closes. */
@@ -203,7 +206,7 @@ interface Connection {
   readonly close: Effect.Effect<void>
 }
 
-/** Requests the bytes from `start` to `end`. The server may send only the first of them. */
+/** Requests the bytes from `start` to `end`. The server may send only the first part of these bytes. */
 const connect = (
   resource: Resource,
   { etag = "", size }: Described,

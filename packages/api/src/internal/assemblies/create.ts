@@ -35,7 +35,7 @@ export const Create = Operation.make({
 })
 
 /**
- * Generates the id of a new Assembly from a cryptographic source, because the id alone grants reading the Status.
+ * Generates the id of a new Assembly from a cryptographic source, because anybody who knows the id can read the Status.
  *
  * @since 0.1.0
  * @category constructors
@@ -57,7 +57,7 @@ const isOpen = (error: Operation.Failure<typeof Create>, isOurId: boolean): bool
 
 /**
  * Creates an Assembly. Its Steps are checked by the rules of `Instructions.make` before anything is sent. Without
- * `assemblyId`, the id is generated from a cryptographic source, because the id alone grants reading the Status.
+ * `assemblyId`, the id is generated as by {@link newId}.
  *
  * If the response is lost, or its HTTP status leaves open what happened (5xx except 501, whatever the body says), the
  * Status is requested. If the service knows the Assembly, its Status is the result. Otherwise the operation fails with

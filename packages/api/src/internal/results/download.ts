@@ -28,7 +28,9 @@ import * as ResultUrl from "./resultUrl.ts"
 
 type Pieces = Arr.NonEmptyReadonlyArray<Uint8Array>
 
-/** An error that ends the download, or a failure after which the policy decides. */
+/**
+ * An error that ends the download, or a failure after which the retry policy decides whether the download continues.
+ */
 type Problem =
   | ResultError.ResultChanged
   | ResultError.ResultMismatch
@@ -37,8 +39,8 @@ type Problem =
   | Request.Failed
 
 /**
- * The constant input of all requests. `size` and `md5hash` are those of the Status. `sums`: whether the MD5 is needed,
- * although the Status has none.
+ * The constant input of all requests. `size` and `md5hash` are the values in the Status. `sums`: whether the MD5 is
+ * computed even if the Status has none.
  */
 interface Job {
   readonly operation: string
@@ -55,8 +57,9 @@ interface Job {
 /**
  * A response whose body is being read.
  *
- * - `skip`: the number of bytes at its start that an earlier response has delivered. `skipped` is their MD5.
- * - `left`: the number of bytes that the response has announced and not delivered, if it has announced any.
+ * - `skip`: the number of bytes at the start of its body that were already emitted from an earlier response. `skipped`
+ *   is their MD5.
+ * - `left`: the number of announced bytes that have not arrived yet, if the response announced a length.
  */
 interface Attempt {
   readonly subject: Request.Subject
@@ -96,8 +99,8 @@ const optionIssues = ({ maxBytes, stallTimeout }: DownloadOptions) =>
   Settings.issues({ maxBytes: Settings.whole(maxBytes, 0), stallTimeout: Settings.duration(stallTimeout) })
 
 /**
- * Whether http is permitted, which is only possible on loopback. A service elsewhere must not make the program send
- * requests to its own machine.
+ * Whether http URLs on loopback are permitted. A service that is not on loopback must not make the program send
+ * requests to the machine of the program.
  */
 const allowsHttp = Effect.map(
   Effect.serviceOption(AssemblyClient),
@@ -158,8 +161,8 @@ const mismatch = (
 
 /**
  * The headers of the next request. The rest of the file is requested only if its bytes can be combined with the earlier
- * bytes: if a strong validator proves that the file is the same, or if the MD5 will. Otherwise the whole file is
- * requested, and its start is compared.
+ * bytes: if a strong validator proves that the file is the same, or if the MD5 will prove it at the end. Otherwise the
+ * whole file is requested, and its start is compared with the earlier bytes.
  */
 const headersOf = ({ md5hash }: Job, { received, seen }: State): Readonly<Record<string, string>> => {
   const base = { "accept-encoding": "identity" }
@@ -186,7 +189,7 @@ const check = Effect.fnUntraced(function* (
   { representation }: Representation.Part
 ): Effect.fn.Return<void, Problem> {
   if (state.received === 0) {
-    // Nothing has been emitted, so this response need not match an earlier one.
+    // No byte has been emitted, so this response may differ from an earlier response.
     state.seen = undefined
     state.total = job.size
   }
@@ -254,7 +257,10 @@ const open = Effect.fnUntraced(function* (
   )
 })
 
-/** Takes a piece of a body. Returns its new bytes. Fails if the response has other or more bytes than it should. */
+/**
+ * Checks a piece of a body, and returns the bytes that were not emitted before. Fails if the repeated bytes differ from
+ * the emitted bytes, or if the response has more bytes than announced.
+ */
 const take = (
   job: Job,
   state: State,
@@ -279,11 +285,11 @@ const take = (
   return Result.succeed(piece)
 }
 
-/** The end of a body. Fails if bytes are missing. */
+/** Handles the end of a body: fails if bytes are missing, or if the MD5 of a complete file differs. */
 const ended = (job: Job, state: State, { left, subject }: Attempt): Effect.Effect<void, Problem> => {
   const { received, sum, total = 0 } = state
   if (received < total) {
-    // A server may send a shorter range than the requested one.
+    // A server may send a shorter range than the requested range. The rest is then requested.
     return left === 0 ? Effect.void : Effect.fail(Request.cut(subject, received, total))
   }
   state.isDone = true
@@ -294,7 +300,10 @@ const ended = (job: Job, state: State, { left, subject }: Attempt): Effect.Effec
     : Effect.fail(mismatch(job, subject, "md5hash", md5hash, actual))
 }
 
-/** Reads the next pieces. They are empty if the body has ended, or if it repeats earlier bytes. */
+/**
+ * Reads the next pieces. The result is empty if the body has ended, or if it only repeats bytes that were emitted
+ * before.
+ */
 const read = Effect.fnUntraced(function* (
   job: Job,
   state: State,
@@ -318,14 +327,17 @@ const read = Effect.fnUntraced(function* (
   const taken: Array<Uint8Array> = []
   for (const whole of pieces) {
     const piece = take(job, state, attempt, whole)
-    // The stream loses the earlier pieces, but this failure is final.
+    // The earlier pieces in `taken` are not emitted. They are not needed, because this failure ends the download.
     if (Result.isFailure(piece)) return yield* Effect.fail(piece.failure)
     if (piece.success.length > 0) taken.push(piece.success)
   }
   return taken
 })
 
-/** Decides with the policy of the call whether to go on after a failure. New bytes reset the count of failures. */
+/**
+ * Asks the retry policy of the call whether the download continues after a failure. New bytes reset the count of
+ * failures.
+ */
 const persist = Effect.fnUntraced(function* (job: Job, state: State) {
   const policy = (yield* RetryPolicy.RetryPolicy) ?? RetryPolicy.standard
   let next = yield* policy.start

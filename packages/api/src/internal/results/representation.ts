@@ -1,12 +1,13 @@
 /**
- * What the headers of a response tell about a file: which bytes follow, and how to recognise the same file later.
+ * Reads from the headers of a response which bytes of a file follow, and how a later response can be compared with this
+ * response.
  */
 import type * as Headers from "effect/http/Headers"
 import * as Result from "effect/Result"
 import type { ResultChanged } from "../../ResultError.ts"
 
 /**
- * - `total`: the size of the whole file in bytes, if the response tells it.
+ * - `total`: the size of the whole file in bytes, if the response contains it.
  * - `validator`: the strong ETag, else the Last-Modified if it is strong (RFC 9110, 8.8.2.2). Only a strong validator
  *   proves that two responses have the same bytes.
  */
@@ -17,7 +18,10 @@ export interface Representation {
   readonly total: number | undefined
 }
 
-/** The bytes from `start` to `end` (exclusive) follow. `end` is undefined if the response does not tell it. */
+/**
+ * The body contains the bytes from `start` to `end` (exclusive). `end` is undefined if the response does not contain
+ * it.
+ */
 export interface Part {
   readonly start: number
   readonly end: number | undefined
@@ -29,7 +33,10 @@ const toLength = (text: string | undefined): number | undefined => {
   return length !== undefined && Number.isSafeInteger(length) ? length : undefined
 }
 
-/** Whether the file had not changed for a second when the server responded, so that the date identifies its bytes. */
+/**
+ * Whether the file was at least a second old when the server responded. Otherwise the file could still change within
+ * the same second, and the new bytes would have the same date.
+ */
 const isStrong = (lastModified: string, date: string | undefined): boolean =>
   date !== undefined && Date.parse(date) - Date.parse(lastModified) >= 1000
 
@@ -73,7 +80,7 @@ export const read = (
 ): Result.Result<Part, string> => {
   const coding = headers["content-encoding"]
   if (coding !== undefined && coding.trim().toLowerCase() !== "identity") {
-    // HTTP clients differ in whether they decode the body, so the bytes and their number would be uncertain.
+    // Some HTTP clients decode the body and others do not, so the bytes and their number would be uncertain.
     return Result.fail("an encoded body (content-encoding), although identity was requested")
   }
   if (status === 206) return ofRange(headers, from)
@@ -84,7 +91,7 @@ export const read = (
 const areDifferent = <A>(before: A | undefined, now: A | undefined): boolean =>
   before !== undefined && now !== undefined && before !== now
 
-/** What differs between two responses, if they cannot belong to the same bytes. */
+/** The field that shows that two responses belong to different bytes. Undefined if no field shows this. */
 export const difference = (before: Representation, now: Representation): ResultChanged["field"] | undefined => {
   if (before.etag !== undefined && before.etag !== now.etag) return "etag"
   // A part need not repeat Last-Modified if the request had an If-Range (RFC 9110, 15.3.7).

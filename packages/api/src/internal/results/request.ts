@@ -19,7 +19,7 @@ const maxRedirects = 5
 
 type RequestError = ApiError.RateLimited | ApiError.UnexpectedResponse | ApiError.TransportFailure | ApiError.TimedOut
 
-/** An error after which the policy decides about a retry, and the pause that the response requested. */
+/** An error after which the retry policy decides, and the pause that the response requested. */
 export interface Failed {
   readonly error: RequestError
   readonly wait: Option.Option<Duration.Duration>
@@ -33,7 +33,10 @@ export interface Subject {
   readonly host: string
 }
 
-/** The error of a response that breaks a rule of HTTP. It is final, because the server would respond so again. */
+/**
+ * The error of a response that breaks a rule of HTTP. It is never retried, because the server would send the same
+ * response again.
+ */
 export const unexpected = (subject: Subject, status: number, problem: string): ApiError.UnexpectedResponse =>
   new ApiError.UnexpectedResponse({ ...subject, status, problem, excerpt: "" })
 
@@ -46,7 +49,7 @@ export const inTime =
       orElse: () => Effect.fail(withoutWait(new ApiError.TimedOut({ ...subject, after: limit })))
     })
 
-/** Converts the failure of a body that breaks off. */
+/** Converts the error of a connection that ended before the end of the body. */
 export const lost =
   (subject: Subject) =>
   (error: Parameters<ReturnType<typeof Transport.toFailure>>[0]): Failed =>
@@ -80,7 +83,7 @@ const refusal = (
 
 /**
  * Sends the request, and returns the first response that is not a redirect: a 200, 206 or 416 response. Any other
- * status is a failure. The connection is free when the scope ends; that of a redirect is free at once.
+ * status is a failure. The connection is freed when the scope ends. The connection of a redirect is freed at once.
  */
 export const send = Effect.fnUntraced(function* (
   http: HttpClient.HttpClient,

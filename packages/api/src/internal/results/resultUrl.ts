@@ -12,7 +12,7 @@ const decode = Schema.decodeUnknownOption(SecureUrl.SecureUrl)
 
 const beforeQuery = (text: string): string => text.split(/[?#]/, 1)[0] ?? ""
 
-/** A URL that a download may read. A query is permitted, because it may be the signature of the storage. */
+/** A URL that a download may read. A query is permitted, because it may contain a signature for the storage service. */
 const parse = (text: string, allowsHttp: boolean): URL | undefined => {
   if (Option.isNone(decode(beforeQuery(text))) || !URL.canParse(text)) return undefined
   const url = new URL(text)

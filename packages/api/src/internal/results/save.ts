@@ -74,7 +74,10 @@ const randomName = SecureRandom.SecureRandom.use((random) => random.uuidV4()).pi
   Effect.provide(SecureRandom.layerWebCrypto)
 )
 
-/** Makes the renaming of a file in a folder survive a power failure, on systems that can sync a folder. */
+/**
+ * Syncs a folder to the disk, so that the new name of a file survives a power failure. On a system that cannot sync a
+ * folder, it does nothing.
+ */
 const syncFolder = (fs: FileSystem.FileSystem, folder: string): Effect.Effect<void> =>
   Effect.ignore(Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync)))
 
@@ -113,7 +116,7 @@ export const save = Effect.fnUntraced(
     const temporary = join(folder, yield* randomName)
     const saved = yield* Effect.gen(function* () {
       const written = yield* fetchInto(fs, temporary, mode ?? 0o666, file, path, options)
-      // `open` removes the permissions of the umask.
+      // `open` has removed the permissions that the umask forbids, so they are set again.
       if (mode !== undefined) yield* Effect.mapError(fs.chmod(temporary, mode), failed(path))
       yield* Effect.mapError(fs.rename(temporary, path), failed(path))
       return written

@@ -143,7 +143,7 @@ const routes = Effect.gen(function* () {
                 deleted_at: timestamp(now)
               }) as const
           ),
-          // This request has no list of assets.
+          // The request names one asset, so the error needs no path into a list of assets.
           Effect.catchTag("DamRefused", ({ reason }) => Effect.fail(new Refused({ reason, path: [] }))),
           changing
         )

@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
   const newId = Effect.provideService(Ids.identifier, SecureRandom.SecureRandom, random)
   const idsFor = (folders: ReadonlyArray<string>) => Effect.forEach(folders, () => newId)
 
-  /** Runs a change at one time, in one transaction. */
+  /** Runs a change in one transaction. The change gets the current time. */
   const change = <A, E>(work: (now: DateTime.Utc) => Effect.Effect<A, E>) =>
     Effect.flatMap(DateTime.now, work).pipe(client.withTransaction, Statement.stored)
 

@@ -3,7 +3,7 @@ const monthOf = (row: string) => `strftime('%Y-%m', ${row}ended_at / 1000, 'unix
 
 /** Adds the bills, and the indexes for the history of the job slots. */
 export const billMigration: ReadonlyArray<string> = [
-  // What the Steps of each robot worked on: JSON of the numbers of Steps and bytes by the name of the robot.
+  // The work of each robot, as JSON: the numbers of its Steps and bytes, by the name of the robot.
   "ALTER TABLE assemblies ADD COLUMN usage TEXT NOT NULL DEFAULT '{}'",
   `CREATE TABLE bills (
      workspace TEXT NOT NULL,

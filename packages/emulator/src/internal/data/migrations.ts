@@ -130,8 +130,8 @@ const fourth = [
 ]
 
 const fifth = [
-  // How often an emulator with a seed has started with this database. The count makes the ids of each start different.
-  // The initial count is the number of rows, which older emulators used instead.
+  // The number of times that an emulator with a seed has started with this database. The count makes the ids of each
+  // start different. Older emulators used the number of rows for this, so the initial count is the number of rows.
   "CREATE TABLE starts (count INTEGER NOT NULL) STRICT",
   `INSERT INTO starts
    SELECT (SELECT count(*) FROM assemblies) + (SELECT count(*) FROM uploads) + (SELECT count(*) FROM versions)

@@ -25,7 +25,7 @@ export interface Summary extends Use {
   readonly buckets: ReadonlyArray<BucketUse>
 }
 
-/** The numbers of slots that were taken and released at one time. */
+/** The numbers of slots that were taken and released in one millisecond. */
 export interface Change {
   readonly at: number
   readonly taken: number
@@ -35,8 +35,9 @@ export interface Change {
 const nothing: Summary = { average: 0, most: 0, buckets: [] }
 
 /**
- * Counts the slots in a window that starts with `initial` slots in use. At one time, slots are taken before others are
- * released, so a slot that is released in the millisecond in which it is taken counts in the maximum.
+ * Counts the slots in a window that starts with `initial` slots in use. In each millisecond, the taken slots are
+ * counted before the released slots. The maximum therefore includes a slot that is taken and released in the same
+ * millisecond.
  */
 export const counter = ({ bucketLength, since, until }: Window, initial: number) => {
   const buckets: Array<BucketUse> = []
@@ -71,7 +72,7 @@ export const counter = ({ bucketLength, since, until }: Window, initial: number)
   }
 
   return {
-    /** Applies the change of a time in the window. Times must increase from call to call. */
+    /** Applies a change inside the window. `at` must increase from call to call. */
     apply: ({ at, released, taken }: Change): void => {
       advance(at)
       inUse += taken
