@@ -53,3 +53,19 @@ export class NotDeleted extends Schema.TaggedError<NotDeleted>()("NotDeleted", {
     return `${this.id}: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
   }
 }
+
+/**
+ * The service stored files under other paths than their names, so that one may have replaced another file. `names` are
+ * the expected paths of these files.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class StoredElsewhere extends Schema.TaggedError<StoredElsewhere>()("StoredElsewhere", {
+  names: Schema.Array(Schema.String),
+  files: Schema.Int
+}) {
+  override get message() {
+    return `the service stored ${this.names.length} of ${this.files} files under another path than expected, such as ${this.names[0]}; the table and --json show the paths`
+  }
+}

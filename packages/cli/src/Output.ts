@@ -9,6 +9,7 @@ import * as Formatter from "effect/Formatter"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Terminal from "effect/Terminal"
+import * as Text from "./internal/text.ts"
 import * as Style from "./Style.ts"
 
 /** Rendered lines contain colours, which {@link lines} would escape. Rendered lines are for {@link report}. */
@@ -31,13 +32,23 @@ export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>)
  */
 export const report = (rendered: ReadonlyArray<Style.Line>): Effect.Effect<void> => Console.log(rendered.join("\n"))
 
+/** Breaks the lines of a text between words, if the standard error is a terminal, which would break them anywhere. */
+const inTerminal = (text: string): string => {
+  const { columns, isTTY } = process.stderr
+  if (!isTTY || !columns) return text
+  return text
+    .split("\n")
+    .flatMap((line) => Text.wrap(line, columns))
+    .join("\n")
+}
+
 /**
  * Writes an error to the standard error.
  *
  * @since 0.1.0
  * @category output
  */
-export const error = (text: string): Effect.Effect<void> => Console.error(keepLines(`assembly: ${text}`))
+export const error = (text: string): Effect.Effect<void> => Console.error(inTerminal(keepLines(`assembly: ${text}`)))
 
 /**
  * Writes a hint that says what to do after an error.
@@ -45,7 +56,7 @@ export const error = (text: string): Effect.Effect<void> => Console.error(keepLi
  * @since 0.1.0
  * @category output
  */
-export const hint = (text: string): Effect.Effect<void> => Console.error(Printable.escape(text))
+export const hint = (text: string): Effect.Effect<void> => Console.error(inTerminal(Printable.escape(text)))
 
 /**
  * A response cannot be written as JSON.

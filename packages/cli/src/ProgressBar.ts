@@ -268,21 +268,25 @@ const facts = (progress: Progress) => {
  */
 const amountCells = 10
 
-/** The texts to the right of the bar, the most important text first. */
-const columns = (progress: Progress): ReadonlyArray<string> => {
-  const { sent, share, speed, time, total } = facts(progress)
-  const amount = total === undefined ? sent : `${sent.padStart(total.length)} / ${total}`
-  return [share?.padStart(4), amount, speed?.padStart(amountCells), time].filter((fact) => fact !== undefined)
-}
-
 const separator = "  "
 
-/** Joins the parts that fit into `cells`, from the first. */
-const fitting = (parts: ReadonlyArray<string>, cells: number): string =>
-  parts.reduce((line, part) => {
-    const longer = line === "" ? part : line + separator + part
-    return Text.width(longer) <= cells ? longer : line
-  }, "")
+/**
+ * The texts to the right of the bar, as many as fit into `cells`. In a narrow terminal, the bytes are left out first,
+ * and then the speed, because the share and the time are what a user waits for.
+ */
+const columns = (progress: Progress, cells: number): string => {
+  const { sent, share, speed, time, total } = facts(progress)
+  const amount = total === undefined ? sent : `${sent.padStart(total.length)} / ${total}`
+  const pace = speed?.padStart(amountCells)
+  const choices = [
+    [share?.padStart(4), amount, pace, time],
+    [share?.padStart(4), pace, time],
+    [share?.padStart(4), time],
+    [progress.waitsUntil === undefined ? undefined : time],
+    [share?.padStart(4) ?? amount]
+  ].map((texts) => texts.filter((fact) => fact !== undefined).join(separator))
+  return choices.find((text) => text !== "" && Text.width(text) <= cells) ?? ""
+}
 
 /**
  * Renders one line, at most `width` cells wide: the label, the bar, percent, bytes, speed and time. The label is cut to
@@ -303,8 +307,8 @@ export const line = (
   const label = Text.truncate(Printable.escape(options.label), Math.floor(width / 3))
   const before = label === "" ? "" : label + separator
   const room = width - Text.width(before)
-  const text = fitting(columns(progress), room - minBarCells - separator.length)
-  if (text === "") return (before + fitting(columns(progress), room)).trimEnd()
+  const text = columns(progress, room - minBarCells - separator.length)
+  if (text === "") return (before + columns(progress, room)).trimEnd()
   const barCells = Math.min(maxBarCells, room - Text.width(text) - separator.length)
   return before + bar(progress, barCells, style) + separator + text
 }

@@ -113,9 +113,8 @@ const leftOut = <Row>(
   width: number
 ): ReadonlyArray<string> => {
   const titles = columns.filter((column) => !shown.includes(column)).map(({ title }) => title)
-  return titles.length === 0
-    ? []
-    : Text.wrap(`not shown: ${titles.join(", ")} (use a wider terminal or --json)`, width, { breakWords: true })
+  const note = `not shown: ${titles.join(", ")} (use a wider terminal or --json)`
+  return titles.length === 0 ? [] : Text.wrap(note, width, { breakWords: true })
 }
 
 /**

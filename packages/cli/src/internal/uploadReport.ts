@@ -4,7 +4,7 @@
 import type * as Assembly from "@assembly-effect/schema/Assembly"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import * as CommandError from "../CommandError.ts"
 import * as Format from "../Format.ts"
 import * as Output from "../Output.ts"
 import type * as ProgressBar from "../ProgressBar.ts"
@@ -51,19 +51,10 @@ export const report = Effect.fnUntraced(function* (
   const took = Format.duration(Duration.millis(progress.now - progress.startedAt))
   const results = status.results === undefined || status.results === null ? "" : `, ${found.length} results`
   yield* Output.lines<string>([
-    `${files.length} files, ${Format.bytes(progress.sent)}, in ${took}${results}: Assembly ${status.assembly_id}`
+    `${files.length} files, ${Format.bytes(progress.sent)}, in ${took}${results}`,
+    `Assembly ${status.assembly_id}`
   ])
 })
-
-/** The service stored a file under another path, so that it may have replaced a file. */
-export class StoredElsewhere extends Schema.TaggedError<StoredElsewhere>()("StoredElsewhere", {
-  names: Schema.Array(Schema.String),
-  files: Schema.Int
-}) {
-  override get message() {
-    return `the service stored ${this.names.length} of ${this.files} files under another path than expected, such as ${this.names[0]}; look at the paths with --json`
-  }
-}
 
 /** Compares the paths in the Workspace with the names, because the service decides what the folders of a name mean. */
 export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }: Assembly.Status, folder: string) => {
@@ -72,7 +63,7 @@ export const checkPaths = (files: ReadonlyArray<UploadPlan.Planned>, { results }
   const moved = files.map(({ name }) => prefix + name.normalize("NFC")).filter((name) => !paths.has(name))
   return paths.size === 0 || moved.length === 0 || folder.includes("${")
     ? Effect.void
-    : Effect.fail(new StoredElsewhere({ names: moved, files: files.length }))
+    : Effect.fail(new CommandError.StoredElsewhere({ names: moved, files: files.length }))
 }
 
 /** Shows what would be uploaded. */
