@@ -45,6 +45,15 @@ const invalid = (issues: ReadonlyArray<{ readonly path: ReadonlyArray<PropertyKe
     })
     .join("; ")
 
+/** What the errors of the other packages advise to programs, and the same advice for a user of the command line. */
+const advice = [
+  ["with restart: true if the upload is in a journal", "with --restart"],
+  ["remove the entry with forget, and run the upload again", "delete the entry in the folder of --journal"]
+] as const
+
+const advised = (message: string): string =>
+  advice.reduce((words, [program, user]) => words.replace(program, () => user), message)
+
 /** At most this number of files is named, so that the line stays readable. */
 const mostFiles = 3
 
@@ -79,7 +88,7 @@ const text = (error: unknown, host: string | undefined): string => {
   if (host !== undefined && isOfOperation(error) && !error.message.includes(host)) {
     return error.message.replace(error.operation, () => `${error.operation} at ${host}`)
   }
-  if (error instanceof Error && error.message !== "") return error.message
+  if (error instanceof Error && error.message !== "") return advised(error.message)
   if (error instanceof Error) return error.name
   // Formatted, because `String(error)` would be `[object Object]`.
   return typeof error === "string" ? error : Formatter.format(error)

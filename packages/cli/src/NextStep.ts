@@ -41,7 +41,7 @@ const notFound = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_NODATA"])
 const unreachable = ({ code = "" }: Tagged, host: string): string => {
   if (notFound.has(code)) return "Check the host in ASSEMBLY_BASE_URL, and the network of this machine."
   if (code === "ECONNREFUSED") return `Check ASSEMBLY_BASE_URL: no service listens at ${host}.`
-  if (/CERT|TLS|SSL/.test(code))
+  if (/CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code))
     return "Check ASSEMBLY_BASE_URL; NODE_EXTRA_CA_CERTS names a file with more certificates to trust."
   return "Check the network, and run the command again."
 }
@@ -58,7 +58,6 @@ const steps: Readonly<Record<string, (error: Tagged, host: string) => string | u
   TokenUnavailable: unreachable,
   TimedOut: () => "Run the command again later.",
   Stalled: () => "Check the network, and run the command again.",
-  JournalTorn: () => "Delete this entry in the folder of --journal, and run the command again.",
   JournalFailed: () => "Set --journal to a folder that can be written."
 }
 

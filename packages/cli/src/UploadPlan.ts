@@ -86,6 +86,10 @@ const inFolder = Effect.fnUntraced(function* (folder: string) {
     const at = path.join(folder, name)
     const info = yield* Effect.mapError(fs.stat(at), LocalFile.toCannotRead(at))
     if (info.type !== "Directory") found.push({ path: at, kept: keptPath(path, folder, name) })
+    else if (Result.isSuccess(yield* Effect.result(fs.readLink(at)))) {
+      // Its files are not in the list. Leaving them out without a word would make an incomplete copy.
+      return yield* refuse(at, "is a link to a folder, which is not followed; remove the link, or upload its target")
+    }
   }
   return found.length === 0 ? yield* refuse(folder, "the folder contains no files") : found
 })

@@ -92,6 +92,19 @@ layer(NodeServices.layer)("UploadPlan.make", (it) => {
     })
   )
 
+  it.effect("takes a link to a file, and refuses a link to a folder in a folder", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* folderWith("photos/a.jpg", "elsewhere/b.jpg")
+      yield* fs.symlink(`${folder}/photos/a.jpg`, `${folder}/photos/c.jpg`)
+      expect(namesOf(yield* plan([`${folder}/photos`], true))).toEqual(["photos/a.jpg", "photos/c.jpg"])
+      yield* fs.symlink(`${folder}/elsewhere`, `${folder}/photos/link`)
+      expect((yield* Effect.flip(plan([`${folder}/photos`], true))).message).toMatch(
+        /\/photos\/link: is a link to a folder, which is not followed/
+      )
+    })
+  )
+
   it.effect("requires a name for the standard input, and only for it", () =>
     Effect.gen(function* () {
       const folder = yield* folderWith("a.txt")
