@@ -49,7 +49,8 @@ export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUp
   )
 
 const resultsOf = ({ results }: Assembly.Status): number =>
-  Object.values(results ?? {}).reduce((all, files) => all + files.length, 0)
+  // `:original` repeats the uploads.
+  Object.entries(results ?? {}).reduce((all, [step, files]) => all + (step === ":original" ? 0 : files.length), 0)
 
 /** The progress of an Assembly in words. */
 export const workOf = (event: JobEvent): string | undefined => {

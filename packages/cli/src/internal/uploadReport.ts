@@ -9,6 +9,7 @@ import * as Format from "../Format.ts"
 import * as Output from "../Output.ts"
 import type * as ProgressBar from "../ProgressBar.ts"
 import * as Table from "../Table.ts"
+import * as Text from "./text.ts"
 import * as UploadPlan from "../UploadPlan.ts"
 
 interface Stored {
@@ -16,23 +17,30 @@ interface Stored {
   readonly file: Assembly.File
 }
 
-/** The results of the Assembly, or its uploads if no Step had a result. */
+/** The results of the Assembly. Without any, the uploads, which `:original` repeats. */
 const filesOf = ({ results, uploads }: Assembly.Status): ReadonlyArray<Stored> => {
-  const made = Object.entries(results ?? {}).flatMap(([step, files]) => files.map((file) => ({ step, file })))
+  const made = Object.entries(results ?? {}).flatMap(([step, files]) =>
+    step === ":original" ? [] : files.map((file) => ({ step, file }))
+  )
   return made.length > 0 ? made : (uploads ?? []).map((file) => ({ step: ":original", file }))
 }
 
 const columns: ReadonlyArray<Table.Column<Stored>> = [
-  { title: "Step", value: ({ step }) => step },
-  { title: "File", value: ({ file }) => file.path ?? file.name ?? "" },
+  { title: "Step", rank: 3, value: ({ step }) => step },
+  { title: "File", rank: 1, least: 10, value: ({ file }) => file.path ?? file.name ?? "" },
   {
     title: "Size",
+    rank: 4,
     align: "right",
     value: ({ file }) => (typeof file.size === "number" ? Format.bytes(file.size) : "")
   },
-  { title: "Asset", value: ({ file }) => file.asset_id ?? "", keep: true },
-  { title: "SHA-256", value: ({ file }) => file.sha256 ?? "" }
+  { title: "Asset", rank: 2, value: ({ file }) => file.asset_id ?? "", keep: true },
+  { title: "SHA-256", rank: 5, value: ({ file }) => file.sha256 ?? "" }
 ]
+
+/** The id of an Assembly, on a line of its own in a terminal that is too narrow for both. */
+const idLines = ({ assembly_id }: Assembly.Status, width: number | undefined): ReadonlyArray<string> =>
+  Text.wrap(`Assembly ${assembly_id}`, width ?? Infinity)
 
 /** With more files, one line says what was done. */
 const mostListed = 10
@@ -44,15 +52,16 @@ export const report = Effect.fnUntraced(function* (
   progress: ProgressBar.Progress
 ) {
   const found = filesOf(status)
+  const layout = yield* Output.layout
   if (files.length <= mostListed) {
-    yield* Output.lines(["", `Assembly ${status.assembly_id}`])
-    return yield* Output.report(Table.render(columns, found, yield* Output.layout))
+    yield* Output.lines<string>(["", ...idLines(status, layout.width)])
+    return yield* Output.report(Table.render(columns, found, layout))
   }
   const took = Format.duration(Duration.millis(progress.now - progress.startedAt))
   const results = status.results === undefined || status.results === null ? "" : `, ${found.length} results`
   yield* Output.lines<string>([
     `${files.length} files, ${Format.bytes(progress.sent)}, in ${took}${results}`,
-    `Assembly ${status.assembly_id}`
+    ...idLines(status, layout.width)
   ])
 })
 
