@@ -32,6 +32,14 @@ export const lines = <T extends string>(texts: ReadonlyArray<T & Unrendered<T>>)
 export const report = (rendered: ReadonlyArray<Style.Line>): Effect.Effect<void> => Console.log(rendered.join("\n"))
 
 /**
+ * Writes a rendered line to the standard error, such as a line of a log.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const log = (line: Style.Line): Effect.Effect<void> => Console.error(line)
+
+/**
  * Writes an error to the standard error.
  *
  * @since 0.1.0
