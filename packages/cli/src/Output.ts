@@ -43,6 +43,14 @@ const inTerminal = (text: string): string => {
 }
 
 /**
+ * Writes a rendered line to the standard error, such as a line of a log.
+ *
+ * @since 0.1.0
+ * @category output
+ */
+export const log = (line: Style.Line): Effect.Effect<void> => Console.error(line)
+
+/**
  * Writes an error to the standard error.
  *
  * @since 0.1.0

@@ -103,7 +103,6 @@ const resourceCommands = [
   `cancel ${"5a".repeat(16)}`,
   `replay ${"5a".repeat(16)}`,
   `results list ${"5a".repeat(16)}`,
-  "list --all",
   "doctor --no-upload"
 ]
 
@@ -174,6 +173,21 @@ describe("No text of the service is obeyed by a terminal, and a failure is one l
         expect({ command, failed, stderr }).toEqual({ command, failed: false, stderr: "" })
         if (!/^(?:keys scopes|queues stats|wait|watch|cancel|replay|doctor)/.test(command))
           expect(stdout, command).toContain("EVIL")
+      }
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  )
+
+  it.live("shows all pages", () =>
+    Effect.gen(function* () {
+      const origin = yield* Hostile.serve("answers of the right form")
+      for (const args of [
+        ["list", "--all"],
+        ["list", "--all", "--json"]
+      ]) {
+        const { failed, stderr, stdout } = yield* run(origin, args)
+        expect({ failed, stderr }).toEqual({ failed: false, stderr: "" })
+        isHarmless(stdout, args.join(" "))
+        expect(stdout).toContain("EVIL")
       }
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )

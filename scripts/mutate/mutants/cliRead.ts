@@ -89,5 +89,87 @@ export const cliRead: ReadonlyArray<Mutant> = [
         replace: `if (query.region !== "") return`
       }
     ]
+  ),
+  ...changes(
+    "packages/cli/src/internal/resultFiles.ts",
+    ["resultFiles"],
+    [
+      { name: "a result leaves its folder", find: `.split(/[/\\\\]/).at(-1)`, replace: `.split("|").at(-1)` },
+      { name: "a result is a hidden file", find: `.replace(/^\\.+/, "_")`, replace: `` },
+      { name: "one result replaces another", find: `taken.has(key(folder, name))`, replace: `taken.has("")` }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/results.ts",
+    ["assemblies.test"],
+    [
+      {
+        name: "a download replaces another file",
+        find: `if (state === "other" && !overwrite)`,
+        replace: `if (state === "other" && overwrite)`
+      },
+      {
+        name: "a download gets files that are there again",
+        find: `isThere: state === "same"`,
+        replace: `isThere: false`
+      },
+      {
+        name: "results of a running Assembly are downloaded",
+        find: `if (!Assembly.isOver(status))`,
+        replace: `if (false)`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/DotEnv.ts",
+    ["processes"],
+    [
+      {
+        name: "a foreign .env sends the credentials of the environment to its own address",
+        find: `if ((yield* isSet("ASSEMBLY_AUTH_KEY")) || (yield* isSet("ASSEMBLY_AUTH_SECRET"))) return Layer.empty`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/cli/src/commands/emulator.ts",
+    ["processes"],
+    [
+      {
+        name: "an empty --data is the current folder",
+        find: `if (Option.isSome(flags.data)) yield* checkFolder(flags.data.value)`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/assembly/assemblyStatus.ts",
+    ["Results"],
+    [
+      {
+        name: "a Status has upload URLs of an earlier run",
+        find: `made.uploads.map(located)`,
+        replace: `made.uploads`
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/data/database.ts",
+    ["Database"],
+    [
+      {
+        name: "the database of another program gets tables",
+        find: `  yield* checkOwner(sql, path)\n`,
+        replace: ``
+      }
+    ]
+  ),
+  ...changes(
+    "packages/emulator/src/internal/http/requestLog.ts",
+    ["RequestLog"],
+    [
+      { name: "the log contains signatures", find: `url.split("?", 1)[0] ?? ""`, replace: `url` },
+      { name: "the log does not say why", find: `reason: reasonOf(response)`, replace: `reason: undefined` }
+    ]
   )
 ]
