@@ -234,6 +234,17 @@ export const cli = [
     ]
   ),
   ...changes(
+    "packages/cli/src/internal/uploadJob.ts",
+    ["uploadJob"],
+    [
+      {
+        name: "a Status that was read before the end is told after it",
+        find: `return _tag !== "Executing" || !isCompleted`,
+        replace: `return true`
+      }
+    ]
+  ),
+  ...changes(
     "packages/cli/src/commands/upload.ts",
     ["uploadCommand"],
     [

@@ -40,11 +40,17 @@ export const withWork = <E, R>(job: Stream.Stream<AssemblyUploadEvent.AssemblyUp
       const events = Stream.tap(job, (event) =>
         event._tag === "Uploaded" ? Deferred.succeed(uploaded, event.assemblyId) : Effect.void
       )
-      return Stream.merge(
+      const merged = Stream.merge(
         Stream.map(events, (event): JobEvent => event),
         work,
         { haltStrategy: "left" }
       )
+      // A Status that was read just before the end may arrive just after it.
+      let isCompleted = false
+      return Stream.filter(merged, ({ _tag }) => {
+        isCompleted ||= _tag === "Completed"
+        return _tag !== "Executing" || !isCompleted
+      })
     })
   )
 
