@@ -119,6 +119,10 @@ layer(live, { excludeTestServices: true })("assembly upload", (it) => {
       expect(stderr).toMatch(
         /\nassembly: the Assembly was canceled, because the standard input cannot be read again\n$/
       )
+      const { baseUrl } = yield* Emulator.Emulator
+      const [, id] = /Assembly ([0-9a-f]{32})\n/.exec(stderr) ?? []
+      const status = yield* Effect.promise(async () => (await fetch(`${baseUrl}/assemblies/${id}`)).json())
+      expect(status).toMatchObject({ ok: "ASSEMBLY_CANCELED" })
     })
   )
 
